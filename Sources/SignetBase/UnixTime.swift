@@ -10,9 +10,12 @@ package enum UnixTime {
         Int64(time(nil))
     }
 
+    /// The first second of the year 0, the first one that RFC 3339 can express.
+    package static let earliest: Int64 = -62_167_219_200
+
     /// Returns a time as in `2026-11-21T04:45:48Z` (RFC 3339), clamped to the years 0 to 9999.
     package static func rfc3339(_ seconds: Int64) -> String {
-        let bounded = min(max(seconds, -62_167_219_200), latest)
+        let bounded = min(max(seconds, earliest), latest)
         let days = (bounded - modulo(bounded, 86_400)) / 86_400
         let rest = modulo(bounded, 86_400)
         let (year, month, day) = civil(days)
@@ -33,7 +36,7 @@ package enum UnixTime {
         return days * 86_400
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+    static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
             guard (48...57).contains(digit) else { return nil }
@@ -42,19 +45,19 @@ package enum UnixTime {
         return value
     }
 
-    private static func padded(_ value: Int64, to width: Int = 2) -> String {
+    static func padded(_ value: Int64, to width: Int = 2) -> String {
         let text = String(value)
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
     /// Returns the remainder of a division that rounds down, which is never negative.
-    private static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
+    static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
         let rest = value % divisor
         return rest < 0 ? rest + divisor : rest
     }
 
     // Counts years from March, so that the leap day is a year's last, in eras of 400 years.
-    private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+    static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted - modulo(shifted, 400)) / 400
         let yearOfEra = shifted - era * 400
@@ -63,7 +66,7 @@ package enum UnixTime {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted - modulo(shifted, 146_097)) / 146_097
         let dayOfEra = shifted - era * 146_097

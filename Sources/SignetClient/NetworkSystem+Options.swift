@@ -20,6 +20,9 @@ extension NetworkSystem {
         /// Protocols of the program's own, by the names that `services.NAME.protocol` may have beside ours,
         /// which cannot be replaced.
         public var adapters: [String: any PayloadAdapter] = [:]
+        /// Response checks of the program's own, by the names that `services.NAME.responseChecks.rules` may have
+        /// beside ours, which cannot be replaced.
+        public var responseChecks: [String: any ResponseCheck] = [:]
         /// The largest body of a reply, in bytes.
         public var maximumResponseSize = 64 << 20
         /// The options of all calls; those of services, endpoints and calls win.
@@ -101,7 +104,7 @@ extension NetworkSystem.Options {
                 guard allowsUnpinnedServices else {
                     throw ClientError(
                         .invalidService,
-                        "services.\(Self.key("pins", forCDN: "cdnPins", of: service)) has no value, and a service without pins is "
+                        "services.\(Self.key("pins", forCDN: "cdnPins", of: service, with: configuration)) has no value, and a service without pins is "
                             + "spoken to only with dangerous.allowUnpinnedServices()")
                 }
                 unpinned.insert(host)
@@ -167,7 +170,7 @@ extension NetworkSystem.Options {
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .invalidService,
-                    "services.\(key("caFile", forCDN: "cdnCAFile", of: service)) and another service of"
+                    "services.\(key("caFile", forCDN: "cdnCAFile", of: service, with: configuration)) and another service of"
                         + " \(host.text) trust different CAs"
                 )
             }
@@ -177,9 +180,13 @@ extension NetworkSystem.Options {
     }
 
     /// Returns the key of a setting of a service or of its content delivery, without `services.`.
-    private static func key(_ own: String, forCDN ofCDN: String, of service: Service) -> String {
+    private static func key(
+        _ own: String, forCDN ofCDN: String, of service: Service,
+        with configuration: ServiceConfiguration
+    ) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)
+        let host = configuration.environment.map { "\($0.rawValue)." } ?? ""
         return parts.count == 2 && parts[1] == "cdn"
-            ? "\(parts[0]).\(ofCDN)" : "\(service).\(own)"
+            ? "\(parts[0]).\(host)\(ofCDN)" : "\(service).\(host)\(own)"
     }
 }

@@ -219,9 +219,11 @@ public final class NetworkSystem: Sendable {
             let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
             let reply = try await self.send(
                 admission.request(boxed, at: service.url), for: admission)
-            return try Self.rpc { () throws(RPCError) in
+            var response = try Self.rpc { () throws(RPCError) in
                 try adapter.unboxBatch(reply, to: boxed)
             }
+            if let json = admission.options.json { response.use(json) }
+            return response
         }
     }
 

@@ -6,11 +6,11 @@ internal import SignetVault
 /// Only a build that may switch, which is a debug build, runs in another mode than production. The
 /// build decides alone: in a release build no value, argument or variable of the surroundings does.
 public enum RunMode: String, Sendable, Hashable, CaseIterable {
-    /// Real servers, nothing simulated.
+    /// The release: real servers, nothing simulated.
     case production
-    /// Test servers and simulations, before a release.
+    /// The services' hosts of `services.NAME.staging`, and simulations, before a release.
     case staging
-    /// Test servers and simulations, at work.
+    /// The services' hosts of `services.NAME.development`, and simulations, at work.
     case development
 
     /// Whether this build may run in another mode than production.
@@ -48,7 +48,7 @@ struct ModeSettings: Sendable {
     /// Reads the mode and the switches.
     ///
     /// - Parameters:
-    ///   - configuration: Where `app.runMode`, `simulation.…` and `services.NAME.testBaseURL` are.
+    ///   - configuration: Where `app.runMode`, `simulation.…` and the environments of services are.
     ///   - isSwitchable: The build's own answer; tests give the other one.
     /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, where the
     ///   build may switch; else nothing of this is looked at closely enough to fail.
@@ -82,10 +82,7 @@ struct ModeSettings: Sendable {
         }
     }
 
-    /// Whether services are asked at their test servers.
-    var usesTestServers: Bool { mode != .production }
-
-    /// Test servers and simulations that are set.
+    /// Hosts of environments, and simulations, that are set.
     private static func switches(in configuration: GlobalConfiguration) -> [String] {
         configuration.schema.keys.filter { key in
             guard let value = configuration.value(named: key) else { return false }
@@ -93,7 +90,8 @@ struct ModeSettings: Sendable {
             if parts.first == "simulation" {
                 return Bool(value) != false && Double(value) != 0
             }
-            return parts.count == 3 && parts[0] == "services" && parts[2] == "testBaseURL"
+            return parts.count == 4 && parts[0] == "services" && parts[3] == "baseURL"
+                && [RunMode.staging, .development].contains { $0.rawValue == parts[2] }
         }
     }
 }

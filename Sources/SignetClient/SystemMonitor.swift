@@ -3,12 +3,11 @@ public import SignetVault
 /// All that monitoring outside of the network system sees: the whole configuration, sealed.
 ///
 /// It can be handed to code that must not read a value. Only who has the vault's keys opens what it
-/// gives.
+/// gives. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate`` and
+/// ``NetworkSystem/pinReportCounts`` of the system itself.
 public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
     let box: SnapshotBox
     let sealing: Sealing
-    /// A closure instead of the system, so that a monitor doesn't keep the system alive.
-    let pins: @Sendable () -> (PinUpdateReport?, PinReportCounts)?
 
     /// Seals the configuration that new calls are made with.
     ///
@@ -28,12 +27,6 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
-    /// How it stands with signed pin policies; nil where none are planned, or the system is gone.
-    public var pinUpdate: PinUpdateReport? { pins()?.0 }
-
-    /// The numbers of pin reports, by outcome; nil if the system no longer exists.
-    public var pinReports: PinReportCounts? { pins()?.1 }
-
     /// Only that it is one.
     public var description: String { "SystemMonitor(redacted)" }
     /// Without children.
@@ -43,10 +36,6 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
 extension NetworkSystem {
     /// The access for monitoring; nil if the options have no `sealing`.
     public var monitor: SystemMonitor? {
-        options.sealing.map { sealing in
-            SystemMonitor(box: box, sealing: sealing) { [weak self] in
-                self.map { ($0.lastPinUpdate, $0.pinReportCounts) }
-            }
-        }
+        options.sealing.map { SystemMonitor(box: box, sealing: $0) }
     }
 }

@@ -40,9 +40,10 @@ final class SystemSnapshot: Sendable {
         self.pinSerial = before?.pinSerial
         self.keys = keys
         self.mode = try ModeSettings(configuration, isSwitchable: options.isModeSwitchable)
-        let services = try ServiceConfiguration.all(
-            in: configuration, usesTestServers: mode.usesTestServers, only: wanted,
-            adapters: options.adapters)
+        var services = try ServiceConfiguration.all(
+            in: configuration, mode: mode.mode, only: wanted, adapters: options.adapters,
+            checks: options.responseChecks)
+        services.keepCookies(of: before)
         if let given = before?.givenPolicy {
             self.policy = given
         } else {

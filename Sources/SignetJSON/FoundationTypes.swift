@@ -3,11 +3,12 @@ internal import SignetBase
 
 /// Foundation's types that have a JSON form of their own.
 ///
-/// Their `Codable` conformances would write an object of a mantissa's parts or an array of bytes.
+/// Their `Codable` conformances would write an object of a mantissa's parts, an array of bytes or a number
+/// of seconds since 2001.
 enum FoundationTypes {
     @inline(__always)
     static func contains<Value>(_ type: Value.Type) -> Bool {
-        type == Decimal.self || type == URL.self || type == Data.self
+        type == Decimal.self || type == URL.self || type == Data.self || type == Date.self
     }
 }
 
@@ -18,6 +19,7 @@ extension JSONDocument {
         if type == Decimal.self, let value = try decimal(at: index) as? Value { return value }
         if type == URL.self, let value = try url(at: index) as? Value { return value }
         if type == Data.self, let value = try data(at: index) as? Value { return value }
+        if type == Date.self, let value = try date(at: index) as? Value { return value }
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
@@ -60,6 +62,7 @@ extension EncodingState {
             set(.number(JSONNumber(validText: value.description)), at: place)
         case let value as URL: set(.string(value.absoluteString), at: place)
         case let value as Data: set(.string(value.base64EncodedString()), at: place)
+        case let value as Date: set(try scalar(of: value, at: place), at: place)
         default: try value.encode(to: ValueEncoder(state: self, place: place))
         }
     }

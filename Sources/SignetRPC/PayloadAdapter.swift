@@ -153,6 +153,9 @@ public struct UnboxedResponse: Sendable, Hashable {
 public struct RPCResult: Sendable, Hashable {
     /// The JSON text, as the server wrote it.
     public let bytes: [UInt8]
+    /// How the service writes dates and names members, for ``decode(_:)``. The client's system sets the
+    /// conventions of the call.
+    public var conventions = JSONConventions()
 
     /// Creates a result from JSON text that has been validated.
     package init(validated bytes: [UInt8]) { self.bytes = bytes }
@@ -181,7 +184,7 @@ public struct RPCResult: Sendable, Hashable {
     ///
     /// - Throws: `JSONError` that names path and byte offset but no value.
     public func decode<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
-        try StrictJSONDecoder().decode(type, from: bytes)
+        try StrictJSONDecoder(conventions: conventions).decode(type, from: bytes)
     }
 }
 

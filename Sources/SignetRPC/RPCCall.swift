@@ -65,12 +65,18 @@ public enum RPCParameters: Sendable, Hashable {
 
     /// Encodes a value, which must become an array or an object.
     ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - conventions: How dates are written, and how members are named. Defaults to those of the call whose
+    ///     `parameters()` encodes the value.
     /// - Throws: `RPCError` with code `invalid-params` if it doesn't, or if a value, whose path the
     ///   message names, cannot be encoded.
-    public init(encoding value: some Encodable) throws(RPCError) {
+    public init(
+        encoding value: some Encodable, conventions: JSONConventions? = nil
+    ) throws(RPCError) {
         let json: JSONValue
         do {
-            json = try StrictJSONEncoder().encodeValue(value)
+            json = try StrictJSONEncoder(conventions: conventions ?? .ofCall).encodeValue(value)
         } catch {
             throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
         }

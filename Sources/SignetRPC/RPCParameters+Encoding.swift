@@ -1,4 +1,4 @@
-internal import SignetJSON
+package import SignetJSON
 
 extension RPCParameters {
     /// Encodes values as parameters by name, in their order. A value that is nil is left out.
@@ -93,10 +93,24 @@ extension RPCParameters {
 
     private static func encoded(_ value: some Encodable) throws(RPCError) -> JSONValue {
         do {
-            return try StrictJSONEncoder().encodeValue(value)
+            return try StrictJSONEncoder(conventions: .ofCall).encodeValue(value)
         } catch {
             throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
         }
+    }
+}
+
+extension JSONConventions {
+    /// How the call whose request is being made writes dates and names.
+    @TaskLocal package static var ofCall = JSONConventions()
+
+    /// Makes a call's request with the conventions of the call.
+    package static func using<Request>(
+        _ conventions: JSONConventions, make: () throws(RPCError) -> Request
+    ) throws(RPCError) -> Request {
+        try $ofCall.withValue(conventions) {
+            Result { () throws(RPCError) in try make() }
+        }.get()
     }
 }
 

@@ -22,6 +22,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         case values(JSONObject)
         case texts([String])
         case environment(prefix: String, variables: [String: String]?)
+        case detected(prefix: String, appVersion: String?, variables: [String: String]?)
         case joined([ConfigurationInput])
     }
 
@@ -66,6 +67,38 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         prefix: String, variables: [String: String]? = nil
     ) -> ConfigurationInput {
         .init(source: .environment(prefix: prefix, variables: variables))
+    }
+
+    /// Uses what the program finds out about itself and the machine. Only keys that the schema has are set, and
+    /// a value that cannot be found sets none.
+    ///
+    /// | key | type | value |
+    /// | --- | --- | --- |
+    /// | `launch.startedAt` | string, integer | when the process started: RFC 3339, or Unix seconds |
+    /// | `launch.appVersion` | string | `appVersion` |
+    /// | `launch.hostName` | string | the machine's name |
+    /// | `launch.locale` | string | a language tag such as `de-DE`, of `LC_ALL`, `LC_MESSAGES` or `LANG` |
+    /// | `launch.operatingSystem` | string | name and version |
+    ///
+    /// Join it first, so that values that are passed in win:
+    ///
+    /// ```swift
+    /// let launch = ConfigurationInput.joined([
+    ///     .detected(appVersion: "1.4.2"), .environment(prefix: "SHOP_"),
+    /// ])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - prefix: The beginning of the keys.
+    ///   - appVersion: The program's version, which it knows itself.
+    ///   - variables: The environment; nil is the process's own at the time the configuration is
+    ///     created.
+    /// - Returns: The input.
+    public static func detected(
+        prefix: String = "launch.", appVersion: String? = nil,
+        variables: [String: String]? = nil
+    ) -> ConfigurationInput {
+        .init(source: .detected(prefix: prefix, appVersion: appVersion, variables: variables))
     }
 
     /// Joins several inputs; later ones win.
@@ -124,6 +157,11 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
             return try Self.entries(
                 parsing: variables ?? ProcessInfo.processInfo.environment, prefix: prefix,
                 schema: schema, place: place, problems: &problems)
+        case .detected(let prefix, let appVersion, let variables):
+            let found = DetectedValues(
+                appVersion: appVersion,
+                variables: variables ?? ProcessInfo.processInfo.environment)
+            return found.entries(for: schema, prefix: prefix, place: "\(place) (detected)")
         case .joined(let inputs):
             var entries: [Entry] = []
             for input in inputs {

@@ -122,7 +122,10 @@ import Testing
             .init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)
         ])
         let system = try await Self.system(
-            ["responseChecks.codeField": "code", "responseChecks.goodCodes": [0, 200]], engine)
+            [
+                "services.a.responseChecks.codeField": "code",
+                "services.a.responseChecks.goodCodes": [0, 200],
+            ], engine)
         do throws(ClientError) {
             _ = try await system.call(RPCCall("m"), on: "a")
             #expect(isGood)

@@ -18,7 +18,7 @@ struct HostileReplyTests {
         let warnings: [String]
     }
 
-    @Test(.features("003-01")) func eachCallEndsOnce() async throws {
+    @Test(.features("000-56", "003-01")) func eachCallEndsOnce() async throws {
         let url = try #require(
             Bundle.module.url(forResource: "Vectors/hostile-replies", withExtension: "json"))
         let cases = try VectorFile<Hostility>.load("hostile-replies", in: .module)

@@ -21,7 +21,7 @@ import Testing
             Settings.configuration(["app.runMode": "production"]), options: options)
     }
 
-    @Test func monitoringGetsTheCurrentSealedConfiguration() async throws {
+    @Test(.features("000-13")) func monitoringGetsTheCurrentSealedConfiguration() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -36,13 +36,14 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func whatMonitoringGetsOpensOnlyWithItsKey() async throws {
+    @Test(.features("000-13")) func whatMonitoringGetsOpensOnlyWithItsKey() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
         var text = "\(monitor) \(monitor as Any)"
         dump(monitor, to: &text)
         dump(try monitor.dump(), to: &text)
+        #expect(Mirror(reflecting: monitor).children.isEmpty)
         #expect(!text.contains("api.example.com"))
         #expect(!text.contains("WlpaWlpa"))
         let sealed = try monitor.dump()

@@ -41,8 +41,11 @@ import Testing
             ["app.runMode": "development", "simulation.failure": true],
             ["app.runMode": "development", "simulation.failureRate": 1],
             ["app.runMode": "development", "simulation.offline": "yes"],
-            ["app.runMode": "development", "services.a.testBaseURL": "https://test.example.com/"],
-            ["app.runMode": "development", "services.a.testBaseURL": "not a URL"],
+            [
+                "app.runMode": "development",
+                "services.a.staging.baseURL": "https://test.example.com/",
+            ],
+            ["app.runMode": "development", "services.a.staging.baseURL": "not a URL"],
         ] as [JSONObject])
     func aBuildThatCannotSwitchIsProduction(_ values: JSONObject) async throws {
         let engine = RecordingEngine()
@@ -61,10 +64,11 @@ import Testing
         let system = try await Self.system(
             [
                 "simulation.offline": true, "simulation.timeout": false,
-                "simulation.failureRate": 0, "services.a.testBaseURL": "https://test.example.com/",
+                "simulation.failureRate": 0,
+                "services.a.staging.baseURL": "https://test.example.com/",
             ], engine)
         #expect(
-            system.startReport.ignored == ["simulation.offline", "services.a.testBaseURL"])
+            system.startReport.ignored == ["simulation.offline", "services.a.staging.baseURL"])
         _ = try await system.call(RPCCall("m"), on: "a")
         #expect(engine.requests.first?.request.authority == "api.example.com")
         await system.shutdown()
@@ -100,8 +104,8 @@ import Testing
         let pin = "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
         let system = try await Self.system(
             [
-                "app.runMode": "staging", "services.a.testBaseURL": "https://test.example.com/",
-                "services.a.testPins": [.string(pin)],
+                "app.runMode": "staging", "services.a.staging.baseURL": "https://test.example.com/",
+                "services.a.staging.pins": [.string(pin)],
             ], engine)
         _ = try await system.call(RPCCall("m"), on: "a")
         let sent = try #require(engine.requests.first)
@@ -117,18 +121,13 @@ import Testing
             ["app.runMode": "debug"], ["app.runMode": "Production"], ["app.runMode": ""],
             ["app.runMode": 1], ["app.runMode": "development", "simulation.offline": "yes"],
             ["app.runMode": "development", "simulation.failureRate": 2],
-            ["app.runMode": "development", "services.a.testBaseURL": "ftp://test.example.com/"],
-            ["app.runMode": "development", "services.a.testPins": ["sha256/AAAA"]],
+            ["app.runMode": "staging", "services.a.staging.baseURL": "ftp://test.example.com/"],
+            ["app.runMode": "development", "services.a.development.pins": ["sha256/AAAA"]],
         ] as [JSONObject])
     func refusesAModeOrSwitchThatIsNone(_ values: JSONObject) async throws {
-        var values = values
-        if values["services.a.testPins"] != nil {
-            values["services.a.testBaseURL"] = "https://test.example.com/"
-        }
         let engine = RecordingEngine()
-        let set = values
         let error = await #expect(throws: ClientError.self) {
-            try await Self.system(set, engine)
+            try await Self.system(values, engine)
         }
         #expect(["invalid-configuration", "invalid-service"].contains(error?.code.name))
         #expect(error?.message.contains("debug") != true)

@@ -72,7 +72,7 @@ struct FoundationCodableTests {
         try comesBack(Alone<URL>.self, #""../a""#)
         try comesBack(Data.self, #""AAECAw==""#)
         try comesBack([Alone<Data>?].self, #"["AA==",null]"#)
-        try comesBack(Date.self, "1.5")
+        try comesBack(Date.self, #""2001-01-01T00:00:01.500Z""#)
     }
 
     @Test(arguments: [

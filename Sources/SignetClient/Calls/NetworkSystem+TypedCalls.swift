@@ -102,7 +102,8 @@ extension NetworkSystem {
             options: call.callOptions.merging(options))
         return try await admitted(target) { admission throws(ClientError) in
             note?.begin(admission)
-            let request = try Self.request(of: call, reading: content)
+            let request = try Self.request(
+                of: call, reading: content, as: admission.options.json)
             let response = try await self.launches.run(request, for: admission) {
                 admission throws(ClientError) in
                 let (boxed, base) = try admission.box(request)
@@ -115,7 +116,8 @@ extension NetworkSystem {
 
     /// Checks a call's values and makes its request.
     static func request(
-        of call: some TypedCall, reading content: ResponseContent = .json
+        of call: some TypedCall, reading content: ResponseContent = .json,
+        as conventions: JSONConventions?
     ) throws(ClientError) -> CallRequest {
         do {
             try call.validate()
@@ -129,7 +131,9 @@ extension NetworkSystem {
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
         return try rpc { () throws(RPCError) in
-            var request = try call.request()
+            var request = try JSONConventions.using(conventions ?? JSONConventions()) {
+                () throws(RPCError) in try call.request()
+            }
             if content == .any || call.responseContent == .any { request.responseContent = .any }
             return request
         }

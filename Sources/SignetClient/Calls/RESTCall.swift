@@ -22,23 +22,22 @@ public struct RESTCall: TypedCall {
     public var callOptions = CallOptions()
     /// The HTTP method.
     public let methodName: String
-    private let made: Result<RESTRequest, RPCError>
+    private let make: @Sendable () throws(RPCError) -> RESTRequest
 
     /// Creates a call from a request.
     public init(_ request: RESTRequest, on service: Service) {
         self.service = service
         methodName = request.method.rawValue
-        made = .success(request)
+        make = { request }
     }
 
     fileprivate init(
-        _ method: HTTPRequest.Method, _ path: RESTPath, encoding body: some Encodable,
+        _ method: HTTPRequest.Method, _ path: RESTPath, encoding body: some Encodable & Sendable,
         on service: Service
     ) {
         self.service = service
         methodName = method.rawValue
-        // An error is the call's own, so that making a call needs no `try`.
-        made = Result { () throws(RPCError) in
+        make = { () throws(RPCError) in
             RESTRequest(method, path, body: try .json(encoding: body))
         }
     }
@@ -49,7 +48,7 @@ public struct RESTCall: TypedCall {
     /// Returns the request.
     ///
     /// - Throws: `RPCError` with code `invalid-params` if the body can't be encoded.
-    public func request() throws(RPCError) -> CallRequest { .resource(try made.get()) }
+    public func request() throws(RPCError) -> CallRequest { .resource(try make()) }
 
     /// Encodes nothing.
     public func encode(to encoder: any Encoder) throws {}
@@ -75,7 +74,7 @@ extension TypedCall where Self == RESTCall {
     ///   - service: The service that responds.
     ///   - body: The value, which is encoded as JSON.
     public static func post(
-        _ path: RESTPath, on service: Service, body: some Encodable
+        _ path: RESTPath, on service: Service, body: some Encodable & Sendable
     ) -> RESTCall {
         RESTCall(.post, path, encoding: body, on: service)
     }

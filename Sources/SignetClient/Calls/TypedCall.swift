@@ -142,7 +142,8 @@ public protocol RESTEndpoint: TypedCall {
     /// The path below the service's base URL, such as `/orders/{id}`; empty if nothing is added to it.
     ///
     /// A value is percent-encoded whole. A property that the path names must be a string, number or boolean,
-    /// or an array of them, and must have a value.
+    /// or an array of them, and must have a value. In a service whose names are in snake case the path has them
+    /// in snake case too: `{order_id}`.
     var path: PathTemplate { get }
     /// Whether the properties that the path names are also sent in the body or query. Defaults to `false`.
     var repeatsPathProperties: Bool { get }

@@ -1,11 +1,13 @@
 public import HTTPTypes
+public import SignetJSON
 public import SignetTransport
 
 /// The settings of a call: of one call, or of all calls of an endpoint, a service or a system.
 ///
 /// Options are merged in this order; the later one wins: the configuration,
-/// `NetworkSystem.Options.callOptions`, the service, the scenario, the endpoint, the call. A value that
-/// isn't set is inherited. `NetworkSystem.callOptions(for:merging:)` returns the merged options.
+/// `NetworkSystem.Options.callOptions`, the service, the scenario, the service's options of the method, the
+/// endpoint, the call. A value that isn't set is inherited. `NetworkSystem.callOptions(for:method:merging:)`
+/// returns the merged options.
 ///
 /// ```swift
 /// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
@@ -49,6 +51,12 @@ public struct CallOptions: Sendable {
     public var credentials: (any CredentialSource)?
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
     public var checks: [any ResponseCheck]?
+    /// How dates and names of members are written in parameters and results of Swift types. Defaults to the
+    /// service's, else to `JSONConventions()`.
+    public var json: JSONConventions?
+    /// The sets of common fields and parameters that the call carries, and no others; with `[]` it carries no
+    /// set. Of values of the same name those of the later set win. Defaults to the service's ``ServiceConfiguration/defaultSets``.
+    public var sets: [String]?
     /// Interceptors around the call. Those of the system come first, those of the call last.
     public var interceptors: [any CallInterceptor] = []
     /// Interceptors around each attempt, before it is signed.
@@ -97,6 +105,8 @@ public struct CallOptions: Sendable {
         merged.launch = later.launch ?? launch
         merged.credentials = later.credentials ?? credentials
         merged.checks = later.checks ?? checks
+        merged.json = later.json ?? json
+        merged.sets = later.sets ?? sets
         merged.interceptors += later.interceptors
         merged.attemptInterceptors += later.attemptInterceptors
         merged.tags.formUnion(later.tags)

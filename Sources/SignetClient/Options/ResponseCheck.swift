@@ -19,7 +19,8 @@ public protocol ResponseCheck: Sendable {
 /// A check of the code that an API writes into each result: any other than the good ones is a failure.
 /// A result without the code is good.
 ///
-/// In a configuration, these are `responseChecks.codeField` and `responseChecks.goodCodes`.
+/// In a configuration this is the rule `business-code`, with `services.NAME.responseChecks.codeField` and
+/// `.goodCodes`.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -47,5 +48,18 @@ public struct BusinessCodeCheck: ResponseCheck {
         guard let code, !goodCodes.contains(code) else { return nil }
         let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
         return "the reply's \(path.joined(separator: "."))\(found) is not one of the good codes"
+    }
+}
+
+/// A check that a result isn't null.
+///
+/// In a configuration this is the rule `result`. A REST response without a body has the result null.
+public struct ResultCheck: ResponseCheck {
+    /// Creates a check.
+    public init() {}
+
+    /// Returns the reason for null.
+    public func failure(in response: UnboxedResponse) -> String? {
+        response.result?.value.isNull == true ? "found the result null" : nil
     }
 }

@@ -1,4 +1,5 @@
 internal import SignetPinning
+public import SignetRPC
 internal import SignetTransport
 
 /// The request for a call: where it goes and which options it has.
@@ -112,16 +113,20 @@ extension NetworkSystem {
         let start = ContinuousClock.now
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? box.snapshot
-        var service =
+        let prepared =
             if let host = target.host { host.service } else {
                 try snapshot.service(named: target.service)
             }
-        var options = try mergedOptions(of: service, target.options, in: snapshot)
+        var options = try mergedOptions(
+            of: prepared, target.options, method: target.method, in: snapshot)
         // Fields and credentials for all services are not for hosts that the system calls for itself.
         if target.host != nil {
             options.fields = target.options.fields
             options.credentials = nil
-        } else if let base = options.baseURL(in: snapshot.mode) {
+            options.sets = nil
+        }
+        var service = try prepared.choosing(options.sets)
+        if target.host == nil, let base = options.baseURL(in: snapshot.mode) {
             service.url = try RequestURL(base)
         }
         let rules = CallRules(
@@ -151,13 +156,18 @@ extension NetworkSystem {
 
     /// Merges the options of all levels.
     func mergedOptions(
-        of service: PreparedService, _ asked: CallOptions, in snapshot: SystemSnapshot
+        of service: PreparedService, _ asked: CallOptions, method: String? = nil,
+        in snapshot: SystemSnapshot
     ) throws(ClientError) -> CallOptions {
         try asked.validate()
         var options = snapshot.settings.options.merging(self.options.callOptions)
             .merging(service.configuration.levelOptions)
         if let scenario = asked.scenario ?? options.scenario {
-            options = options.merging(try snapshot.settings.options(of: scenario))
+            options = options.merging(
+                try snapshot.settings.options(of: scenario, in: service.configuration))
+        }
+        if let method, let own = service.configuration.methods[RPCMethod(method)] {
+            options = options.merging(own)
         }
         options = options.merging(asked)
         try options.validate()
@@ -168,13 +178,15 @@ extension NetworkSystem {
     ///
     /// - Parameters:
     ///   - service: The service.
+    ///   - method: The procedure's name or the HTTP method, whose options the service may have.
     ///   - options: The options of the endpoint and the call.
     /// - Throws: `unknown-service`, `unknown-scenario`, `invalid-options`.
     public func callOptions(
-        for service: Service, merging options: CallOptions = CallOptions()
+        for service: Service, method: RPCMethod? = nil, merging options: CallOptions = CallOptions()
     ) throws(ClientError) -> CallOptions {
         let snapshot = box.snapshot
-        return try mergedOptions(of: snapshot.service(named: service), options, in: snapshot)
+        return try mergedOptions(
+            of: snapshot.service(named: service), options, method: method?.name, in: snapshot)
     }
 
     // MARK: Running calls

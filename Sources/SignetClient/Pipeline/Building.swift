@@ -31,6 +31,7 @@ extension NetworkSystem {
             try admission.service.adapter.unbox(raw, to: boxed)
         }
         response.raw = raw
+        if let json = admission.options.json { response.result?.conventions = json }
         for check in admission.options.checks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
             throw ClientError(.businessCode, reason, status: response.status)

@@ -1,11 +1,12 @@
 internal import HTTPTypes
+internal import SignetJSON
 internal import SignetRPC
 internal import Synchronization
 
 /// The rule for a call that begins while another one of the same identity is running.
 ///
-/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields and
-/// the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
+/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields, sets
+/// and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
 /// `send`; batches, exchanges, uploads and downloads always run.
 ///
 /// ```swift
@@ -40,6 +41,8 @@ struct LaunchKey: Sendable, Hashable {
     let request: CallRequest
     let fields: HTTPFields
     let scope: CredentialKey?
+    let sets: [String]?
+    let json: JSONConventions?
 
     init(_ request: CallRequest, for admission: Admission) {
         snapshot = ObjectIdentifier(admission.snapshot)
@@ -48,6 +51,8 @@ struct LaunchKey: Sendable, Hashable {
         self.request = request
         fields = admission.options.fields
         scope = admission.credentialKey
+        sets = admission.options.sets
+        json = admission.options.json
     }
 }
 

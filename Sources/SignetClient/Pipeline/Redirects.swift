@@ -25,13 +25,20 @@ extension NetworkSystem {
         var timeout = try admission.rules.timeLeft()
         let end = ContinuousClock.now + timeout
         while true {
-            let request = FrozenRequest(head: try await reader.prepare(chain.request), body: body)
+            var head = try await reader.prepare(chain.request)
+            // Another server chose the request after a redirect across origins.
+            let cookies = chain.isWithinOrigin ? admission.service.configuration.cookies : nil
+            if let cookies { try cookies.add(to: &head, at: options.clock()) }
+            let request = FrozenRequest(head: head, body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
             let signed = try await signed(request, by: signer, for: admission)
             let opened = try await open(
                 signed, isSigned: signer != nil, for: admission, within: timeout,
                 limit: reader.limit)
             attempt.begin(opened, method: request.head.method)
+            if let cookies {
+                try cookies.take(opened.reply.response, to: request.head, at: options.clock())
+            }
             let redirect = try follow(
                 opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
             guard let redirect else { return opened.reply }

@@ -35,7 +35,7 @@ extension NetworkSystem {
             system: self,
             target: CallTarget(
                 service: service, method: request.method.rawValue, options: options),
-            paging: paging, request: { () throws(ClientError) in .resource(request) },
+            paging: paging, request: { _ throws(ClientError) in .resource(request) },
             value: { response throws(ClientError) in response })
     }
 
@@ -72,7 +72,10 @@ extension NetworkSystem {
             target: CallTarget(
                 service: call.service, method: call.methodName,
                 options: call.callOptions.merging(options)),
-            paging: paging, request: { () throws(ClientError) in try Self.request(of: call) },
+            paging: paging,
+            request: { conventions throws(ClientError) in
+                try Self.request(of: call, as: conventions)
+            },
             value: { response throws(ClientError) in
                 try Self.value(of: response) { try call.success(from: $0) }
             })
@@ -91,7 +94,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let system: NetworkSystem
     fileprivate let target: CallTarget
     fileprivate let paging: Paging
-    fileprivate let request: @Sendable () throws(ClientError) -> CallRequest
+    fileprivate let request: @Sendable (JSONConventions?) throws(ClientError) -> CallRequest
     fileprivate let value: @Sendable (UnboxedResponse) throws(ClientError) -> Element
 
     /// Asks for page after page.
@@ -207,7 +210,7 @@ extension Pages {
         _ step: PageStep
     ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>) {
         try await system.admitted(target) { admission throws(ClientError) in
-            let whole = try request()
+            let whole = try request(admission.options.json)
             let isREST = admission.service.adapter is any RESTBoxing
             let asked = try NetworkSystem.rpc { () throws(RPCError) in
                 var request = whole

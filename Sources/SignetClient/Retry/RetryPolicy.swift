@@ -57,28 +57,8 @@ public struct RetryPolicy: Sendable, Hashable {
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return Int64(text).map { .seconds($0) }
         }
-        guard let date = seconds(ofHTTPDate: text) else { return nil }
-        let own = response.headerFields[.date].flatMap { seconds(ofHTTPDate: $0) }
+        guard let date = UnixTime.parseHTTPDate(text) else { return nil }
+        let own = response.headerFields[.date].flatMap { UnixTime.parseHTTPDate($0) }
         return .seconds(max(0, date - (own ?? now)))
-    }
-
-    /// Reads the preferred form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
-    private static func seconds(ofHTTPDate text: String) -> Int64? {
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0].utf8.count == 4, parts[0].last == ",", parts[5] == "GMT",
-            parts[1].utf8.count == 2, parts[3].utf8.count == 4, parts[4].utf8.count == 8,
-            let month = months.firstIndex(of: String(parts[2]))
-        else { return nil }
-        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-        let time = parts[4].split(separator: ":", omittingEmptySubsequences: false)
-        guard time.count == 3, time.allSatisfy({ $0.utf8.count == 2 }),
-            let day = UnixTime.parseDate("\(parts[3])-\(number)-\(parts[1])"),
-            let hours = Int64(time[0]), let minutes = Int64(time[1]), let seconds = Int64(time[2]),
-            (0..<24).contains(hours), (0..<60).contains(minutes), (0...60).contains(seconds)
-        else { return nil }
-        return day + hours * 3600 + minutes * 60 + seconds
     }
 }

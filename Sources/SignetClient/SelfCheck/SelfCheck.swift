@@ -260,7 +260,7 @@ public struct SelfCheck: Sendable {
         do throws(ClientError) {
             let mode = try ModeSettings(configuration)
             let services = try ServiceConfiguration.all(
-                in: configuration, usesTestServers: mode.usesTestServers, adapters: nil)
+                in: configuration, mode: mode.mode, adapters: nil, checks: nil)
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
             let proxies = try ProxyRules(configuration)

@@ -36,10 +36,10 @@ struct SelfCheckRun {
                     ? "; a debug build, which may switch"
                     : "; a release build, which cannot switch"))
         for key in mode.ignored {
-            // A test server that waits for another build is as it should be.
+            // An environment's host that waits for another build is as it should be.
             report.add(
                 area: "mode", subject: key,
-                status: key.hasSuffix(".testBaseURL") ? .good : .warning,
+                status: key.hasPrefix("services.") ? .good : .warning,
                 detail: "is set and ignored"
                     + (mode.isSwitchable ? " in production" : ", because the build cannot switch"))
         }

@@ -48,20 +48,24 @@ struct CallSettings: Sendable {
             throw reader.invalid("app.userAgent", reason: "is not a valid value of an HTTP field")
         }
         options.retry = try RetryPolicy(reader)
-        options.checks = try BusinessCodeCheck(reader).map { [$0] }
+        _ = try BusinessCodeCheck(reader)
     }
 
-    /// The options of a scenario.
+    /// The options of a scenario; those of the service win.
     ///
-    /// - Throws: `unknown-scenario` if the configuration says nothing of the scenario.
-    func options(of scenario: Scenario) throws(ClientError) -> CallOptions {
-        guard let options = scenarios[scenario] else {
+    /// - Throws: `unknown-scenario` if neither the configuration nor the service says anything of the
+    ///   scenario.
+    func options(
+        of scenario: Scenario, in service: ServiceConfiguration
+    ) throws(ClientError) -> CallOptions {
+        let own = service.scenarios[scenario]
+        guard let options = scenarios[scenario] ?? own else {
             throw ClientError(
                 .unknownScenario,
                 "the configuration has neither timeouts.\(scenario) nor"
-                    + " attempts.\(scenario)")
+                    + " attempts.\(scenario), and the service has no such scenario")
         }
-        return options
+        return own.map { options.merging($0) } ?? options
     }
 }
 
@@ -91,8 +95,8 @@ extension RetryPolicy {
 }
 
 extension BusinessCodeCheck {
-    /// Reads `responseChecks.codeField` and `responseChecks.goodCodes`; nil without the first one.
-    fileprivate init?(_ reader: SettingsReader) throws(ClientError) {
+    /// Reads, of a service or for those that name the rule, `responseChecks.codeField` and `responseChecks.goodCodes`; nil without the first one.
+    init?(_ reader: SettingsReader) throws(ClientError) {
         guard let field = try reader.read("responseChecks.codeField", as: String.self) else {
             return nil
         }

@@ -7,7 +7,7 @@ internal import SignetTransport
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first call.
 struct PreparedService: Sendable {
-    let configuration: ServiceConfiguration
+    var configuration: ServiceConfiguration
     /// Where the service is; a call's own base URL replaces it.
     var url: RequestURL
     let adapter: any PayloadAdapter
@@ -21,6 +21,11 @@ struct PreparedService: Sendable {
         externalSigners: [any ExternalSigner] = [], maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
+        do throws(ClientError) {
+            try self.configuration.applyDefaultSets()
+        } catch {
+            throw ClientError(error.code, "service \(service): \(error.message)")
+        }
         self.url = try RequestURL(configuration.baseURL)
         switch (configuration.adapter, configuration.payloadProtocol) {
         case (let adapter?, _): self.adapter = adapter

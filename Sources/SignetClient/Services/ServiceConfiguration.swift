@@ -22,6 +22,9 @@ public struct ServiceConfiguration: Sendable {
     }
 
     /// Where the service is (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
+    ///
+    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
+    /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
     public var baseURL: String
     /// How payloads are boxed (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
@@ -50,8 +53,26 @@ public struct ServiceConfiguration: Sendable {
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()
-    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`.
+    /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and `.parameters`).
+    /// `commonFields` and `commonParameters` are the set `common`.
+    public var sets: [String: CommonSet] = [:]
+    /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`). Defaults to
+    /// `common` alone.
+    public var defaultSets = [CommonSet.common]
+    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`. In a
+    /// configuration: strings `services.NAME.json.dates` and `.keys`; `services.NAME.responseChecks.…`.
     public var options = CallOptions()
+    /// Options of calls in a scenario, which win over those of the scenario in all services
+    /// (`services.NAME.scenarios.SCENARIO.…`).
+    public var scenarios: [Scenario: CallOptions] = [:]
+    /// Options of the calls of one method, a procedure's name or an HTTP method
+    /// (`services.NAME.methods.METHOD.…`). They win over those of scenarios.
+    public var methods: [RPCMethod: CallOptions] = [:]
+    /// Where the service's cookies are kept; nil for nowhere, then none are sent (boolean
+    /// `services.NAME.cookies`).
+    public var cookies: CookieStore?
+    /// The mode in whose part of the configuration the service's host stands; nil for the service's own part.
+    var environment: RunMode?
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
 
@@ -87,15 +108,17 @@ extension ServiceConfiguration {
     ///
     /// - Parameters:
     ///   - configuration: Where the keys are.
-    ///   - usesTestServers: Whether `testBaseURL` and `testPins` replace `baseURL` and `pins`; never in
-    ///     production.
+    ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production` has no
+    ///     other hosts.
     ///   - only: The one service that is wanted; nil is all.
     ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil accepts every
     ///     name.
+    ///   - checks: The program's response checks, by the names that a list of rules may have; nil accepts every
+    ///     name.
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
     static func all(
-        in configuration: GlobalConfiguration, usesTestServers: Bool, only wanted: Service? = nil,
-        adapters: [String: any PayloadAdapter]?
+        in configuration: GlobalConfiguration, mode: RunMode, only wanted: Service? = nil,
+        adapters: [String: any PayloadAdapter]?, checks: [String: any ResponseCheck]?
     ) throws(ClientError) -> [Service: ServiceConfiguration] {
         var services: [Service: ServiceConfiguration] = [:]
         for key in configuration.schema.keys {
@@ -108,21 +131,24 @@ extension ServiceConfiguration {
             guard isWanted(service) || isWanted(service.cdn) else { continue }
             let reader = SettingsReader(
                 configuration, prefix: "services.\(service).", code: .invalidService)
-            let settings = try ServiceConfiguration(
-                reader, usesTestServers: usesTestServers, adapters: adapters)
+            let host = try reader.ofHost(in: mode)
+            var settings = try ServiceConfiguration(reader, host: host, adapters: adapters)
+            settings.environment = host.prefix == reader.prefix ? nil : mode
+            try settings.readCalls(reader, checks: NamedChecks(reader, own: checks))
             if isWanted(service) { services[service] = settings }
-            if isWanted(service.cdn) { services[service.cdn] = try settings.cdn(reader) }
+            if isWanted(service.cdn) { services[service.cdn] = try settings.cdn(host) }
         }
         return services
     }
 
+    /// Reads a service's keys.
+    ///
+    /// - Parameter host: Where the keys of its host are, in the environment that holds.
     private init(
-        _ reader: SettingsReader, usesTestServers: Bool, adapters: [String: any PayloadAdapter]?
+        _ reader: SettingsReader, host: SettingsReader, adapters: [String: any PayloadAdapter]?
     ) throws(ClientError) {
-        let test = usesTestServers ? try Self.url("testBaseURL", from: reader) : nil
-        let own = try Self.url("baseURL", from: reader)
-        guard let baseURL = test ?? own else {
-            throw reader.invalid("baseURL", reason: "has no value")
+        guard let baseURL = try Self.url("baseURL", from: host) else {
+            throw host.invalid("baseURL", reason: "has no value")
         }
         guard let protocolName = try reader.read("protocol", as: String.self) else {
             throw reader.invalid("protocol", reason: "has no value")
@@ -138,18 +164,11 @@ extension ServiceConfiguration {
         let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
         self.init(baseURL: baseURL, payloadProtocol: known ?? like)
         if known == nil { adapter = given }
-        self.signing = try Signing(reader)
-        let ownPins = try Self.pins("pins", from: reader) ?? []
-        let testPins = test == nil ? nil : try Self.pins("testPins", from: reader)
-        self.pins = testPins ?? ownPins
-        self.authorities = try Self.authorities(reader, fileKey: "caFile", modeKey: "caMode")
+        self.signing = try Signing(host)
+        self.pins = try Self.pins("pins", from: host) ?? []
+        self.authorities = try Self.authorities(host, fileKey: "caFile", modeKey: "caMode")
         self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]
-        for (field, value) in try reader.read("commonFields", as: JSONObject.self) ?? [:] {
-            guard let field = HTTPField.Name(field), let text = value.string,
-                HTTPField.isValidValue(text)
-            else { throw reader.invalid("commonFields", reason: "contains an invalid HTTP field") }
-            self.commonFields.append(HTTPField(name: field, value: text))
-        }
+        self.commonFields = try reader.fields("commonFields") ?? [:]
         if let timeout = try reader.duration("timeout") {
             guard timeout > .zero else {
                 throw reader.invalid("timeout", reason: "is not above zero")
@@ -224,6 +243,7 @@ extension ServiceConfiguration {
             timeout: timeout, attempts: attempts)
         cdn.authorities = try Self.authorities(reader, fileKey: "cdnCAFile", modeKey: "cdnCAMode")
         cdn.redirects = redirects
+        cdn.environment = environment
         cdn.mayShareItsHostsPins = true
         return cdn
     }

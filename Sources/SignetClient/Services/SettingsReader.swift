@@ -29,6 +29,14 @@ struct SettingsReader {
         return value
     }
 
+    /// Returns a reader of the keys below this one's prefix and a name.
+    func below(_ name: String) -> SettingsReader {
+        SettingsReader(configuration, prefix: "\(prefix)\(name).", code: code)
+    }
+
+    /// Returns the keys below this one's prefix that have a value, without the prefix.
+    func names() -> [String] { names(after: prefix) }
+
     /// Whether the value that holds was fetched.
     func isFetched(_ name: String) -> Bool {
         configuration.origin(of: prefix + name) == .fetched

@@ -7,6 +7,9 @@ import Synchronization
 final class JSONDocument {
     let reader: JSONReader
     let userInfo: [CodingUserInfoKey: any Sendable]
+    let conventions: JSONConventions
+    /// Whether properties' names become snake case.
+    let renamesKeys: Bool
     private let hasOffsets: Bool
     /// The object of the last search.
     ///
@@ -24,9 +27,12 @@ final class JSONDocument {
     private lazy var places = Self.places(of: reader.nodes)
 
     init(
-        reader: JSONReader, hasOffsets: Bool, userInfo: [CodingUserInfoKey: any Sendable]
+        reader: JSONReader, hasOffsets: Bool, userInfo: [CodingUserInfoKey: any Sendable],
+        conventions: JSONConventions
     ) {
         self.reader = reader
+        self.conventions = conventions
+        self.renamesKeys = conventions.keys == .snakeCase
         self.hasOffsets = hasOffsets
         self.userInfo = userInfo
     }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// An object's members by key.
 ///
 /// It has no mutable state, so that the standard library's box is the only allocation: the document
@@ -5,6 +7,8 @@
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let document: JSONDocument
     private let object: Int
+    /// Whether keys are renamed to snake case.
+    private let renames: Bool
 
     init(_ document: JSONDocument, at index: Int) throws(JSONError) {
         guard document.kind(at: index) == .object else {
@@ -12,14 +16,30 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
         self.document = document
         self.object = index
+        self.renames = document.renamesKeys && !DictionaryKeys.contains(Key.self)
+    }
+
+    /// The name of a key's member.
+    @inline(__always)
+    private func name(of key: Key) -> String {
+        renames ? SnakeCase.memberName(of: key.stringValue) : key.stringValue
     }
 
     var codingPath: [any CodingKey] { document.path(to: object) }
-    var allKeys: [Key] { document.memberNames(of: object).compactMap { Key(stringValue: $0) } }
+    var allKeys: [Key] {
+        let names = document.memberNames(of: object)
+        guard renames else { return names.compactMap { Key(stringValue: $0) } }
+        return names.compactMap { member in
+            // Only keys that lead back to the member.
+            SnakeCase.propertyNames(of: member).lazy
+                .filter { sameBytes(SnakeCase.memberName(of: $0), member) }
+                .compactMap { Key(stringValue: $0) }.first
+        }
+    }
 
-    func contains(_ key: Key) -> Bool { document.find(key.stringValue, in: object) != nil }
+    func contains(_ key: Key) -> Bool { document.find(name(of: key), in: object) != nil }
     func decodeNil(forKey key: Key) throws -> Bool {
-        let name = key.stringValue
+        let name = name(of: key)
         guard let node = document.find(name, in: object) else {
             throw document.missing(name, in: object)
         }
@@ -31,7 +51,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Returns the node of a member's value.
     @inline(__always)
     private func node(of key: Key) throws(JSONError) -> Int {
-        try document.member(key.stringValue, of: object)
+        try document.member(name(of: key), of: object)
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
@@ -63,7 +83,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func ifPresent<Value>(
         _ key: Key, decode: (_ document: JSONDocument, _ index: Int) throws -> Value
     ) throws -> Value? {
-        guard let node = document.presentMember(key.stringValue, of: object) else { return nil }
+        guard let node = document.presentMember(name(of: key), of: object) else { return nil }
         return try decode(document, node)
     }
 

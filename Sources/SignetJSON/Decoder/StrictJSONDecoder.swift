@@ -23,7 +23,7 @@
 /// - `Decimal` is exact: a number that it would round is `out-of-range`.
 /// - `URL` accepts a string with only the characters of RFC 3986, and escapes nothing. `Data`
 ///   accepts base64 with padding and nothing else (RFC 4648, section 4).
-/// - `Date` uses its own `Codable` form, a number of seconds since 2001.
+/// - `Date` accepts a string as in RFC 3339, unless ``conventions`` say otherwise.
 /// - `JSONValue` and `JSONNumber` keep the values and the texts of numbers.
 ///
 /// Errors hold a code, the path and the byte offset but never a value, even if a type's own
@@ -31,9 +31,13 @@
 public struct StrictJSONDecoder: Sendable {
     /// The `Decoder.userInfo` of the types that are decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    /// How dates are read, and how the members of properties are named.
+    public var conventions: JSONConventions
 
     /// Creates a decoder.
-    public init() {}
+    public init(conventions: JSONConventions = JSONConventions()) {
+        self.conventions = conventions
+    }
 
     /// Decodes a type from a whole JSON text.
     ///
@@ -45,8 +49,7 @@ public struct StrictJSONDecoder: Sendable {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8]
     ) throws(JSONError) -> Value {
-        try decode(
-            type, in: JSONDocument(reader: JSONReader(bytes), hasOffsets: true, userInfo: userInfo))
+        try decode(type, in: document(JSONReader(bytes), hasOffsets: true))
     }
 
     /// Decodes a type from a validated text.
@@ -60,8 +63,7 @@ public struct StrictJSONDecoder: Sendable {
         _ type: Value.Type, from reader: JSONReader
     ) throws(JSONError) -> Value {
         let whole = try reader.isComplete ? reader : JSONReader(reader.bytes)
-        return try decode(
-            type, in: JSONDocument(reader: whole, hasOffsets: true, userInfo: userInfo))
+        return try decode(type, in: document(whole, hasOffsets: true))
     }
 
     /// Decodes a type from a tree.
@@ -71,8 +73,12 @@ public struct StrictJSONDecoder: Sendable {
         _ type: Value.Type, from value: JSONValue
     ) throws(JSONError) -> Value {
         let reader = try JSONReader(value.serialized())
-        return try decode(
-            type, in: JSONDocument(reader: reader, hasOffsets: false, userInfo: userInfo))
+        return try decode(type, in: document(reader, hasOffsets: false))
+    }
+
+    private func document(_ reader: JSONReader, hasOffsets: Bool) -> JSONDocument {
+        JSONDocument(
+            reader: reader, hasOffsets: hasOffsets, userInfo: userInfo, conventions: conventions)
     }
 
     private func decode<Value: Decodable>(

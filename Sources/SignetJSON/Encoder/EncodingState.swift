@@ -10,12 +10,20 @@ final class EncodingState {
     static let root = 0
 
     let userInfo: [CodingUserInfoKey: any Sendable]
+    let conventions: JSONConventions
+    /// Whether properties' names become snake case.
+    let renamesKeys: Bool
     /// The storage, in an array that is one word to move out; nil while `change` uses it.
     private var written: [EncodingStorage]?
 
     /// - Parameter isStreaming: Whether to write a compact text while encoding.
-    init(userInfo: [CodingUserInfoKey: any Sendable], isStreaming: Bool) {
+    init(
+        userInfo: [CodingUserInfoKey: any Sendable], conventions: JSONConventions,
+        isStreaming: Bool
+    ) {
         self.userInfo = userInfo
+        self.conventions = conventions
+        self.renamesKeys = conventions.keys == .snakeCase
         self.written = [EncodingStorage(isStreaming: isStreaming)]
     }
 
@@ -96,10 +104,16 @@ final class EncodingState {
 
     /// Removes a place whose value is not finite, and returns the error to throw.
     func notFinite(at place: Int) -> JSONError {
+        failure(
+            .notFinite, because: "found an infinity or a NaN, expected a finite number", at: place)
+    }
+
+    /// Removes a place whose value cannot be written, and returns the error to throw.
+    func failure(
+        _ code: JSONError.Code, because problem: String, at place: Int
+    ) -> JSONError {
         remove(place)
-        return JSONError(
-            .notFinite, "found an infinity or a NaN, expected a finite number",
-            at: path(to: place))
+        return JSONError(code, problem, at: path(to: place))
     }
 
     /// Removes a place.

@@ -2,14 +2,28 @@
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let state: EncodingState
     let place: Int
+    /// Whether keys are renamed to snake case.
+    private let renames: Bool
+
+    init(state: EncodingState, place: Int) {
+        self.state = state
+        self.place = place
+        self.renames = state.renamesKeys && !DictionaryKeys.contains(Key.self)
+    }
+
+    /// The name of a key's member.
+    @inline(__always)
+    private func name(of key: Key) -> String {
+        renames ? SnakeCase.memberName(of: key.stringValue) : key.stringValue
+    }
 
     var codingPath: [any CodingKey] { state.path(to: place) }
 
     @inline(__always)
     private func set(_ key: Key, to value: JSONScalar) {
-        state.setMember(key.stringValue, to: value, of: place)
+        state.setMember(name(of: key), to: value, of: place)
     }
-    private func member(_ key: Key) -> Int { state.member(key.stringValue, of: place) }
+    private func member(_ key: Key) -> Int { state.member(name(of: key), of: place) }
 
     func encodeNil(forKey key: Key) { set(key, to: .null) }
     func encode(_ value: Double, forKey key: Key) throws {
@@ -29,7 +43,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         set(key, to: JSONScalar(value))
     }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try state.encodeMember(key.stringValue, with: value, of: place)
+        try state.encodeMember(name(of: key), with: value, of: place)
     }
 
     func nestedContainer<NestedKey: CodingKey>(

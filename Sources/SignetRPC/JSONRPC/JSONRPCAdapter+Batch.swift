@@ -42,6 +42,15 @@ public struct BatchResponse: Sendable, Hashable {
     /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
 
+    /// Sets the conventions by which the results are decoded.
+    package mutating func use(_ conventions: JSONConventions) {
+        for index in outcomes.indices {
+            guard case .result(var result) = outcomes[index] else { continue }
+            result.conventions = conventions
+            outcomes[index] = .result(result)
+        }
+    }
+
     /// The batch's error: `batch-incomplete` if a call is unanswered, else the server's first
     /// error, else the first malformed response; nil if every call succeeded.
     public var error: RPCError? {

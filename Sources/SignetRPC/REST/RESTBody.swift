@@ -24,11 +24,18 @@ public struct RESTBody: Sendable, Hashable {
 
     /// Encodes a value as a JSON body.
     ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - conventions: How dates are written, and how members are named. Defaults to those of the call whose
+    ///     `request()` encodes the body.
     /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be
     ///   encoded.
-    public static func json(encoding value: some Encodable) throws(RPCError) -> RESTBody {
+    public static func json(
+        encoding value: some Encodable, conventions: JSONConventions? = nil
+    ) throws(RPCError) -> RESTBody {
         do throws(JSONError) {
-            return RESTBody(try StrictJSONEncoder().encode(value), contentType: "application/json")
+            let encoder = StrictJSONEncoder(conventions: conventions ?? .ofCall)
+            return RESTBody(try encoder.encode(value), contentType: "application/json")
         } catch {
             throw .invalidParameters("the body cannot be encoded: \(error.message)")
         }

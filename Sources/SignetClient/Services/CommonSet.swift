@@ -1,0 +1,78 @@
+public import HTTPTypes
+public import SignetJSON
+
+/// A named set of fields and parameters that calls of a service carry together.
+///
+/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the service's
+/// ``ServiceConfiguration/defaultSets``.
+///
+/// ```swift
+/// var service = ServiceConfiguration(
+///     baseURL: "https://api.example.com", payloadProtocol: .rest, commonParameters: ["app": "shop"])
+/// service.sets["php"] = CommonSet(parameters: ["format": "json"])
+/// var options = CallOptions()
+/// options.sets = [CommonSet.common, "php"]  // ?app=shop&format=json
+/// options.sets = []  // no set at all
+/// ```
+public struct CommonSet: Sendable, Hashable {
+    /// The name of the set that `commonFields` and `commonParameters` of a service are.
+    public static let common = "common"
+
+    /// The set's fields.
+    public var fields: HTTPFields
+    /// The set's parameters by name; a call's own of the same name win.
+    public var parameters: JSONObject
+
+    /// Creates a set.
+    public init(fields: HTTPFields = [:], parameters: JSONObject = [:]) {
+        self.fields = fields
+        self.parameters = parameters
+    }
+
+    /// Adds another set, whose values win.
+    mutating func join(_ later: CommonSet) {
+        for field in later.fields { fields[field.name] = nil }
+        fields.append(contentsOf: later.fields)
+        for (name, value) in later.parameters { parameters[name] = value }
+    }
+}
+
+extension ServiceConfiguration {
+    /// Makes the default sets the common fields and parameters, and those the set `common`.
+    ///
+    /// - Throws: `invalid-service`.
+    mutating func applyDefaultSets() throws(ClientError) {
+        guard sets[CommonSet.common] == nil else {
+            throw ClientError(
+                .invalidService,
+                "the set common is made of commonFields and commonParameters, and was given too")
+        }
+        sets[CommonSet.common] = CommonSet(fields: commonFields, parameters: commonParameters)
+        try use(defaultSets, code: .invalidService)
+    }
+
+    /// Makes some sets the common fields and parameters.
+    ///
+    /// - Throws: `code` for a set that the service has not.
+    mutating func use(_ names: [String], code: ClientError.Code) throws(ClientError) {
+        var joined = CommonSet()
+        for name in names {
+            guard let set = sets.first(where: { $0.key.utf8.elementsEqual(name.utf8) })?.value
+            else { throw ClientError(code, "the service has no set of the name \(name)") }
+            joined.join(set)
+        }
+        (commonFields, commonParameters) = (joined.fields, joined.parameters)
+    }
+}
+
+extension PreparedService {
+    /// Returns the service with the sets that a call's options name.
+    ///
+    /// - Throws: `invalid-options` for a set that the service has not.
+    func choosing(_ names: [String]?) throws(ClientError) -> PreparedService {
+        guard let names else { return self }
+        var service = self
+        try service.configuration.use(names, code: .invalidOptions)
+        return service
+    }
+}

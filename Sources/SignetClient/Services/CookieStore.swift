@@ -1,0 +1,108 @@
+internal import HTTPTypes
+internal import SignetTransport
+internal import Synchronization
+
+/// The cookies of one service, in memory (RFC 6265bis, a strict part of it).
+///
+/// A service without a store takes and sends no cookies. The store works for each attempt and for each
+/// redirect within the service's origin, and for no other request.
+///
+/// ```swift
+/// var service = ServiceConfiguration(
+///     baseURL: "https://shop.example.com", payloadProtocol: .rest)
+/// service.cookies = CookieStore()
+/// ```
+///
+/// - Cookies belong to the origin that set them: scheme, host and port. `Domain` is accepted only if it is the
+///   host itself, and doesn't extend the cookie to hosts below it. So no list of public suffixes is needed.
+/// - `Secure`, `Path`, `Max-Age` and `Expires` hold, as do the prefixes `__Host-` and `__Secure-`. A cookie lives
+///   for 400 days at most, and one without an expiration as long as the store.
+/// - A cookie with control characters or characters beyond ASCII, without a name, or longer than 4096 bytes is
+///   ignored.
+/// - An origin has at most 50 cookies with 16384 bytes; the ones that were set first make room.
+/// - A Cookie field that the call has itself is kept. Cookies of its names are left out.
+///
+/// Cookies are credentials: no log, description, event or error has one.
+public final class CookieStore: Sendable, CustomStringConvertible, CustomReflectable {
+    private let cookies = Mutex<[WebOrigin: [Cookie]]>([:])
+
+    static let maximumCount = 50
+    static let maximumBytes = 16384
+
+    /// Creates an empty store.
+    public init() {}
+
+    /// The number of cookies, with those that have expired since the last request.
+    public var count: Int { cookies.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+    /// Removes all cookies, for example when the user signs out.
+    public func removeAll() { cookies.withLock { $0 = [:] } }
+
+    /// A redacted description.
+    public var description: String { "CookieStore(redacted)" }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Adds the origin's cookies to a request.
+    ///
+    /// - Parameter now: Unix seconds.
+    func add(to head: inout HTTPRequest, at now: Int64) throws(ClientError) {
+        let url = try RequestURL(of: head)
+        let own = head.headerFields[values: .cookie]
+        let names = Set(own.flatMap(Cookie.names))
+        let found = cookies.withLock { cookies -> [Cookie] in
+            guard var ofOrigin = cookies[url.origin] else { return [] }
+            ofOrigin.removeAll { $0.hasExpired(at: now) }
+            cookies[url.origin] = ofOrigin
+            return ofOrigin.filter { $0.matches(path: url.path) && !names.contains($0.name) }
+        }
+        guard !found.isEmpty else { return }
+        // Longer paths first, then those that were set first (section 5.8.3); the sort is stable.
+        let pairs = found.enumerated().sorted { left, right in
+            let (first, second) = (left.element.path.utf8.count, right.element.path.utf8.count)
+            return first == second ? left.offset < right.offset : first > second
+        }
+        head.headerFields[values: .cookie] = [
+            (own + pairs.map(\.element.pair)).joined(separator: "; ")
+        ]
+    }
+
+    /// Takes the cookies of a response.
+    ///
+    /// - Parameter now: Unix seconds.
+    func take(
+        _ response: HTTPResponse, to request: HTTPRequest, at now: Int64
+    ) throws(ClientError) {
+        let fields = response.headerFields[values: .setCookie]
+        guard !fields.isEmpty else { return }
+        let url = try RequestURL(of: request)
+        let set = fields.compactMap { Cookie(parsing: $0, from: url, now: now) }
+        cookies.withLock { cookies in
+            var ofOrigin = cookies[url.origin] ?? []
+            for cookie in set {
+                let place = ofOrigin.firstIndex { $0.name == cookie.name && $0.path == cookie.path }
+                if let place {
+                    ofOrigin[place] = cookie
+                } else {
+                    ofOrigin.append(cookie)
+                }
+            }
+            ofOrigin.removeAll { $0.hasExpired(at: now) }
+            while ofOrigin.count > Self.maximumCount
+                || ofOrigin.reduce(0, { $0 + $1.byteCount }) > Self.maximumBytes
+            {
+                ofOrigin.removeFirst()
+            }
+            cookies[url.origin] = ofOrigin.isEmpty ? nil : ofOrigin
+        }
+    }
+}
+
+extension [Service: ServiceConfiguration] {
+    /// Keeps the cookies of services that have a store and had one before.
+    mutating func keepCookies(of before: SystemSnapshot?) {
+        for (name, old) in before?.services ?? [:] where self[name]?.cookies != nil {
+            if let store = old.configuration.cookies { self[name]?.cookies = store }
+        }
+    }
+}

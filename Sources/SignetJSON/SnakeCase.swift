@@ -1,0 +1,98 @@
+/// The names of members in snake case; `JSONConventions.Keys.snakeCase` states the rule.
+enum SnakeCase {
+    /// Returns the member's name of a property's name. A name that has no capital letter is its own.
+    static func memberName(of name: String) -> String {
+        let bytes = Array(name.utf8)
+        guard bytes.contains(where: isCapital) else { return name }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + 8)
+        for (index, byte) in bytes.enumerated() {
+            if isCapital(byte), beginsWord(at: index, in: bytes) {
+                result.append(underscore)
+            }
+            result.append(isCapital(byte) ? byte | 0x20 : byte)
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Returns names of properties that could have a member's name, the likeliest one first. The member's own
+    /// name is the last.
+    static func propertyNames(of member: String) -> [String] {
+        guard member.utf8.contains(underscore) else { return [member] }
+        let lead = member.utf8.prefix { $0 == underscore }
+        let words = member.utf8.dropFirst(lead.count)
+            .split(separator: underscore, omittingEmptySubsequences: false)
+        guard let first = words.first, !words.contains(where: \.isEmpty), words.count <= 6 else {
+            return [member]
+        }
+        var names = [Array(lead) + Array(first)]
+        for word in words.dropFirst() {
+            var spellings = [capitalised(word, count: 1)]
+            if word.count > 1 { spellings.append(capitalised(word, count: word.count)) }
+            if word.count > 2, word.last == UInt8(ascii: "s") {
+                spellings.append(capitalised(word, count: word.count - 1))
+            }
+            names = names.flatMap { name in spellings.map { name + $0 } }
+        }
+        return names.map { String(decoding: $0, as: UTF8.self) } + [member]
+    }
+
+    private static let underscore = UInt8(ascii: "_")
+
+    private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
+    private static func isSmall(_ byte: UInt8) -> Bool { byte &- 0x61 < 26 }
+
+    /// Whether a capital letter begins a word that an underscore must separate from the one before it.
+    private static func beginsWord(at index: Int, in bytes: [UInt8]) -> Bool {
+        guard index > 0, bytes[index - 1] != underscore else { return false }
+        guard isCapital(bytes[index - 1]) else { return true }
+        // The last of several capitals: it begins the word of the small letters after it.
+        guard index + 1 < bytes.count, isSmall(bytes[index + 1]) else { return false }
+        let isPlural =
+            bytes[index + 1] == UInt8(ascii: "s")
+            && (index + 2 == bytes.count || !isSmall(bytes[index + 2]))
+        return !isPlural
+    }
+
+    private static func capitalised(_ word: Substring.UTF8View, count: Int) -> [UInt8] {
+        word.enumerated().map { index, byte in
+            index < count && isSmall(byte) ? byte & ~0x20 : byte
+        }
+    }
+}
+
+/// The type of the keys of dictionaries, which the standard library doesn't name.
+///
+/// An encoder or decoder sees the same containers for a dictionary and for a type with properties, and must
+/// rename the members of the second alone.
+enum DictionaryKeys {
+    /// Whether a container's keys are those of a dictionary.
+    static func contains<Key: CodingKey>(_ type: Key.Type) -> Bool {
+        ObjectIdentifier(type) == identity
+    }
+
+    private static let identity: ObjectIdentifier? = {
+        let probe = Probe()
+        _ = try? [String: Int](from: probe)
+        return probe.found
+    }()
+
+    /// Notes which keys a type asks for.
+    private final class Probe: Decoder {
+        struct Stop: Error {}
+
+        private(set) var found: ObjectIdentifier?
+        var codingPath: [any CodingKey] { [] }
+        var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+        func container<Key: CodingKey>(
+            keyedBy type: Key.Type
+        ) throws -> KeyedDecodingContainer<Key> {
+            found = ObjectIdentifier(type)
+            throw Stop()
+        }
+
+        func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Stop() }
+        func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Stop() }
+    }
+}
