@@ -51,6 +51,10 @@ public struct CallOptions: Sendable {
     public var tags: Set<String> = []
     /// Where attempts, redirects and timings are written down.
     public var trace: CallTrace?
+    /// Where the progress of uploads and downloads can be observed.
+    public var progress: CallProgress?
+    /// Whether requests' bodies are compressed. Defaults to `none`.
+    public var compression: RequestCompression?
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
@@ -93,6 +97,8 @@ public struct CallOptions: Sendable {
         merged.attemptInterceptors += later.attemptInterceptors
         merged.tags.formUnion(later.tags)
         merged.trace = later.trace ?? trace
+        merged.progress = later.progress ?? progress
+        merged.compression = later.compression ?? compression
         merged.weakOwner = later.weakOwner ?? weakOwner
         return merged
     }

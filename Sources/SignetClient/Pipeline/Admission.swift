@@ -72,6 +72,8 @@ extension NetworkSystem {
         _ target: CallTarget,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
+        // Also for a call that isn't admitted.
+        defer { target.options.progress?.end() }
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? box.snapshot
         let service =
@@ -79,10 +81,12 @@ extension NetworkSystem {
                 try snapshot.service(named: target.service)
             }
         var options = try mergedOptions(of: service, target.options, in: snapshot)
-        // Fields and credentials for all services are not for hosts that the system calls for itself.
+        // Fields, credentials and the like for all services are not for hosts that the system calls for itself.
         if target.host != nil {
             options.fields = target.options.fields
             options.credentials = nil
+            options.compression = nil
+            options.progress = nil
         }
         let merged = options
         let rules = CallRules(
@@ -114,6 +118,7 @@ extension NetworkSystem {
         _ admission: Admission, since start: ContinuousClock.Instant, with error: ClientError?
     ) {
         let (identity, log) = (admission.identity, admission.log)
+        admission.options.progress?.end()
         let duration = ContinuousClock.now - start
         admission.call.finish(
             CallRecord(
