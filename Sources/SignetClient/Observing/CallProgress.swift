@@ -34,6 +34,9 @@ public final class CallProgress: Sendable {
         public var expectedToReceive: Int64?
         /// Whether the call has ended, with success or not.
         public var hasEnded = false
+
+        /// Creates a state of zero.
+        public init() {}
     }
 
     private struct Storage {
@@ -88,7 +91,10 @@ public final class CallProgress: Sendable {
     /// Counts what the engine takes of a request's body.
     func observe(_ request: inout EngineRequest) {
         let length = request.body.length
-        change { $0 = State(expectedToSend: length) }
+        change { state in
+            state = State()
+            state.expectedToSend = length
+        }
         if let bytes = request.body.bytes, bytes.count <= Self.pieceSize {
             change { $0.sent = Int64(bytes.count) }
             return
