@@ -21,7 +21,7 @@ internal import Synchronization
 /// }
 /// ```
 public final class CallProgress: Sendable {
-    /// What was sent and received so far. Sizes are in bytes, without headers.
+    /// The numbers of bytes sent and received so far, without headers.
     public struct State: Sendable, Hashable {
         /// The bytes of the request's body that the engine has taken, which can be some hundred KiB more than
         /// the server has received.

@@ -7,6 +7,16 @@ public import SignetTransport
 /// The call runs until the body ends: its deadline, `cancelCall(_:)`, its owner and the system's shutdown
 /// end the body with the same error that they end other calls with. If the last copy of the response and
 /// its body is released earlier, the call ends with `cancelled`.
+///
+/// ```swift
+/// func countBytes(with system: NetworkSystem) async throws -> Int {
+///     let response = try await system.stream("files", method: .get, target: "/archive")
+///     var count = 0
+///     for try await chunk in response.body { count += chunk.count }
+///     print(response.status, response.trailers?.count ?? 0)
+///     return count
+/// }
+/// ```
 public struct StreamedResponse: Sendable {
     /// The call, for `NetworkSystem.cancelCall(_:)`.
     public let identity: CallIdentity

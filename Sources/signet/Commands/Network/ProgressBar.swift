@@ -8,7 +8,7 @@ struct ProgressBar {
 
     let progress = CallProgress()
 
-    /// Makes a bar; nil if nobody would see it.
+    /// Makes a bar; nil if standard error is not a terminal.
     init?(on terminal: Terminal) {
         guard terminal.showsProgress else { return nil }
     }
