@@ -16,6 +16,17 @@ static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     return 0;
 }
 
+// Keeps a line of the trailers. libcurl delivers them after the body, over HTTP/1.1 and HTTP/2.
+static size_t on_trailer(signet_transfer *transfer, const char *bytes, size_t count) {
+    if (transfer->is_dropped || (count == 2 && bytes[0] == '\r') || count < 2) return count;
+    if (++transfer->field_count > transfer->field_limit + 1)
+        return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
+    if (!signet_append(
+            &transfer->trailer, &transfer->trailer_count, &transfer->trailer_room, bytes, count))
+        return refuse(transfer, SIGNET_NO_MEMORY);
+    return count;
+}
+
 static size_t on_header(char *bytes, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
     size_t count = size * number;
@@ -30,7 +41,7 @@ static size_t on_header(char *bytes, size_t size, size_t number, void *context) 
     if (transfer->traffic) transfer->traffic->delivered += count;
     if (transfer->head_total > transfer->head_limit)
         return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
-    if (transfer->has_head) return count;  // a trailer: counted, not kept
+    if (transfer->has_head) return on_trailer(transfer, bytes, count);
     bool is_end = (count == 2 && bytes[0] == '\r' && bytes[1] == '\n')
         || (count == 1 && bytes[0] == '\n');
     if (!is_end) {
@@ -91,7 +102,10 @@ static size_t on_upload(char *buffer, size_t size, size_t number, void *context)
         transfer->upload.was_taken_from = true;
         return count;
     }
-    if (transfer->upload.is_ended && !transfer->upload.restarts) return 0;
+    if (transfer->upload.is_ended && !transfer->upload.restarts) {
+        transfer->upload.has_ended = true;
+        return 0;
+    }
     transfer->upload.is_wanted = transfer->upload.is_paused = true;
     signet_transfer_make_ready(transfer);
     return CURL_READFUNC_PAUSE;
@@ -120,6 +134,8 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
 static bool may_retry(signet_transfer *transfer) {
     long sent = 0;
     if (transfer->has_head) return false;
+    // libcurl 7.88.1 sends trailers only once, and would repeat the request without them.
+    if (transfer->upload.has_trailers && transfer->upload.has_ended) return false;
     if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
     // A session that nghttp2 ended because the server violated HTTP/2 has no error text either. But
     // then the last bytes on the connection are this side's GOAWAY; after a refusal they are the
@@ -206,6 +222,9 @@ static int before_request(
     signet_route route = {
         ssl, ssl && is_http2(ssl), remote, local, local_port, transfer->opened};
     transfer->was_http2 = route.is_http2;
+    // libcurl 7.88.1 would omit them.
+    if (route.is_http2 && transfer->upload.has_trailers)
+        return abort_request(transfer, SIGNET_NO_TRAILERS);
     transfer->is_reused = transfer->opened < 0;
     transfer->opened = -1;
     if (transfer->is_reused && !signet_route_is_usable(transfer->loop, &route))

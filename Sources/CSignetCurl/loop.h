@@ -116,6 +116,9 @@ struct signet_transfer {
         uint8_t *bytes;
         size_t count, room, taken;
         bool was_taken_from;  // since the last restart
+        bool has_trailers, has_ended;  // libcurl has read the body's end
+        char *trailers;  // field lines, each ended by a zero byte
+        size_t trailer_count;
     } upload;
     struct curl_slist *fields, *connect_to;
     char *field_bytes, *connect_to_bytes;
@@ -123,6 +126,8 @@ struct signet_transfer {
     uint8_t *head;
     size_t head_count, head_room, head_total, head_limit;
     int field_count, field_limit;
+    uint8_t *trailer;  // the lines of the response's trailers
+    size_t trailer_count, trailer_room;
     bool is_head, ends_with_connection;  // the request's method; how the response's body ends
     uint8_t *body;
     size_t body_count, body_room, body_taken;
@@ -182,7 +187,7 @@ static inline uint64_t signet_hash_text(uint64_t hash, const char *text) {
     return hash;
 }
 
-// --- Transfers (transfer.c, callbacks.c, repeat.c, ready.c, timings.c) -----------------------
+// --- Transfers (transfer.c, callbacks.c, trailers.c, repeat.c, ready.c, timings.c) -----------------------
 
 void signet_transfer_close(signet_transfer *transfer);
 // Sets the options that a handle keeps for all calls, among them libcurl's callbacks.
@@ -194,6 +199,8 @@ int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
 bool signet_transfer_repeat(signet_transfer *transfer);
 // Returns to the first byte of the request's body. Returns false if the body can't be read again.
 bool signet_transfer_rewind_upload(signet_transfer *transfer);
+// Frees an upload's trailers.
+void signet_transfer_drop_trailers(signet_transfer *transfer);
 // Adds a transfer to the list of those with news, or removes it.
 void signet_transfer_make_ready(signet_transfer *transfer);
 void signet_transfer_make_unready(signet_transfer *transfer);

@@ -119,6 +119,8 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_WRITE_ERROR: return SIGNET_FAILED_MALFORMED;
+    case CURLE_BAD_FUNCTION_ARGUMENT:  // among others, a trailer without a colon
+        return transfer->has_head ? SIGNET_FAILED_MALFORMED : SIGNET_FAILED_OTHER;
     case CURLE_SSL_CACERT_BADFILE: return SIGNET_FAILED_TRUST_STORE;
     case CURLE_OUT_OF_MEMORY:
     case CURLE_FAILED_INIT: return SIGNET_FAILED_RESOURCES;

@@ -16,7 +16,9 @@ void signet_transfer_close(signet_transfer *transfer) {
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
     free(transfer->head);
     free(transfer->body);
+    free(transfer->trailer);
     free(transfer->upload.bytes);
+    signet_transfer_drop_trailers(transfer);
     free(transfer);
 }
 
@@ -68,14 +70,17 @@ void signet_transfer_release(signet_transfer *transfer) {
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
     // clears the count. So a handle that may have retried isn't used again.
+    // And it never sends trailers again.
     bool is_worn = transfer->is_started
-        && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK);
+        && (transfer->was_retried || transfer->upload.has_trailers || !transfer->is_done
+            || transfer->code != CURLE_OK);
     memset(&transfer->proxy, 0, sizeof transfer->proxy);
     memset(&transfer->flow, 0, sizeof transfer->flow);
     transfer->flow.socket = transfer->flow.watched = -1;
     transfer->started = transfer->tunnelled = transfer->lost = 0;
     free(transfer->request_body);
     free(transfer->upload.bytes);
+    signet_transfer_drop_trailers(transfer);
     memset(&transfer->upload, 0, sizeof transfer->upload);
     transfer->is_repeatable = transfer->was_http2 = false;
     free(transfer->fields);
@@ -106,6 +111,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     transfer->head_count = transfer->head_total = 0;
     transfer->body_count = transfer->body_taken = 0;
     transfer->field_count = 0;
+    transfer->trailer_count = 0;
     transfer->is_head = transfer->ends_with_connection = false;
     transfer->body_total = 0;
     transfer->error[0] = 0;

@@ -80,7 +80,8 @@ final class RequestPlan: Sendable {
             default: (length != 0, false)
             }
         fields = try Self.fields(
-            of: request, origin: origin, bodyCount: length, sendsBody: sendsBody)
+            of: request, origin: origin, bodyCount: length, sendsBody: sendsBody,
+            hasTrailers: body.hasTrailers)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
@@ -155,7 +156,8 @@ final class RequestPlan: Sendable {
     }
 
     private static func fields(
-        of request: HTTPRequest, origin: Origin, bodyCount: Int64?, sendsBody: Bool
+        of request: HTTPRequest, origin: Origin, bodyCount: Int64?, sendsBody: Bool,
+        hasTrailers: Bool
     ) throws(TransportError) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(512)
@@ -184,6 +186,7 @@ final class RequestPlan: Sendable {
             case "proxy-authorization":
                 throw invalid(
                     "the field Proxy-Authorization is not allowed: set the proxy's credentials")
+            case "trailer" where hasTrailers: break
             case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",
                 "keep-alive":
                 throw invalid(

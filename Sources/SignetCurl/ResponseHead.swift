@@ -27,7 +27,7 @@ struct ResponseHead {
         self.response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    private static func nextLine(
+    static func nextLine(
         of bytes: borrowing Span<UInt8>, from position: inout Int
     ) -> Range<Int>? {
         let start = position
@@ -84,7 +84,7 @@ struct ResponseHead {
         return true
     }
 
-    private static func field(_ line: Range<Int>, of bytes: borrowing Span<UInt8>) -> HTTPField? {
+    static func field(_ line: Range<Int>, of bytes: borrowing Span<UInt8>) -> HTTPField? {
         var colon = line.lowerBound
         while colon < line.upperBound, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
         guard colon < line.upperBound else { return nil }

@@ -48,6 +48,13 @@ internal import SignetTransport
         return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
+    /// Returns the lines of the trailers, after the body's end.
+    func trailers() -> [UInt8] {
+        var count = 0
+        let bytes = unsafe signet_transfer_trailers(handle, &count)
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     /// Returns a copy of the next part of the body.
     func body() -> [UInt8] {
         var count = 0
@@ -129,6 +136,16 @@ internal import SignetTransport
         }
     }
 
+    /// Passes the end of the request's body to libcurl, and the lines of its trailers.
+    ///
+    /// - Returns: `false` if memory ran out.
+    func feedEnd(trailers: [UInt8]) -> Bool {
+        let isSet = unsafe trailers.withUnsafeBufferPointer { lines in
+            unsafe signet_transfer_set_trailers(handle, lines.baseAddress, lines.count)
+        }
+        return isSet && feed(nil)
+    }
+
     /// Lets libcurl notice a response that arrived before the end of the request's body.
     func wakeUpload() { unsafe signet_transfer_wake_upload(handle) }
 
@@ -165,6 +182,9 @@ internal import SignetTransport
         }
         unsafe signet_transfer_set_repeatable(handle, plan.isRepeatable)
         guard isSet, bytes == nil else { return isSet }
+        if plan.body.hasTrailers {
+            guard unsafe signet_transfer_announce_trailers(handle) else { return false }
+        }
         return unsafe signet_transfer_set_upload(
             handle, plan.body.length ?? -1, plan.body.isReplayable)
     }

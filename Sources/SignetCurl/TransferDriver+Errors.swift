@@ -109,6 +109,11 @@ extension TransferDriver {
                 .cutOff,
                 "closed the pooled connection before the request was sent, and there was no time"
                     + " left for a new one")
+        case SIGNET_NO_TRAILERS:
+            error(
+                .unsupportedTrailers,
+                "speaks HTTP/2, over which libcurl cannot send the trailers of a request; expected"
+                    + " HTTP/1.1, or a request without trailers")
         case SIGNET_BODY_SPENT:
             error(
                 .bodyNotReplayable,

@@ -215,7 +215,7 @@ struct TransferDriver {
         switch upload.next() {
         case .pending: return
         case .chunk(let chunk): if entry.transfer.feed(chunk) { return }
-        case .end: if entry.transfer.feed(nil) { return }
+        case .end(let trailers): if entry.transfer.feedEnd(trailers: trailers) { return }
         case .failed(let error): problem = error
         }
         entry.call.fail(problem)
@@ -280,7 +280,7 @@ struct TransferDriver {
         } else if isDrained, transfer.hasEarlyResponse {
             isFinished = true
             call.timings.record(response?.timings ?? transfer.timings())
-            call.body.finish()
+            finishBody(of: call, transfer: transfer)
         }
         if let response { outcomes.append((call, .response(response))) }
         if isFinished {
@@ -312,7 +312,7 @@ struct TransferDriver {
         call.timings.record(response?.timings ?? transfer.timings())
         if transfer.result == SIGNET_OK {
             if transfer.hasHead {
-                call.body.finish()
+                finishBody(of: call, transfer: transfer)
             } else {
                 call.fail(
                     TransportError(
@@ -324,6 +324,15 @@ struct TransferDriver {
         }
         let error = error(of: transfer, plan: call.plan)
         if transfer.hasHead { call.body.finish(error) } else { call.fail(error) }
+    }
+
+    private func finishBody(of call: Call, transfer: Transfer) {
+        let lines = transfer.trailers()
+        guard !lines.isEmpty else { return call.body.finish() }
+        guard let fields = ResponseHead.trailers(lines.span) else {
+            return call.body.finish(ReceivedResponse.malformed(from: call.plan.host))
+        }
+        call.body.finish(trailers: TrailerFields.allowed(of: fields))
     }
 
     private func finishProbe(_ call: Call, transfer: Transfer) {

@@ -10,17 +10,23 @@ final class UploadFeed: Sendable {
     /// The next piece of the body for libcurl.
     enum Piece {
         case chunk([UInt8])
-        case end
+        /// The end, with the lines of the trailers.
+        case end([UInt8])
         case failed(TransportError)
         /// The source has no chunk yet. `hasNews` is called when it has.
         case pending
     }
 
+    private enum End {
+        case open
+        case finished(trailers: [UInt8])
+        case failed(TransportError)
+    }
+
     private struct State {
         var chunks = Queue<[UInt8]>()
         var count = 0
-        /// `nil` before the end; then `.some(nil)` or the error.
-        var end: TransportError??
+        var end = End.open
         var isAwaited = false
         var room: CheckedContinuation<Void, Never>?
         /// The number of times that reading has started.
@@ -55,11 +61,11 @@ final class UploadFeed: Sendable {
                 return (.chunk(chunk), state.room.take())
             }
             switch state.end {
-            case nil:
+            case .open:
                 state.isAwaited = true
                 return (.pending, nil)
-            case .some(nil): return (.end, nil)
-            case .some(.some(let error)): return (.failed(error), nil)
+            case .finished(let trailers): return (.end(trailers), nil)
+            case .failed(let error): return (.failed(error), nil)
             }
         }
         room?.resume()
@@ -93,7 +99,7 @@ final class UploadFeed: Sendable {
         state.pass += 1
         state.chunks = Queue()
         state.count = 0
-        state.end = nil
+        state.end = .open
         let pass = state.pass
         state.task = Task { await self.pull(pass) }
     }
@@ -106,9 +112,10 @@ final class UploadFeed: Sendable {
             while let chunk = try await reader.next() {
                 guard await append(chunk, in: pass) else { return }
             }
-            end(pass, with: nil)
+            let trailers = try await body.trailers()?.trailerLines() ?? []
+            end(pass, with: .finished(trailers: trailers))
         } catch {
-            end(pass, with: error)
+            end(pass, with: .failed(error))
         }
     }
 
@@ -137,10 +144,10 @@ final class UploadFeed: Sendable {
         return state.withLock { $0.pass == pass && !$0.isClosed }
     }
 
-    private func end(_ pass: Int, with error: TransportError?) {
+    private func end(_ pass: Int, with end: End) {
         let isAwaited = state.withLock { state in
             guard state.pass == pass, !state.isClosed else { return false }
-            state.end = .some(error)
+            state.end = end
             defer { state.isAwaited = false }
             return state.isAwaited
         }

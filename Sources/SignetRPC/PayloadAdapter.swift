@@ -109,8 +109,10 @@ public struct RawResponse: Sendable, Hashable {
     public var fields: HTTPFields
     /// The body's bytes, after content codings were decoded.
     public var body: [UInt8]
+    /// The fields that followed the body (RFC 9110, section 6.5); nil if there were none.
+    public var trailers: HTTPFields?
 
-    /// Creates a response.
+    /// Creates a response without trailers.
     public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
         self.status = status
         self.fields = fields

@@ -1,3 +1,4 @@
+public import HTTPTypes
 internal import SignetBase
 internal import Synchronization
 
@@ -16,6 +17,7 @@ public final class BodyBuffer: Sendable {
         var chunks = Queue<[UInt8]>()
         var count = 0
         var end = End.open
+        var trailers: HTTPFields?
         var isFull = false
         var isAbandoned = false
         var reader: CheckedContinuation<Result<[UInt8]?, TransportError>, Never>?
@@ -69,15 +71,25 @@ public final class BodyBuffer: Sendable {
     /// Ends the body. The reader still gets all accepted chunks, then the end or `error`.
     ///
     /// Only the first call counts.
-    public func finish(_ error: TransportError? = nil) {
+    ///
+    /// - Parameters:
+    ///   - error: Why the body is incomplete; `nil` if it is complete.
+    ///   - trailers: The fields that followed the body; `nil` if there were none.
+    public func finish(_ error: TransportError? = nil, trailers: HTTPFields? = nil) {
         let reader = state.withLock {
             state -> CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? in
             guard case .open = state.end else { return nil }
             state.end = error.map(End.failed) ?? .finished
+            if error == nil { state.trailers = trailers }
             defer { state.reader = nil }
             return state.reader
         }
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
+    }
+
+    /// The fields that followed the body; `nil` before the reader has reached its end.
+    var trailers: HTTPFields? {
+        state.withLock { $0.count == 0 ? $0.trailers : nil }
     }
 
     /// Returns the next chunk, or `nil` at the end.

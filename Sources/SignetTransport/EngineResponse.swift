@@ -24,6 +24,8 @@ public struct EngineResponse: Sendable {
     public var response: HTTPResponse
     /// The body.
     public var body: ResponseBody
+    /// The trailers, after the body has been read to its end; `nil` if there were none.
+    public var trailers: HTTPFields? { body.trailers }
     /// The HTTP version that the server used.
     public var httpVersion: HTTPVersion
     /// The timings up to the response's header.

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Synchronization
 
 /// A request's body: bytes, or a stream that is read only as fast as the server accepts it.
@@ -24,6 +25,7 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
     }
 
     private let content: Content
+    var makeTrailers: (@Sendable () async throws -> HTTPFields)?
 
     /// Creates a body of bytes.
     public init(_ bytes: [UInt8]) { self.content = .bytes(bytes) }
@@ -62,15 +64,17 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
         RequestBody(SequenceSource(length: length, isReplayable: true, make: chunks))
     }
 
-    /// The bytes; `nil` for a stream.
+    /// The bytes; `nil` for a stream, and for a body with trailers.
     public var bytes: [UInt8]? {
-        guard case .bytes(let bytes) = content else { return nil }
+        guard case .bytes(let bytes) = content, !hasTrailers else { return nil }
         return bytes
     }
 
-    /// The length in bytes; `nil` if it isn't known.
+    /// The length in bytes; `nil` if it isn't known, and for a body with trailers, which is always
+    /// sent in chunks.
     public var length: Int64? {
-        switch content {
+        if hasTrailers { return nil }
+        return switch content {
         case .bytes(let bytes): Int64(bytes.count)
         case .source(let source): source.length
         }

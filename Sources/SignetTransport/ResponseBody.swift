@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// A response's body, in the chunks in which it arrived.
 ///
 /// It can be read once, by one reader. The engine stops receiving while the reader is slower than
@@ -15,6 +17,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
     }
 
     private let reading: Reading
+    private var observer: (@Sendable (Int) -> Void)?
 
     /// Creates a body that reads what an engine writes into a buffer.
     public init(_ buffer: BodyBuffer) { self.reading = Reading(buffer) }
@@ -27,28 +30,48 @@ public struct ResponseBody: Sendable, AsyncSequence {
         self.init(buffer)
     }
 
+    /// The trailers: the fields that followed the body (RFC 9110, section 6.5); `nil` if there were
+    /// none, and before the body has been read to its end.
+    ///
+    /// They are never added to the response's header. Fields that must not be trailers, such as
+    /// Content-Length, Content-Type, Authorization and Set-Cookie, are left out.
+    public var trailers: HTTPFields? { reading.buffer.trailers }
+
+    /// Returns the same body, which reports the size of each chunk that is read.
+    package func observed(by observer: @escaping @Sendable (Int) -> Void) -> ResponseBody {
+        var observed = self
+        observed.observer = observer
+        return observed
+    }
+
+    private func next() async throws(TransportError) -> [UInt8]? {
+        let chunk = try await reading.buffer.next()
+        if let chunk { observer?(chunk.count) }
+        return chunk
+    }
+
     /// Reads the body chunk by chunk.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let reading: Reading
+        fileprivate let body: ResponseBody
 
         /// Returns the next chunk, or `nil` at the end.
         ///
         /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `reply-too-large` or
         ///   `cancelled`.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
-            try await reading.buffer.next()
+            try await body.next()
         }
 
         /// Returns the next chunk, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?)
             async throws(TransportError) -> [UInt8]?
         {
-            try await reading.buffer.next()
+            try await body.next()
         }
     }
 
     /// Starts reading, or continues after an earlier iterator.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading: reading) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 
     /// Reads the whole body.
     ///
@@ -57,7 +80,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
     ///   bytes.
     public func collect(limit: Int = .max) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []
-        while let chunk = try await reading.buffer.next() {
+        while let chunk = try await next() {
             guard chunk.count <= limit - whole.count else {
                 throw TransportError(
                     .responseTooLarge, "the response's body has more than \(limit) bytes")

@@ -31,6 +31,11 @@ struct Terminal: Sendable {
             && Environment["TERM"] != "dumb"
     }
 
+    /// Whether a person watches standard error, on a terminal on which a line can be drawn again.
+    var showsProgress: Bool {
+        !isQuiet && StandardStreams.isTerminal(.standardError) && Environment["TERM"] != "dumb"
+    }
+
     /// Prints a result: with `--json` the object, else the text unchanged.
     ///
     /// - Throws: `ToolError` where the output was cut short.

@@ -58,6 +58,7 @@ import Testing
         SigningError.Code.malformedSignature.value, SigningError.Code.digestMismatch.value,
         SigningError.Code.missingComponent.value, SigningError.Code.nonceStoreFull.value,
         SigningError.Code.nonceStoreFailed.value, TransportError.Code.trustStore.value,
+        TransportError.Code.unsupportedTrailers.value,
         TransportError.Code.bodyChanged.value, TransportError.Code.invalidRequest.value,
         RPCError.Code.invalidParameters.value, RPCError.Code.reservedMethod.value,
         RPCError.Code.emptyBatch.value, KeyError.Code.fileExists.value,

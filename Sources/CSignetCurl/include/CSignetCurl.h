@@ -44,6 +44,7 @@ typedef enum {
     SIGNET_BAD_CODING,        // Transfer-Encoding is not only "chunked", or Content-Length is there too
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
+    SIGNET_NO_TRAILERS,       // the request has trailers, and the connection is one of HTTP/2
     SIGNET_NOT_READ_IN_TIME,  // its deadline passed while its body was unread
 } signet_refusal;
 
@@ -160,6 +161,12 @@ void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatabl
 // Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
 bool signet_transfer_set_upload(
     signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_MUST_CHECK;
+// Announces trailers after a body without a known length, which is sent over HTTP/1.1 only.
+bool signet_transfer_announce_trailers(signet_transfer *transfer) SIGNET_MUST_CHECK;
+// Sets the announced trailers, before the body's end is fed. Lines as "Name: value", each ended by a
+// zero byte.
+bool signet_transfer_set_trailers(
+    signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 // Lines in libcurl's syntax, each ended by a zero byte.
 bool signet_transfer_set_fields(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
@@ -196,6 +203,8 @@ void signet_transfer_wake_upload(signet_transfer *transfer);
 // The response so far. The bytes are valid until the next call that changes the transfer.
 bool signet_transfer_has_head(const signet_transfer *transfer);
 const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
+// The lines of the trailers, after the body's end.
+const uint8_t *signet_transfer_trailers(const signet_transfer *transfer, size_t *count);
 // Returns the next part of the body; signet_transfer_drop_body removes that part.
 const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
 void signet_transfer_drop_body(signet_transfer *transfer);
@@ -245,6 +254,17 @@ typedef enum {
     SIGNET_INFLATED_BAD,
     SIGNET_INFLATED_NO_MEMORY,
 } signet_inflated;
+
+typedef struct signet_deflater signet_deflater;
+
+// Creates an encoder of gzip, whose output depends on the bytes only. Returns NULL if memory ran out.
+signet_deflater *signet_deflater_new(void) SIGNET_MUST_CHECK;
+void signet_deflater_free(signet_deflater *deflater);
+// Encodes up to `count` bytes into `room`; `is_end` ends the stream after them. Sets how many bytes it
+// read (`taken`) and wrote (`made`). Returns whether the stream has ended.
+bool signet_deflater_run(
+    signet_deflater *deflater, const uint8_t *bytes, size_t count, bool is_end, size_t *taken,
+    uint8_t *room, size_t room_count, size_t *made);
 
 // Creates a decoder of gzip (RFC 1952), or of zlib (RFC 1950). Returns NULL if memory ran out.
 signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_MUST_CHECK;

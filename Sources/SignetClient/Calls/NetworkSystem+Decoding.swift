@@ -10,15 +10,18 @@ extension NetworkSystem {
     ) async throws(TransportError) -> RawResponse {
         let status = response.response.status.code
         var fields = response.response.headerFields
+        func whole(_ body: [UInt8]) -> RawResponse {
+            var whole = RawResponse(status: status, fields: fields, body: body)
+            whole.trailers = response.trailers
+            return whole
+        }
         guard var limits = options.decoding else {
-            let body = try await response.body.collect(limit: limit)
-            return RawResponse(status: status, fields: fields, body: body)
+            return whole(try await response.body.collect(limit: limit))
         }
         limits.maximumSize = min(limits.maximumSize, limit)
         var decoder = try ContentDecoder(response.response, answering: method, limits: limits)
         guard decoder.decodes else {
-            let body = try await response.body.collect(limit: limit)
-            return RawResponse(status: status, fields: fields, body: body)
+            return whole(try await response.body.collect(limit: limit))
         }
         var digester = try? BodyDigester(Set(BodyDigest.allCases))
         var body: [UInt8] = []
@@ -34,12 +37,12 @@ extension NetworkSystem {
         try Self.check(digests, of: response.response)
         fields[.contentEncoding] = nil
         fields[.contentLength] = nil
-        return RawResponse(status: status, fields: fields, body: body)
+        return whole(body)
     }
 
     /// Checks a response's Content-Digest before the body is decoded, because the digest covers the bytes as
     /// they were received.
-    private static func check(
+    static func check(
         _ digests: BodyDigests, of response: HTTPResponse
     ) throws(TransportError) {
         guard var message = try? SignableMessage(response: response) else { return }

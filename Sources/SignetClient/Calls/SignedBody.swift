@@ -29,7 +29,7 @@ extension RequestBody {
 
     /// The same body, whose last chunk goes out only when all of it has been found to be what was signed.
     func held(to digests: BodyDigests) -> RequestBody {
-        RequestBody(DigestedBody(body: self, digests: digests))
+        RequestBody(DigestedBody(body: self, digests: digests)).withTrailers(of: self)
     }
 }
 

@@ -65,6 +65,10 @@ public struct CallOptions: Sendable {
     public var tags: Set<String> = []
     /// A handle on the call: its events, its attempts, its record.
     public var trace: CallTrace?
+    /// Where the progress of uploads and downloads can be observed.
+    public var progress: CallProgress?
+    /// Whether requests' bodies are compressed. Defaults to `none`.
+    public var compression: RequestCompression?
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
@@ -111,6 +115,8 @@ public struct CallOptions: Sendable {
         merged.attemptInterceptors += later.attemptInterceptors
         merged.tags.formUnion(later.tags)
         merged.trace = later.trace ?? trace
+        merged.progress = later.progress ?? progress
+        merged.compression = later.compression ?? compression
         merged.weakOwner = later.weakOwner ?? weakOwner
         return merged
     }

@@ -79,6 +79,8 @@ extension NetworkSystem {
         _ target: CallTarget,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
+        // Also for a call that isn't admitted.
+        defer { target.options.progress?.end() }
         let id = calls.nextID()
         let admission: Admission
         do throws(ClientError) {
@@ -119,11 +121,13 @@ extension NetworkSystem {
             }
         var options = try mergedOptions(
             of: prepared, target.options, method: target.method, in: snapshot)
-        // Fields and credentials for all services are not for hosts that the system calls for itself.
+        // Fields, credentials and the like for all services are not for hosts that the system calls for itself.
         if target.host != nil {
             options.fields = target.options.fields
             options.credentials = nil
             options.sets = nil
+            options.compression = nil
+            options.progress = nil
         }
         var service = try prepared.choosing(options.sets)
         if target.host == nil, let base = options.baseURL(in: snapshot.mode) {
@@ -149,6 +153,7 @@ extension NetworkSystem {
 
     /// The last stage: the call's record, its last event, and one line of the log.
     private func finish(_ admission: Admission, with error: ClientError?) {
+        admission.options.progress?.end()
         let record = admission.log.finish(error?.code)
         admission.call.finish(with: record)
         logEnd(record)

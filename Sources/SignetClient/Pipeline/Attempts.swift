@@ -9,6 +9,7 @@ extension NetworkSystem {
     func attempts(
         _ call: OutgoingCall, into reader: any ResponseReader, for admission: Admission
     ) async throws(ClientError) -> RawResponse {
+        let call = try call.compressed(by: admission.options.compression)
         var (number, hasRenewed) = (1, false)
         var cause: RetryBudget.Cause?
         while true {
@@ -16,7 +17,9 @@ extension NetworkSystem {
             let failure: ClientError?
             var response: RawResponse?
             do throws(ClientError) {
-                switch try await self.attempt(attempt, of: call, into: reader, for: admission) {
+                switch try await self.attempt(
+                    attempt, of: call, into: reader, mayRenew: !hasRenewed, for: admission)
+                {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
@@ -30,14 +33,16 @@ extension NetworkSystem {
             } catch {
                 failure = error
             }
-            if !hasRenewed, attempt.header?.status == .unauthorized, call.body.isReplayable,
+            if !reader.hasHandedOut, !hasRenewed, attempt.header?.status == .unauthorized,
+                call.body.isReplayable,
                 try await renewed(after: attempt, for: admission)
             {
                 hasRenewed = true
                 continue
             }
             let host = call.request.authority ?? ""
-            guard let retry = retry(after: attempt, failure: failure, of: call, for: admission)
+            guard !reader.hasHandedOut,
+                let retry = retry(after: attempt, failure: failure, of: call, for: admission)
             else {
                 if let response {
                     if !admission.rules.retry.statusCodes.contains(response.status) {
@@ -76,7 +81,7 @@ extension NetworkSystem {
 
     /// Makes one attempt and reads its response.
     private func attempt(
-        _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader,
+        _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader, mayRenew: Bool,
         for admission: Admission
     ) async throws(ClientError) -> ResponseReading {
         let log = admission.log
@@ -103,6 +108,12 @@ extension NetworkSystem {
                 after: .now - start)
             let stage = log.begin(.reading)
             defer { log.end(stage) }
+            var reader = reader
+            if reader is StreamReader,
+                isPreliminary(attempt, of: call, mayRenew: mayRenew, for: admission)
+            {
+                reader = MemoryReader(system: self, limit: reader.limit)
+            }
             let reading = try await reader.read(response, answering: attempt.method)
             if case .partial(let error) = reading {
                 attempt.endHop(failure: error.code.name, in: admission.log)
@@ -129,6 +140,18 @@ extension NetworkSystem {
                 self.unmoved(changed, from: call, for: admission), with: reader, noting: attempt,
                 for: admission)
         }
+    }
+
+    /// Whether another attempt may replace a response, which is therefore not handed out as a stream.
+    private func isPreliminary(
+        _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for admission: Admission
+    ) -> Bool {
+        if attempt.header?.status == .unauthorized, mayRenew, attempt.credential != nil,
+            call.body.isReplayable
+        {
+            return true
+        }
+        return retry(after: attempt, failure: nil, of: call, for: admission) != nil
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.

@@ -17,6 +17,7 @@ internal import Synchronization
 //     5b redirects, signing   follow(_:with:for:)                        Pipeline/Redirects.swift
 //     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
 //     5d response             ResponseReader                             Pipeline/ResponseReader.swift
+//     or, of a stream         StreamReader                               Streams/StreamReader.swift
 //  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
 //  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
 //

@@ -7,6 +7,9 @@ protocol ResponseReader: Sendable {
     /// The maximum size of a response's body in bytes.
     var limit: Int { get }
 
+    /// Whether a response was handed to the caller before its body had been read. No attempt follows then.
+    var hasHandedOut: Bool { get }
+
     /// Changes the next request, if a part of the response is there already.
     func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest
 
@@ -14,6 +17,11 @@ protocol ResponseReader: Sendable {
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading
+}
+
+extension ResponseReader {
+    /// False: the caller gets the response after its body has been read.
+    var hasHandedOut: Bool { false }
 }
 
 /// The outcome of reading a response.

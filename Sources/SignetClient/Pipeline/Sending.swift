@@ -29,7 +29,8 @@ extension NetworkSystem {
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            let reply = try await handOver(request, for: admission, within: timeout, limit: limit)
+            var reply = try await handOver(request, for: admission, within: timeout, limit: limit)
+            admission.options.progress?.observe(&reply, answering: request.head.method)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
             hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
@@ -48,6 +49,7 @@ extension NetworkSystem {
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
+            admission.options.progress?.observe(&outgoing)
             outgoing.policy = admission.policy
             outgoing.timeout = timeout
             outgoing.connectTimeout = min(

@@ -177,6 +177,7 @@ struct CallCommand: AsyncParsableCommand {
         try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
                 for: url, payloadProtocol: payloadProtocol, network: network, call: options,
+                showingProgressOn: common.terminal,
                 configure: { service in
                     service.commonFields = given.fields
                     service.adapter = adapter

@@ -176,7 +176,7 @@ extension KeySet {
 /// Runs work with a network system for one URL, and stops the system even if the work fails.
 func withNetworkSystem<Result>(
     for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    network: NetworkOptions, call: CallOptions,
+    network: NetworkOptions, call: CallOptions, showingProgressOn terminal: Terminal? = nil,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
@@ -196,12 +196,14 @@ func withNetworkSystem<Result>(
     options.pinReports.logs = false
     options.pinReports.sinks = [PinWarnings()]
     options.proxies = try network.proxies()
+    let bar = terminal.flatMap { ProgressBar(on: $0) }
+    options.callOptions.progress = bar?.progress
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
         policy: try call.policy() ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
-        let result = try await work(system, service)
+        let result = try await ProgressBar.showing(bar) { try await work(system, service) }
         await system.shutdown()
         return result
     } catch {

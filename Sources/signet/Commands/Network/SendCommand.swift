@@ -85,8 +85,7 @@ struct SendCommand: AsyncParsableCommand {
         let (reply, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
                 for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
-                network: network,
-                call: options
+                network: network, call: options, showingProgressOn: common.terminal
             ) { system, service in
                 try await system.exchange(
                     service, method: head.method, target: head.path ?? "/",
@@ -118,8 +117,7 @@ struct SendCommand: AsyncParsableCommand {
         let (result, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
                 for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
-                network: network,
-                call: options
+                network: network, call: options, showingProgressOn: common.terminal
             ) { system, service in
                 try await system.download(
                     service, target: head.path ?? "/", to: path, with: wanted,

@@ -1,0 +1,105 @@
+internal import HTTPTypes
+internal import SignetRPC
+internal import SignetTransport
+
+extension NetworkSystem {
+    /// Signs and sends a request unchanged, and returns when the header of its response has arrived.
+    ///
+    /// The request's body may still be sent while the response's body is read. Attempts and redirects end
+    /// with the header: later failures end the body. `CallOptions.timeout` is the time for the whole
+    /// attempt with its body, so a long stream needs a longer one; `CallOptions.maximumResponseSize` limits
+    /// the body. Launch policies and response checks don't apply. Interceptors around the call see the
+    /// response after the body has ended, without the body.
+    ///
+    /// ```swift
+    /// func follow(_ system: NetworkSystem) async throws {
+    ///     struct Price: Decodable, Sendable { var item: String, cents: Int }
+    ///     var options = CallOptions()
+    ///     options.timeout = .seconds(3600)
+    ///     let response = try await system.stream(
+    ///         "prices", method: .get, target: "/feed", options: options)
+    ///     for try await price in response.records(of: Price.self, in: .lines) {
+    ///         print(price.item, price.cents)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters: As `exchange(_:method:target:fields:body:options:)`.
+    /// - Returns: The response, whatever its status.
+    /// - Throws: `ClientError` if no response arrived.
+    public func stream(
+        _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields = [:],
+        body: RequestBody = [], options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> StreamedResponse {
+        let asked = CallTarget(
+            service: service, method: method.rawValue, options: options, isBoxed: false)
+        return try await streamed(asked, needsSuccess: false) {
+            admission, reader throws(ClientError) in
+            let url = try admission.service.url.at(target: target)
+            let raw = try await self.send(
+                admission.request(method, to: url, fields: fields, body: body), into: reader,
+                for: admission)
+            if !reader.hasHandedOut { try await reader.handOut(raw) }
+        }
+    }
+
+    /// Makes one REST request, and returns when the header of a successful response has arrived.
+    ///
+    /// The rest is as with `stream(_:method:target:fields:body:options:)`.
+    ///
+    /// - Parameters:
+    ///   - request: Method, path below the service's URL, query and body.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; `http-status` if the status isn't 2xx, `unsupported-call` if the service
+    ///   isn't a REST service.
+    public func stream(
+        _ request: RESTRequest, from service: Service, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> StreamedResponse {
+        let asked = CallTarget(
+            service: service, method: request.method.rawValue, options: options)
+        return try await streamed(asked, needsSuccess: true) {
+            admission, reader throws(ClientError) in
+            let boxed = try admission.service.box(request)
+            let raw = try await self.send(
+                admission.request(boxed, at: admission.service.url), into: reader, for: admission)
+            guard !reader.hasHandedOut else { return }
+            guard raw.isSuccess else {
+                _ = try Self.rpc { () throws(RPCError) in
+                    try admission.service.adapter.unbox(raw, to: boxed)
+                }
+                throw ClientError(
+                    .httpStatus, "the HTTP status is \(raw.status), expected 2xx",
+                    status: raw.status)
+            }
+            try await reader.handOut(raw)
+        }
+    }
+
+    /// Runs a call in a task of its own, and returns when it has handed out the header of its response.
+    private func streamed(
+        _ target: CallTarget, needsSuccess: Bool,
+        work: @escaping @Sendable (Admission, StreamReader) async throws(ClientError) -> Void
+    ) async throws(ClientError) -> StreamedResponse {
+        let pipe = StreamPipe()
+        let task = Task {
+            do throws(ClientError) {
+                try await admitted(target) { admission throws(ClientError) in
+                    try await work(
+                        admission,
+                        StreamReader(self, for: admission, into: pipe, needsSuccess: needsSuccess))
+                }
+                pipe.finish()
+            } catch {
+                pipe.finish(error)
+            }
+        }
+        pipe.attach(task)
+        let head = await withTaskCancellationHandler {
+            await pipe.head()
+        } onCancel: {
+            task.cancel()
+        }
+        return StreamedResponse(try head.get(), body: pipe)
+    }
+}

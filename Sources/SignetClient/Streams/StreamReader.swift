@@ -1,0 +1,115 @@
+internal import HTTPTypes
+internal import SignetCurl
+internal import SignetRPC
+internal import SignetSigning
+internal import SignetTransport
+internal import Synchronization
+
+/// Stage 5d of a stream: hands the header out when it has arrived, and then the body chunk by chunk.
+final class StreamReader: ResponseReader {
+    let limit: Int
+    private let system: NetworkSystem
+    private let identity: CallIdentity
+    private let pipe: StreamPipe
+    /// Whether only a response with status 2xx is handed out. Others are read into memory.
+    private let needsSuccess: Bool
+    private let isHandedOut = Mutex(false)
+
+    init(
+        _ system: NetworkSystem, for admission: Admission, into pipe: StreamPipe,
+        needsSuccess: Bool
+    ) {
+        self.system = system
+        self.limit = admission.rules.maximumResponseSize
+        self.identity = admission.identity
+        self.pipe = pipe
+        self.needsSuccess = needsSuccess
+    }
+
+    var hasHandedOut: Bool { isHandedOut.withLock { $0 } }
+
+    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
+
+    func read(
+        _ response: EngineResponse, answering method: HTTPRequest.Method
+    ) async throws(ClientError) -> ResponseReading {
+        let status = response.response.status.code
+        guard !needsSuccess || (200..<300).contains(status) else {
+            return try await MemoryReader(system: system, limit: limit)
+                .read(response, answering: method)
+        }
+        try await handOut(response, answering: method)
+        return .whole(
+            RawResponse(status: status, fields: response.response.headerFields, body: []))
+    }
+
+    /// Hands out a response that is in memory: an interceptor's own, or one that could have been replaced by
+    /// another attempt.
+    func handOut(_ response: RawResponse) async throws(ClientError) {
+        try await handOut(
+            EngineResponse(
+                response: HTTPResponse(
+                    status: .init(code: response.status), headerFields: response.fields),
+                body: ResponseBody(bytes: response.body),
+                httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1)),
+            answering: .get, isDecoded: true)
+        pipe.setTrailers(response.trailers)
+    }
+
+    private func handOut(
+        _ response: EngineResponse, answering method: HTTPRequest.Method, isDecoded: Bool = false
+    ) async throws(ClientError) {
+        do {
+            if !isDecoded, var limits = system.options.decoding {
+                limits.maximumSize = min(limits.maximumSize, limit)
+                let decoder = try ContentDecoder(
+                    response.response, answering: method, limits: limits)
+                if decoder.decodes { return try await decode(response, with: decoder) }
+            }
+            try open(response.response, of: response)
+            for try await chunk in response.body { try await pipe.write(chunk) }
+            pipe.setTrailers(response.trailers)
+        } catch let error as TransportError {
+            throw ClientError(error, status: response.response.status.code)
+        } catch {
+            throw error as? ClientError ?? .cancelledByCaller
+        }
+    }
+
+    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-reply`, after the chunks.
+    private func decode(
+        _ response: EngineResponse, with decoder: consuming ContentDecoder
+    ) async throws {
+        var decoder = decoder
+        var header = response.response
+        header.headerFields[.contentEncoding] = nil
+        header.headerFields[.contentLength] = nil
+        try open(header, of: response)
+        var digester = try BodyDigester(Set(BodyDigest.allCases))
+        for try await chunk in response.body {
+            try digester.update(chunk)
+            decoder.push(chunk)
+            while let piece = try decoder.next() { try await pipe.write(piece) }
+        }
+        try decoder.finish()
+        try NetworkSystem.check(digester.finish(), of: response.response)
+        pipe.setTrailers(response.trailers)
+    }
+
+    private func open(
+        _ header: HTTPResponse, of response: EngineResponse
+    ) throws(ClientError) {
+        let isFirst = isHandedOut.withLock { isHandedOut in
+            defer { isHandedOut = true }
+            return !isHandedOut
+        }
+        guard isFirst else {
+            throw ClientError(
+                .interceptorFailed,
+                "an interceptor sends a call again whose response has been handed out")
+        }
+        pipe.open(
+            StreamPipe.Head(
+                identity: identity, response: header, httpVersion: response.httpVersion))
+    }
+}

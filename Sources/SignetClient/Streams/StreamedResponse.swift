@@ -1,0 +1,176 @@
+public import HTTPTypes
+public import SignetJSON
+public import SignetTransport
+
+/// A response whose header has arrived, with a body that is read as it arrives.
+///
+/// The call runs until the body ends: its deadline, `cancelCall(_:)`, its owner and the system's shutdown
+/// end the body with the same error that they end other calls with. If the last copy of the response and
+/// its body is released earlier, the call ends with `cancelled`.
+///
+/// ```swift
+/// func countBytes(with system: NetworkSystem) async throws -> Int {
+///     let response = try await system.stream("files", method: .get, target: "/archive")
+///     var count = 0
+///     for try await chunk in response.body { count += chunk.count }
+///     print(response.status, response.trailers?.count ?? 0)
+///     return count
+/// }
+/// ```
+public struct StreamedResponse: Sendable {
+    /// The call, for `NetworkSystem.cancelCall(_:)`.
+    public let identity: CallIdentity
+    /// The status.
+    public let status: Int
+    /// The fields of the header. Trailers are never added to them.
+    public let fields: HTTPFields
+    /// The HTTP version that the server used.
+    public let httpVersion: EngineResponse.HTTPVersion
+    /// The body.
+    public let body: StreamedBody
+
+    init(_ head: StreamPipe.Head, body pipe: StreamPipe) {
+        identity = head.identity
+        status = head.response.status.code
+        fields = head.response.headerFields
+        httpVersion = head.httpVersion
+        body = StreamedBody(pipe)
+    }
+
+    /// The fields that followed the body, after it has been read to its end; nil if there were none.
+    public var trailers: HTTPFields? { body.trailers }
+
+    /// Decodes the records of the body, one at a time and in bounded memory.
+    ///
+    /// - Parameters:
+    ///   - type: The type of each record.
+    ///   - format: The format of the body.
+    ///   - maximumRecordSize: The maximum size of a record in bytes.
+    public func records<Record: Decodable & Sendable>(
+        of type: Record.Type, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20
+    ) -> StreamedRecords<Record> {
+        StreamedRecords(
+            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize), status: status)
+    }
+
+    /// Gives the rest of the body up. The call ends with `cancelled`, unless it has ended.
+    public func cancel() { body.cancel() }
+}
+
+/// The body of a ``StreamedResponse``, in chunks as they arrive.
+///
+/// It can be read once, by one reader. The server has to wait while the reader is slower.
+public struct StreamedBody: Sendable, AsyncSequence {
+    /// A chunk, never empty.
+    public typealias Element = [UInt8]
+    /// The error that ends a body early.
+    public typealias Failure = ClientError
+
+    fileprivate final class Reading: Sendable {
+        let pipe: StreamPipe
+        init(_ pipe: StreamPipe) { self.pipe = pipe }
+        deinit { pipe.leave() }
+    }
+
+    private let reading: Reading
+
+    init(_ pipe: StreamPipe) { reading = Reading(pipe) }
+
+    var trailers: HTTPFields? { reading.pipe.trailers }
+
+    func cancel() { reading.pipe.leave() }
+
+    /// Reads the body chunk by chunk.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let reading: Reading
+
+        /// Returns the next chunk, or nil at the end.
+        ///
+        /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `reply-too-large`, `not-running` or
+        ///   `cancelled`.
+        public mutating func next() async throws(ClientError) -> [UInt8]? {
+            try await reading.pipe.next()
+        }
+
+        /// Returns the next chunk, or nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?)
+            async throws(ClientError) -> [UInt8]?
+        {
+            try await reading.pipe.next()
+        }
+    }
+
+    /// Starts reading, or continues after an earlier iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading: reading) }
+
+    /// Reads the whole body.
+    ///
+    /// - Parameter limit: The maximum size in bytes.
+    /// - Throws: `ClientError`, with code `reply-too-large` if the body has more than `limit` bytes. The
+    ///   call ends with `cancelled` then.
+    public func collect(limit: Int) async throws(ClientError) -> [UInt8] {
+        var whole: [UInt8] = []
+        while let chunk = try await reading.pipe.next() {
+            guard chunk.count <= limit - whole.count else {
+                cancel()
+                throw ClientError(
+                    .responseTooLarge, "the response's body has more than \(limit) bytes")
+            }
+            whole += chunk
+        }
+        return whole
+    }
+}
+
+/// The decoded records of a ``StreamedResponse``.
+public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequence {
+    /// A record.
+    public typealias Element = Record
+    /// The error that ends the records early.
+    public typealias Failure = ClientError
+
+    let base: JSONRecords<StreamedBody>
+    let status: Int
+
+    /// Reads the records in order.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        var base: JSONRecords<StreamedBody>.Iterator
+        let status: Int
+
+        /// Returns the next record, or nil at the end.
+        ///
+        /// - Throws: `ClientError`: `malformed-reply` for a record that isn't strict JSON,
+        ///   `reply-too-large`, `type-mismatch`, and those of the body.
+        public mutating func next() async throws(ClientError) -> Record? {
+            try await next(isolation: #isolation)
+        }
+
+        /// Returns the next record, or nil at the end.
+        public mutating func next(isolation actor: isolated (any Actor)?)
+            async throws(ClientError) -> Record?
+        {
+            let record: JSONRecord?
+            do {
+                record = try await base.next(isolation: actor)
+            } catch let error as JSONError {
+                throw ClientError(
+                    error.code == .tooLarge ? .responseTooLarge : .malformedResponse,
+                    error.message, status: status)
+            } catch {
+                throw error as? ClientError ?? .cancelledByCaller
+            }
+            do throws(JSONError) {
+                return try record?.decode(Record.self)
+            } catch {
+                throw ClientError(
+                    .typeMismatch, "the record is of another type: \(error.message)",
+                    status: status)
+            }
+        }
+    }
+
+    /// Starts reading with the body's next chunk.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(base: base.makeAsyncIterator(), status: status)
+    }
+}

@@ -1,0 +1,50 @@
+extension RequestBody {
+    /// Returns the same body, which reports the size of each piece that an engine takes, and every
+    /// new reading.
+    ///
+    /// Bytes of more than 64 KiB become a stream of as many pieces as it takes.
+    package func observed(
+        restarting: @escaping @Sendable () -> Void, by observer: @escaping @Sendable (Int) -> Void
+    ) -> RequestBody {
+        RequestBody(ObservedBody(body: self, restarting: restarting, observer: observer))
+            .withTrailers(of: self)
+    }
+}
+
+private struct ObservedBody: RequestBodySource {
+    let body: RequestBody
+    let restarting: @Sendable () -> Void
+    let observer: @Sendable (Int) -> Void
+
+    var length: Int64? { body.length }
+    var isReplayable: Bool { body.isReplayable }
+
+    func makeReader() throws(TransportError) -> any RequestBodyReader {
+        restarting()
+        return ObservedReader(reader: try body.makeReader(), observer: observer)
+    }
+}
+
+private struct ObservedReader: RequestBodyReader {
+    private static let pieceSize = 65_536
+
+    var reader: RequestBody.Reader
+    let observer: @Sendable (Int) -> Void
+    var rest: ArraySlice<UInt8> = []
+
+    init(reader: RequestBody.Reader, observer: @escaping @Sendable (Int) -> Void) {
+        self.reader = reader
+        self.observer = observer
+    }
+
+    mutating func next() async throws -> [UInt8]? {
+        if rest.isEmpty {
+            guard let chunk = try await reader.next() else { return nil }
+            rest = chunk[...]
+        }
+        let piece = Array(rest.prefix(Self.pieceSize))
+        rest = rest.dropFirst(piece.count)
+        observer(piece.count)
+        return piece
+    }
+}

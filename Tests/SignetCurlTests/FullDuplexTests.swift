@@ -1,0 +1,137 @@
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// A request's body that is still sent while the response's body arrives, over HTTP/1.1 and HTTP/2.
+@Suite struct FullDuplexTests {
+    /// Sends each byte back as it comes; over HTTP/1.1 with the chunks' framing.
+    private func echo(http2: Bool) async throws -> ScriptedServer {
+        if http2 {
+            return try await http2Server(
+                """
+                begin(c)
+                for kind, flags, stream, payload in frames(c):
+                    if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
+                    if kind == 1: c.sendall(head_of(stream))
+                    if kind == 0: c.sendall(frame(0, flags & 1, stream, payload))
+                """)
+        }
+        return try await ScriptedServer(
+            """
+            data = head(c).partition(b'\\r\\n\\r\\n')[2]
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' + data)
+            while not data.endswith(b'0\\r\\n\\r\\n'):
+                more = c.recv(65536)
+                if not more: return
+                c.sendall(more)
+                data = (data + more)[-8:]
+            """)
+    }
+
+    /// Sends `A`, and after each byte that comes back the next letter, up to `C`.
+    private func speakingFirst(http2: Bool) async throws -> ScriptedServer {
+        if http2 {
+            return try await http2Server(
+                """
+                begin(c)
+                letters = [b'B', b'C']
+                for kind, flags, stream, payload in frames(c):
+                    if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
+                    if kind == 1: c.sendall(head_of(stream) + frame(0, 0, stream, b'A'))
+                    if kind == 0 and flags & 1: c.sendall(frame(0, 1, stream))
+                    elif kind == 0 and letters: c.sendall(frame(0, 0, stream, letters.pop(0)))
+                """)
+        }
+        return try await ScriptedServer(
+            """
+            data = head(c).partition(b'\\r\\n\\r\\n')[2]
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
+            for letter in (b'A', b'B', b'C', b''):
+                if letter: c.sendall(b'1\\r\\n' + letter + b'\\r\\n')
+                wanted = b'1\\r\\n' + letter + b'\\r\\n' if letter else b'0\\r\\n\\r\\n'
+                while wanted not in data:
+                    more = c.recv(65536)
+                    if not more: return
+                    data += more
+            c.sendall(b'0\\r\\n\\r\\n')
+            """)
+    }
+
+    private func request(_ port: Int, http2: Bool, _ body: RequestBody) -> EngineRequest {
+        var request = EngineRequest(get(port, scheme: http2 ? "https" : "http"), body: body)
+        request.request.method = .post
+        request.timeout = .seconds(300)
+        return request
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func aByteComesBackBeforeTheNextIsWritten(_ http2: Bool) async throws {
+        let server = try await echo(http2: http2)
+        let engine = try engine()
+        let (bytes, producer) = AsyncStream.makeStream(of: [UInt8].self)
+        let response = try await engine.send(
+            request(server.port, http2: http2, .stream(bytes)))
+        #expect(response.httpVersion.major == (http2 ? 2 : 1))
+        var echoed = response.body.makeAsyncIterator()
+        for byte in UInt8(65)..<75 {
+            producer.yield([byte])
+            #expect(try await echoed.next() == [byte])
+        }
+        producer.finish()
+        #expect(try await echoed.next() == nil)
+        await engine.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func theServerMaySpeakFirst(_ http2: Bool) async throws {
+        let server = try await speakingFirst(http2: http2)
+        let engine = try engine()
+        let (bytes, producer) = AsyncStream.makeStream(of: [UInt8].self)
+        let response = try await engine.send(
+            request(server.port, http2: http2, .stream(bytes)))
+        var heard: [UInt8] = []
+        var chunks = response.body.makeAsyncIterator()
+        while heard.count < 3, let chunk = try await chunks.next() {
+            heard += chunk
+            producer.yield(chunk)
+        }
+        producer.finish()
+        #expect(try await chunks.next() == nil)
+        #expect(heard == Array("ABC".utf8))
+        await engine.shutdown()
+    }
+
+    /// A megabyte comes back whole although neither side waits for the other.
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func aMegabyteComesBackWhole(_ http2: Bool) async throws {
+        let server = try await echo(http2: http2)
+        let engine = try engine()
+        // The frames' server never opens a window of 64 KiB again.
+        let block = [UInt8](repeating: 7, count: http2 ? 1000 : 65_536)
+        let (response, body) = try await engine.fetch(
+            request(
+                server.port, http2: http2,
+                .stream(Producer.of([[UInt8]](repeating: block, count: 16)))))
+        #expect(response.response.status == .ok)
+        #expect(body == [[UInt8]](repeating: block, count: 16).flatMap { $0 })
+        await engine.shutdown()
+    }
+
+    /// Leaving the response's body ends the upload.
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func leavingTheResponseEndsTheRequest(_ http2: Bool) async throws {
+        let server = try await echo(http2: http2)
+        let engine = try engine()
+        let producer = Producer.stalling(after: [[65]])
+        do {
+            let response = try await engine.send(
+                request(server.port, http2: http2, .stream(producer)))
+            var echoed = response.body.makeAsyncIterator()
+            #expect(try await echoed.next() == [65])
+        }
+        #expect(try await eventually { producer.log.hasEnded })
+        await engine.shutdown()
+    }
+}
