@@ -19,6 +19,8 @@ public final class CallTrace: Sendable {
         public var status: Int?
         /// The version that the server spoke; nil where no reply came.
         public var httpVersion: EngineResponse.HTTPVersion?
+        /// The engine that was chosen for the request, and why.
+        public var engine: EngineUse?
         /// How long the parts took; of a hop without a reply only the whole.
         public var timings = Timings()
         /// The code of the error that ended the hop.

@@ -32,6 +32,8 @@ public struct CallOptions: Sendable {
     public var isIdempotent: Bool?
     /// Which redirects are followed.
     public var redirects: RedirectPolicy?
+    /// The engine that sends the requests. Defaults to the standard one.
+    public var engine: EngineChoice?
     /// Additional fields. They replace common fields of the same names; the fields that the adapter
     /// makes, such as Content-Type, stay.
     public var fields: HTTPFields = [:]
@@ -83,6 +85,7 @@ public struct CallOptions: Sendable {
         merged.retry = later.retry ?? retry
         merged.isIdempotent = later.isIdempotent ?? isIdempotent
         merged.redirects = later.redirects ?? redirects
+        merged.engine = later.engine ?? engine
         for field in later.fields { merged.fields[field.name] = nil }
         merged.fields.append(contentsOf: later.fields)
         merged.scenario = later.scenario ?? scenario

@@ -48,6 +48,8 @@ struct Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
     let policy: PinPolicy?
+    /// The call's engine choice; nil for the standard engine.
+    let engine: CallEngine?
     let identity: CallIdentity
     /// The merged options.
     let options: CallOptions
@@ -95,6 +97,7 @@ extension NetworkSystem {
             identity, isInternal: target.host?.isReport == true, owner: merged.weakOwner, log: log)
         let admission = Admission(
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
+            engine: merged.engine.map { CallEngine($0, random: self.options.random) },
             identity: identity, options: merged, rules: rules, call: call, log: log,
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
         let start = ContinuousClock.now
@@ -141,6 +144,9 @@ extension NetworkSystem {
         }
         options = options.merging(asked)
         try options.validate()
+        if let problem = options.engine?.problem(among: Set(self.options.engines.keys)) {
+            throw ClientError(.invalidOptions, "the call's engine choice \(problem)")
+        }
         return options
     }
 

@@ -15,18 +15,27 @@ extension NetworkSystem {
         let start = ContinuousClock.now
         var hop = CallTrace.Hop(
             method: request.head.method, url: CallTrace.url(of: request.head), isSigned: isSigned)
+        let authority = request.head.authority ?? ""
+        let use = engines.use(admission.engine, at: authority)
+        hop.engine = use
+        let began = options.instant()
         do throws(ClientError) {
             guard !Task.isCancelled else { throw .cancelledByCaller }
-            try requireEngine(for: request.head, admission)
+            let engine = engines.engine(of: use)
+            try requirePins(of: engine, for: request.head, admission)
             try admission.snapshot.mode.simulation.act()
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            let reply = try await handOver(request, for: admission, within: timeout, limit: limit)
+            let reply = try await handOver(
+                request, to: engine, for: admission, within: timeout, limit: limit)
+            engines.noteResponse(
+                of: use, admission.engine, at: authority, after: options.instant() - began)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
             return OpenedReply(reply: reply, hop: hop, start: start)
         } catch {
+            engines.noteFailure(error.code, of: use, admission.engine, at: authority)
             hop.failure = error.code.name
             hop.timings.total = .now - start
             admission.log.add(hop)
@@ -36,7 +45,8 @@ extension NetworkSystem {
 
     /// Makes the engine's request and hands it to the engine.
     private func handOver(
-        _ request: FrozenRequest, for admission: Admission, within timeout: Duration, limit: Int
+        _ request: FrozenRequest, to engine: any HTTPEngine, for admission: Admission,
+        within timeout: Duration, limit: Int
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
@@ -49,7 +59,7 @@ extension NetworkSystem {
             outgoing.proxy = admission.snapshot.proxies.proxy(
                 for: try WebURL(request.head).origin)
             guard admission.reportsPins else { return try await engine.send(outgoing) }
-            return try await sendReporting(outgoing)
+            return try await sendReporting(outgoing, through: engine)
         } catch {
             throw ClientError(error)
         }
@@ -57,8 +67,8 @@ extension NetworkSystem {
 
     /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host that
     /// the policy pins or refuses.
-    private func requireEngine(
-        for head: HTTPRequest, _ admission: Admission
+    private func requirePins(
+        of engine: any HTTPEngine, for head: HTTPRequest, _ admission: Admission
     ) throws(ClientError) {
         guard let policy = admission.policy, !engine.capabilities.pinsPublicKeys else { return }
         let origin: WebOrigin
