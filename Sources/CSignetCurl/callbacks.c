@@ -316,6 +316,9 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)
         && SET(CURLOPT_PROTOCOLS_STR, "http,https")
         && SET(CURLOPT_REDIR_PROTOCOLS_STR, "https") && SET(CURLOPT_FOLLOWLOCATION, 0L)
+        && SET(CURLOPT_FORBID_REUSE, loop->idle_seconds > 0 ? 0L : 1L)
+        && SET(CURLOPT_MAXAGE_CONN, loop->idle_seconds)
+        && SET(CURLOPT_DNS_CACHE_TIMEOUT, loop->dns_seconds)
         && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
         && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
         // TLS verification. No option turns it off.

@@ -48,7 +48,7 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
 
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
-    long connections_per_host) {
+    long connections_per_host, long idle_seconds, long dns_seconds) {
     signet_loop *loop = calloc(1, sizeof *loop);
     if (!loop) {
         if (ca_descriptor >= 0) close(ca_descriptor);
@@ -61,6 +61,8 @@ signet_loop *signet_loop_new(
     loop->timer = -1;
     loop->busy_on = loop->last_opened = loop->corked = -1;
     loop->http2 = http2;
+    loop->idle_seconds = idle_seconds;
+    loop->dns_seconds = dns_seconds;
     pthread_mutex_init(&loop->lock, NULL);
     pthread_mutex_init(&loop->wake_lock, NULL);
     pthread_cond_init(&loop->gate, NULL);

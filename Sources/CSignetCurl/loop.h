@@ -32,6 +32,7 @@ struct signet_loop {
     char *ca_file;
     int ca_descriptor;  // of the file in memory that ca_file names, or -1
     bool http2;
+    long idle_seconds, dns_seconds;
     atomic_bool waiting;
 
     // For the watching thread, under the lock.

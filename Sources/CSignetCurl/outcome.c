@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #endif
 // The response of a transfer, and how the transfer ended.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,13 @@ static signet_result proxy_result(const signet_transfer *transfer) {
     return status >= 300 ? SIGNET_FAILED_PROXY_REFUSED : SIGNET_FAILED_PROXY;
 }
 
+// Whether the last connection failed in this machine or before it, and not at the host.
+static bool is_unreachable(const signet_transfer *transfer) {
+    long number = 0;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number) != CURLE_OK) return false;
+    return number == ENETUNREACH || number == EHOSTUNREACH || number == ENETDOWN;
+}
+
 signet_result signet_transfer_result(const signet_transfer *transfer) {
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
     if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
@@ -94,7 +102,8 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     switch (transfer->code) {
     case CURLE_OK: return signet_transfer_is_cut(transfer) ? SIGNET_FAILED_CUT_OFF : SIGNET_OK;
     case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;
-    case CURLE_COULDNT_CONNECT: return SIGNET_FAILED_CONNECT;
+    case CURLE_COULDNT_CONNECT:
+        return is_unreachable(transfer) ? SIGNET_FAILED_UNREACHABLE : SIGNET_FAILED_CONNECT;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CIPHER:

@@ -5,4 +5,10 @@ extension Duration {
         guard seconds < 2_000_000 else { return 2_000_000_000 }
         return max(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000, 1)
     }
+
+    /// The duration in seconds, rounded up, from 0 to 2,000,000.
+    package var wholeSeconds: Int {
+        let (seconds, attoseconds) = components
+        return Int(min(max(seconds + (attoseconds > 0 ? 1 : 0), 0), 2_000_000))
+    }
 }

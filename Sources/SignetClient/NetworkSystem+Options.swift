@@ -1,6 +1,7 @@
 public import Logging
 internal import SignetBase
 internal import SignetCrypto
+public import SignetCurl
 internal import SignetPinning
 public import SignetRPC
 public import SignetSigning
@@ -54,8 +55,25 @@ extension NetworkSystem {
         package var sleep: @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0)
         }
-        /// The engine that sends; nil for libcurl.
-        public var engine: (any HTTPEngine)?
+        /// The monotonic time, for how long engines rest and how fast they are.
+        package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+        /// The engine of calls that choose no other; nil for libcurl.
+        public var engine: (any HTTPEngine)? {
+            get { engines[.standard] }
+            set { engines[.standard] = newValue }
+        }
+        /// The engines of the system by name, for `CallOptions.engine`; `.standard` is `engine`. The
+        /// system shuts all of them down when it is shut down.
+        public var engines: [EngineName: any HTTPEngine] = [:]
+        /// The settings of libcurl if `engine` is nil. If nil, the system uses the configuration's
+        /// settings (`engine.…`). ``caFile`` wins over theirs.
+        public var engineSettings: CurlEngine.Configuration?
+        /// Whether the work of calls runs on the thread of the standard engine, if it has one.
+        ///
+        /// This saves a change of threads for each call, and with it processor time. But JSON,
+        /// signatures, interceptors and credential sources of all calls then share this one thread
+        /// with the network: what takes long, or blocks, holds up every call.
+        public var runsOnEngineThread = false
         /// False tries out what a build does that may not switch; true gives no build what it has not.
         package var mayBeSwitched = true
         /// Whether a service without pins is spoken to.

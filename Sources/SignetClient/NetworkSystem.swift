@@ -19,12 +19,13 @@ public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
 
-    let calls = RunningCalls()
+    let calls: RunningCalls
     let launches = Launches()
     let retryBudget = RetryBudget()
     let credentials = CredentialStore()
     let hub = EventHub()
-    let engine: any HTTPEngine
+    let engines: EngineSet
+    var engine: any HTTPEngine { engines.standard }
     let box: SnapshotBox
     let options: Options
     var logger: Logger { options.logger }
@@ -42,12 +43,14 @@ public final class NetworkSystem: Sendable {
     }
 
     private init(
-        engine: any HTTPEngine, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?,
+        engines: EngineSet, snapshot: SystemSnapshot, options: Options, fetcher: Fetcher?,
         collectors: [PreparedCollector], updates: PinUpdates?
     ) {
         let box = SnapshotBox(snapshot)
         let weakSystem = WeakSystem()
-        self.engine = engine
+        self.engines = engines
+        self.calls = RunningCalls(
+            executor: options.runsOnEngineThread ? engines.standard.executor : nil)
         self.box = box
         self.updates = updates
         var sinks: [any PinReportSink] = options.pinReports.sinks
@@ -118,20 +121,24 @@ public final class NetworkSystem: Sendable {
         let updates = try options.pinUpdates.map { plan throws(ClientError) in
             try PinUpdates(plan)
         }
+        var settings = options.engineSettings ?? CurlEngine.Configuration()
+        if options.engineSettings == nil, let configuration = snapshot.configuration {
+            settings = try CurlEngine.Configuration(configuration)
+        }
         let engine: any HTTPEngine
         do throws(TransportError) {
             if let given = options.engine {
                 engine = given
             } else {
-                var settings = CurlEngine.Configuration()
-                settings.caFile = options.caFile
+                settings.caFile = options.caFile ?? settings.caFile
                 engine = try CurlEngine(settings)
             }
         } catch {
             throw ClientError(error)
         }
         let system = NetworkSystem(
-            engine: engine, snapshot: snapshot, options: options, fetcher: fetcher,
+            engines: EngineSet(standard: engine, options.engines, now: options.instant),
+            snapshot: snapshot, options: options, fetcher: fetcher,
             collectors: collectors,
             updates: updates)
         if fetcher == nil { system.logStart(system.startReport) }
@@ -159,7 +166,7 @@ public final class NetworkSystem: Sendable {
             group.cancelAll()
         }
         await reporter.close()
-        await engine.shutdown()
+        await engines.shutdown()
         hub.finish()
     }
 

@@ -134,9 +134,9 @@ struct Simulation: Sendable {
 
     /// Fails in the place of an attempt, at once and without any connection.
     ///
-    /// - Throws: `connect`, `timeout` or `cut-off`, each saying what simulates it.
+    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it.
     func act() throws(ClientError) {
-        if isOffline { throw Self.failure(.connect, key: "simulation.offline") }
+        if isOffline { throw Self.failure(.offline, key: "simulation.offline") }
         if timesOut { throw Self.failure(.timeout, key: "simulation.timeout") }
         if failureRate > 0, Double.random(in: 0..<1) < failureRate {
             throw Self.failure(.cutOff, key: "simulation.failure")

@@ -101,6 +101,7 @@ final class SystemSnapshot: Sendable {
         _ services: [Service: ServiceConfiguration], keys: KeySet?,
         options: NetworkSystem.Options
     ) throws(ClientError) -> [Service: PreparedService] {
+        try options.checkEngineChoices(of: services)
         var prepared: [Service: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(

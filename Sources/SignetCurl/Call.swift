@@ -43,12 +43,14 @@ final class Call: Sendable {
     let timings = TimingsRecord()
     /// The request's body if it is a stream.
     let upload: UploadFeed?
+    /// Whether waking the caller only queues a job of the loop.
+    let resumesOnLoop: Bool
 
     private let phase = Mutex(Phase.new)
 
     init(
         identifier: UInt64, plan: RequestPlan, isProbe: Bool, deadline: Int64, body: BodyBuffer,
-        upload: UploadFeed? = nil
+        upload: UploadFeed? = nil, resumesOnLoop: Bool = false
     ) {
         self.identifier = identifier
         self.plan = plan
@@ -56,6 +58,7 @@ final class Call: Sendable {
         self.deadline = deadline
         self.body = body
         self.upload = upload
+        self.resumesOnLoop = resumesOnLoop
     }
 
     /// Suspends the caller. If the call has already ended, wakes it at once.

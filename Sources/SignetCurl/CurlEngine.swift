@@ -1,5 +1,5 @@
 internal import CSignetCurl
-public import SignetPinning
+internal import SignetPinning
 public import SignetTransport
 
 /// An HTTP engine on libcurl, with a connection pool, that checks pins before each request.
@@ -50,6 +50,13 @@ public final class CurlEngine: HTTPEngine {
         /// The engine doesn't use the last 16 descriptors that the process may open. A call that
         /// needs one of them fails with `resources`.
         public var maximumConnectionsPerHost = 64
+        /// The time for which an idle connection may be used again, rounded up to whole seconds. If
+        /// it is zero, each connection is closed as soon as no call uses it. Defaults to 118
+        /// seconds.
+        public var maximumIdleTime = Duration.seconds(118)
+        /// The time for which the addresses of a name are remembered, rounded up to whole seconds;
+        /// zero looks each up again. Defaults to 60 seconds.
+        public var dnsCacheTime = Duration.seconds(60)
         /// The maximum size of a response's header in bytes, with interim responses and trailers.
         /// Defaults to 64 KiB.
         public var maximumHeaderSize = 64 << 10
@@ -72,13 +79,45 @@ public final class CurlEngine: HTTPEngine {
     ///
     /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own
     ///   OpenSSL or is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
-    public init(_ configuration: Configuration = Configuration()) throws(TransportError) {
+    public convenience init(
+        _ configuration: Configuration = Configuration()
+    ) throws(TransportError) {
+        try self.init(configuration, hasRoute: TransferDriver.hasRoute)
+    }
+
+    /// Starts the engine with a function that tells whether the machine has a route to other
+    /// networks.
+    init(
+        _ configuration: Configuration, hasRoute: @escaping @Sendable () -> Bool
+    ) throws(TransportError) {
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,
             speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2)
-        self.loops = try LoopPool(configuration)
+        self.loops = try LoopPool(configuration, hasRoute: hasRoute)
     }
+
+    /// The executor of the engine's thread, for tasks that mostly make calls.
+    ///
+    /// A task that prefers it starts its calls and gets their responses without a change of threads,
+    /// which saves processor time. Its jobs run between two steps of the engine: one that takes
+    /// long, or that blocks, holds up all calls of the engine, also their deadlines. After
+    /// `shutdown`, jobs run on Swift's global executor. The thread blocks all signals.
+    ///
+    /// ```swift
+    /// import HTTPTypes
+    /// import SignetTransport
+    ///
+    /// let engine = try CurlEngine()
+    /// let request = HTTPRequest(
+    ///     method: .get, scheme: "https", authority: "api.example.com", path: "/orders/7")
+    /// let count = try await withTaskExecutorPreference(engine.executor) {
+    ///     try await engine.send(EngineRequest(request)).body.collect(limit: 1 << 20).count
+    /// }
+    /// print(count)
+    /// await engine.shutdown()
+    /// ```
+    public var executor: (any TaskExecutor)? { loops }
 
     /// Sends a request; see `HTTPEngine`.
     public func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
@@ -86,7 +125,8 @@ public final class CurlEngine: HTTPEngine {
         if request.body.bytes == nil, request.body.length == 0 {
             try await Self.readToEnd(request.body)
         }
-        return try await loop(for: request, plan: plan).send(plan)
+        let resumesOnLoop = loops.isPreferred
+        return try await loop(for: request, plan: plan).send(plan, resumesOnLoop: resumesOnLoop)
     }
 
     // These are functions of their own so that a waiting call doesn't keep their values in memory.
@@ -116,6 +156,7 @@ public final class CurlEngine: HTTPEngine {
     ///
     /// ```swift
     /// import SignetPinning
+    /// import SignetTransport
     ///
     /// let engine = try CurlEngine()
     /// let result = try await engine.probe(Authority(parsing: "api.example.com"))
@@ -124,25 +165,15 @@ public final class CurlEngine: HTTPEngine {
     /// await engine.shutdown()
     /// ```
     ///
-    /// - Parameters:
-    ///   - authority: The host and port. The port defaults to 443.
-    ///   - caFile: The path of a PEM file of CA certificates to use instead of the engine's.
-    ///   - connectTo: Other addresses to connect to.
-    ///   - proxy: The proxy; `nil` connects directly.
-    ///   - timeout: The time for the whole call.
-    ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't
-    ///     checked.
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
     /// - Throws: `TransportError` if no handshake showed a chain.
-    public func probe(
-        _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
-        proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
-    ) async throws(TransportError) -> ProbeResult {
+    public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
         let plan = try RequestPlan(
-            probing: authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
-            now: Clock.unixSeconds)
-        let authorities = policy?.rule(for: authority.host)?.authorities
-        let loop = try loops.loop(caFile: caFile, authorities: authorities, proxy: proxy)
+            probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,
+            timeout: probe.timeout, now: Clock.unixSeconds)
+        let authorities = probe.policy?.rule(for: probe.authority.host)?.authorities
+        let loop = try loops.loop(
+            caFile: probe.caFile, authorities: authorities, proxy: probe.proxy)
         return try await loop.probe(plan)
     }
 

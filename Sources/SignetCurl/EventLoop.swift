@@ -17,6 +17,7 @@ final class EventLoop: Sendable {
 
     private struct Shared {
         var commands: [Command] = []
+        var jobs: [LoopJob] = []
         var calls: [UInt64: Call] = [:]
         var isStopping = false
         /// The number of threads that run.
@@ -35,18 +36,25 @@ final class EventLoop: Sendable {
     let configuration: CurlEngine.Configuration
     private let shared = Mutex(Shared())
     private let end = Latch<Void>()
-    /// Whether there are commands to run before the loop waits; written under the lock.
+    /// Whether there are commands or jobs to run before the loop waits; written under the lock.
     private let hasCommands = Atomic<Bool>(false)
     /// The number of calls that have reserved this loop and haven't started yet.
     private let reservations = Atomic<Int>(0)
     private let lastIdentifier = Atomic<UInt64>(0)
     private let handle: LoopHandle
+    private let hasRoute: @Sendable () -> Bool
 
     /// Starts the threads.
-    init(_ configuration: CurlEngine.Configuration, key: PoolKey) throws(TransportError) {
+    ///
+    /// - Parameter hasRoute: Whether the machine has a route to other networks.
+    init(
+        _ configuration: CurlEngine.Configuration, key: PoolKey,
+        hasRoute: @escaping @Sendable () -> Bool
+    ) throws(TransportError) {
         guard let handle = try LoopHandle(configuration, key: key) else { throw Self.noResources }
         self.handle = handle
         self.configuration = configuration
+        self.hasRoute = hasRoute
         // Each thread owns one reference to the loop.
         let forLoop = unsafe Unmanaged.passRetained(self)
         let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
@@ -84,8 +92,12 @@ final class EventLoop: Sendable {
     // Ten thousand callers may wait at once, so these functions keep little across a suspension.
 
     /// Sends a planned call and waits for the header of its response.
-    func send(_ plan: RequestPlan) async throws(TransportError) -> EngineResponse {
-        try response(to: await perform(plan, isProbe: false))
+    ///
+    /// - Parameter resumesOnLoop: Whether the caller's task prefers the engine's executor.
+    func send(
+        _ plan: RequestPlan, resumesOnLoop: Bool
+    ) async throws(TransportError) -> EngineResponse {
+        try response(to: await perform(plan, isProbe: false, resumesOnLoop: resumesOnLoop))
     }
 
     private func response(to call: Call) throws(TransportError) -> EngineResponse {
@@ -110,8 +122,10 @@ final class EventLoop: Sendable {
     }
 
     /// Starts a call and returns after its outcome is known.
-    private func perform(_ plan: RequestPlan, isProbe: Bool) async -> Call {
-        let call = makeCall(plan, isProbe: isProbe)
+    private func perform(
+        _ plan: RequestPlan, isProbe: Bool, resumesOnLoop: Bool = false
+    ) async -> Call {
+        let call = makeCall(plan, isProbe: isProbe, resumesOnLoop: resumesOnLoop)
         await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { waiter in
                 if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
@@ -124,7 +138,9 @@ final class EventLoop: Sendable {
         return call
     }
 
-    private func makeCall(_ plan: RequestPlan, isProbe: Bool) -> Call {
+    private func makeCall(
+        _ plan: RequestPlan, isProbe: Bool, resumesOnLoop: Bool
+    ) -> Call {
         let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
         // These closures retain the loop, which releases all calls when it stops.
         let body = BodyBuffer(
@@ -139,7 +155,7 @@ final class EventLoop: Sendable {
         let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
         return Call(
             identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
-            upload: upload)
+            upload: upload, resumesOnLoop: resumesOnLoop)
     }
 
     // Don't wake the loop while holding the lock: the woken loop acquires the lock first.
@@ -167,18 +183,33 @@ final class EventLoop: Sendable {
         hasCommands.store(true, ordering: .sequentiallyConsistent)
     }
 
+    /// Runs a job on the loop's thread, unless the loop stops.
+    ///
+    /// - Returns: Whether the loop took the job.
+    func enqueue(_ job: LoopJob) -> Bool {
+        let isTaken = shared.withLock { shared in
+            if shared.isStopping { return false }
+            shared.jobs.append(job)
+            hasCommands.store(true, ordering: .sequentiallyConsistent)
+            return true
+        }
+        if isTaken { handle.wake() }
+        return isTaken
+    }
+
     /// Ends every call and tells the threads to end.
     func stop() {
-        let calls = shared.withLock { shared -> [Call] in
-            if shared.isStopping { return [] }
+        let (calls, jobs) = shared.withLock { shared -> ([Call], [LoopJob]) in
+            if shared.isStopping { return ([], []) }
             shared.isStopping = true
             handle.setGate(open: true)
             hasCommands.store(true, ordering: .sequentiallyConsistent)
             shared.commands = []
-            defer { shared.calls = [:] }
-            return Array(shared.calls.values)
+            defer { (shared.calls, shared.jobs) = ([:], []) }
+            return (Array(shared.calls.values), shared.jobs)
         }
         handle.wake()
+        for job in jobs { job.runElsewhere() }
         for call in calls { call.fail(Self.stopped) }
     }
 
@@ -195,7 +226,9 @@ final class EventLoop: Sendable {
     var isIdle: Bool {
         // In this order, because a call is added to `calls` before its reservation ends.
         guard reservations.load(ordering: .acquiring) == 0 else { return false }
-        return shared.withLock { $0.calls.isEmpty && $0.commands.isEmpty }
+        return shared.withLock {
+            $0.calls.isEmpty && $0.commands.isEmpty && $0.jobs.isEmpty
+        }
     }
 
     /// The number of times that the loop has called libcurl for sockets and timers.
@@ -253,13 +286,17 @@ final class EventLoop: Sendable {
 
         init(_ loop: EventLoop) {
             self.loop = loop
-            driver = TransferDriver(loop: loop.handle, configuration: loop.configuration)
+            driver = TransferDriver(
+                loop: loop.handle, configuration: loop.configuration, hasRoute: loop.hasRoute)
         }
 
         mutating func run() {
             var idlePolls = 0
             var commands: [Command] = []
-            while loop.receiveCommands(into: &commands, removing: driver.drainFinished()) {
+            var jobs: [LoopJob] = []
+            while loop.receiveCommands(
+                into: &commands, jobs: &jobs, removing: driver.drainFinished())
+            {
                 for command in commands {
                     switch command {
                     case .start(let call): driver.start(call)
@@ -268,9 +305,11 @@ final class EventLoop: Sendable {
                     case .feed(let identifier): driver.feed(identifier)
                     }
                 }
-                if !commands.isEmpty { idlePolls = 0 }
+                if !commands.isEmpty || !jobs.isEmpty { idlePolls = 0 }
                 commands.removeAll(keepingCapacity: true)
                 driver.deliver()
+                for job in jobs { job.run() }
+                jobs.removeAll(keepingCapacity: true)
                 let polls = driver.isBusy && idlePolls < EventLoop.pollLimit
                 if !polls { loop.handle.willWait() }
                 let hadEvents = loop.handle.step(
@@ -289,10 +328,13 @@ final class EventLoop: Sendable {
 
     /// Removes finished calls and receives the queued commands.
     ///
-    /// - Parameter commands: Empty. Its storage is reused for later commands.
+    /// - Parameters:
+    ///   - commands: Empty. Its storage is reused for later commands.
+    ///   - jobs: The same for jobs.
+    ///   - finished: The finished calls.
     /// - Returns: `false` if the loop is to stop.
     private func receiveCommands(
-        into commands: inout [Command], removing finished: [UInt64]
+        into commands: inout [Command], jobs: inout [LoopJob], removing finished: [UInt64]
     ) -> Bool {
         if finished.isEmpty, !hasCommands.load(ordering: .sequentiallyConsistent) { return true }
         let (isStopping, wereLast) = shared.withLock { shared -> (Bool, Bool) in
@@ -301,6 +343,7 @@ final class EventLoop: Sendable {
             for identifier in finished { shared.calls.removeValue(forKey: identifier) }
             hasCommands.store(false, ordering: .sequentiallyConsistent)
             swap(&shared.commands, &commands)
+            swap(&shared.jobs, &jobs)
             return (false, count > 0 && shared.calls.isEmpty)
         }
         if wereLast { closeGate() }

@@ -74,15 +74,21 @@ final class LoopPool: Sendable {
     private static let maximumLoops = 16
 
     private let configuration: CurlEngine.Configuration
+    private let hasRoute: @Sendable () -> Bool
     private let state: Mutex<State>
 
     /// Starts the loop of the engine's own trust store.
-    init(_ configuration: CurlEngine.Configuration) throws(TransportError) {
+    ///
+    /// - Parameter hasRoute: Whether the machine has a route to other networks.
+    init(
+        _ configuration: CurlEngine.Configuration, hasRoute: @escaping @Sendable () -> Bool
+    ) throws(TransportError) {
         self.configuration = configuration
+        self.hasRoute = hasRoute
         let trust = TrustStore(caFile: configuration.caFile, authorities: nil)
         let key = PoolKey(trust, proxy: nil)
         if let caFile = configuration.caFile { try LibcurlCheck.check(caFile: caFile) }
-        let loop = try EventLoop(configuration, key: key)
+        let loop = try EventLoop(configuration, key: key, hasRoute: hasRoute)
         state = Mutex(State(primary: Entry(key: key, loop: loop)))
     }
 
@@ -119,7 +125,8 @@ final class LoopPool: Sendable {
         if isStopped { throw Self.notRunning }
         if let known { return known }
         if let caFile = key.trust.caFile { try LibcurlCheck.check(caFile: caFile) }
-        return try add(Entry(key: key, loop: try EventLoop(configuration, key: key)))
+        let loop = try EventLoop(configuration, key: key, hasRoute: hasRoute)
+        return try add(Entry(key: key, loop: loop))
     }
 
     private func add(_ entry: Entry) throws(TransportError) -> EventLoop {
@@ -141,8 +148,11 @@ final class LoopPool: Sendable {
                 + " under way, which is the limit of one engine")
     }
 
+    /// The loop of the engine's own trust store.
+    var primaryLoop: EventLoop { state.withLock { $0.primary.loop } }
+
     /// The number of times that the primary loop has called libcurl for sockets and timers.
-    var libcurlCalls: UInt64 { state.withLock { $0.primary.loop.libcurlCalls } }
+    var libcurlCalls: UInt64 { primaryLoop.libcurlCalls }
 
     /// Ends every call and releases everything.
     func shutdown() async {

@@ -262,7 +262,8 @@ internal import SignetTransport
         guard
             let handle = unsafe signet_loop_new(
                 trust.caFile, descriptor, configuration.offersHTTP2, key.multiplexes,
-                configuration.maximumConnectionsPerHost)
+                configuration.maximumConnectionsPerHost,
+                configuration.maximumIdleTime.wholeSeconds, configuration.dnsCacheTime.wholeSeconds)
         else { return nil }
         unsafe self.handle = handle
     }

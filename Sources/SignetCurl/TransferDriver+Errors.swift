@@ -12,7 +12,9 @@ extension TransferDriver {
         case SIGNET_FAILED_REFUSED:
             return refusalError(of: transfer, plan: plan)
         case SIGNET_FAILED_NAME:
-            return TransportError(.name, "\(host): \(message)")
+            return unreachable(.name, plan, reason: message)
+        case SIGNET_FAILED_UNREACHABLE:
+            return unreachable(.connect, plan, reason: message)
         case SIGNET_FAILED_CONNECT:
             return TransportError(.connect, "\(host): \(message)")
         case SIGNET_FAILED_TLS:

@@ -37,6 +37,8 @@ struct TransferDriver {
 
     private let loop: LoopHandle
     let configuration: CurlEngine.Configuration
+    /// Whether the machine has a route to other networks.
+    let hasRoute: @Sendable () -> Bool
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
     private var hosts: [String: HostQueue] = [:]
@@ -51,9 +53,13 @@ struct TransferDriver {
     /// No call that libcurl has is to be ended before this time.
     private var firstEnd = Int64.max
 
-    init(loop: LoopHandle, configuration: CurlEngine.Configuration) {
+    init(
+        loop: LoopHandle, configuration: CurlEngine.Configuration,
+        hasRoute: @escaping @Sendable () -> Bool
+    ) {
         self.loop = loop
         self.configuration = configuration
+        self.hasRoute = hasRoute
     }
 
     /// Whether so many calls are under way that polling is cheaper than sleeping.
@@ -231,10 +237,12 @@ struct TransferDriver {
 
     /// Wakes the callers whose outcomes are known.
     ///
-    /// A few are woken directly. More are woken by one detached task, so that this thread can
-    /// continue with the network.
+    /// Callers on the loop's executor and a few others are woken directly. More are woken by one
+    /// detached task, so that this thread can continue with the network.
     mutating func deliver() {
         if outcomes.isEmpty { return }
+        for (call, outcome) in outcomes where call.resumesOnLoop { call.complete(with: outcome) }
+        outcomes.removeAll { $0.call.resumesOnLoop }
         if outcomes.count > Self.maximumDirectDeliveries {
             Task.detached { [outcomes] in
                 for (call, outcome) in outcomes { call.complete(with: outcome) }

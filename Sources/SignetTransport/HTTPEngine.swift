@@ -40,9 +40,28 @@ public protocol HTTPEngine: Sendable {
     /// - Throws: `TransportError`.
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse
 
+    /// Performs a TLS handshake and returns the server's certificate chain. It sends no request.
+    ///
+    /// The default throws `unsupported-probe`. An engine that wraps another hands the probe on.
+    ///
+    /// - Throws: `TransportError` if no handshake showed a chain.
+    func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult
+
+    /// The executor of the engine's own thread; the default is `nil`, for an engine without one. An
+    /// engine that wraps another returns the other's.
+    ///
+    /// Tasks that prefer it reach the engine, and get their responses, without a change of threads.
+    /// A job that takes long holds up all calls of the engine.
+    var executor: (any TaskExecutor)? { get }
+
     /// Ends every call with `not-running`, refuses new ones and returns after everything is
     /// released.
     func shutdown() async
+}
+
+extension HTTPEngine {
+    /// `nil`: the engine has no thread of its own.
+    public var executor: (any TaskExecutor)? { nil }
 }
 
 /// The capabilities of an engine.

@@ -16,6 +16,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
         /// The host's name could not be resolved.
         public static let name = Code(.noAnswer("name"))
+        /// The name could not be resolved or the host not be reached, and this machine has no route
+        /// to other networks.
+        public static let offline = Code(.noAnswer("offline"))
         /// The connection failed.
         public static let connect = Code(.connect)
         /// TLS failed: the handshake, CA, dates or host name.
@@ -44,6 +47,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let notRunning = Code(.notRunning)
         /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
         public static let unsupportedLibcurl = Code(.usage("unsupported-libcurl"))
+        /// The engine can't perform a TLS handshake without sending a request.
+        public static let unsupportedProbe = Code(.usage("unsupported-probe"))
         /// The request is invalid. Nothing was sent.
         public static let invalidRequest = Code(.usage("invalid-request"))
         /// A streamed body is shorter or longer than its length. The request wasn't sent

@@ -14,17 +14,17 @@ import Testing
 
     private struct CreateOrder: Endpoint {
         typealias Success = Order
-        static let service: Service = "a"
-        static let method: RPCMethod = "orders.create"
+        var service: Service { "a" }
+        var method: RPCMethod { "orders.create" }
         var itemName: String
         var notBefore: Date
     }
 
     private struct ReadOrder: RESTEndpoint {
         typealias Success = Order
-        static let service: Service = "a"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/orders/{order_id}"
+        var service: Service { "a" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/orders/{order_id}" }
         var orderID: Int
         var changedAfter: Date
     }

@@ -70,16 +70,16 @@ private final class NumberEngine: HTTPEngine {
 @Suite struct GroupTests {
     private struct Number: Endpoint {
         typealias Success = Int
-        static let service: Service = "rpc"
-        static let method: RPCMethod = "number"
+        var service: Service { "rpc" }
+        var method: RPCMethod { "number" }
         var id: Int
     }
 
     private struct Resource: RESTEndpoint {
         typealias Success = Int
-        static let service: Service = "rest"
-        static let verb: HTTPRequest.Method = .get
-        static let path: PathTemplate = "/number"
+        var service: Service { "rest" }
+        var verb: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/number" }
         var id: Int
     }
 

@@ -258,6 +258,10 @@ final class InterposedEngine: HTTPEngine {
         }
     }
 
+    func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
+        try await engine.probe(probe)
+    }
+
     /// Lets go of what acts before requests as well: it holds whoever holds this engine.
     func shutdown() async {
         setBefore { _ in }

@@ -78,7 +78,7 @@ import Testing
         .features("000-17"),
         .enabled(if: RunMode.isSwitchable),
         arguments: [
-            ("simulation.offline", true, "connect"), ("simulation.timeout", true, "timeout"),
+            ("simulation.offline", true, "offline"), ("simulation.timeout", true, "timeout"),
             ("simulation.failure", true, "cut-off"), ("simulation.failureRate", 1, "cut-off"),
         ] as [(String, JSONValue, String)])
     func simulationsFailWithoutAByte(_ key: String, _ value: JSONValue, _ code: String)

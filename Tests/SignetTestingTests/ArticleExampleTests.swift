@@ -10,8 +10,8 @@ import Testing
 /// What the articles show of interceptors, credentials, groups, chains and stubs.
 @Suite struct ArticleExampleTests {
     private struct ListOrders: Endpoint {
-        static let service: Service = "orders"
-        static let method: RPCMethod = "orders.list"
+        var service: Service { "orders" }
+        var method: RPCMethod { "orders.list" }
         typealias Success = [String]
         var callOptions: CallOptions {
             var options = CallOptions()
@@ -21,8 +21,8 @@ import Testing
     }
 
     private struct CountOrders: Endpoint {
-        static let service: Service = "orders"
-        static let method: RPCMethod = "orders.count"
+        var service: Service { "orders" }
+        var method: RPCMethod { "orders.count" }
         typealias Success = Int
     }
 

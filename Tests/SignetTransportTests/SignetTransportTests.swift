@@ -107,3 +107,27 @@ import Testing
         #expect(error?.code == .invalidRequest)
     }
 }
+
+/// An engine that says nothing of probes and threads.
+@Suite struct HTTPEngineTests {
+    private struct SilentEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "silent/1", pinsPublicKeys: true, speaksHTTP2: false)
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            throw TransportError(.connect, "silent")
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test(.features("000-44", "004-03")) func itShakesNoHandsAndHasNoThread() async throws {
+        let engine: any HTTPEngine = SilentEngine()
+        let error = await #expect(throws: TransportError.self) {
+            try await engine.probe(Authority(parsing: "api.example.com"))
+        }
+        #expect(error?.code == .unsupportedProbe)
+        #expect(error?.message.contains("silent/1") == true)
+        #expect(engine.executor == nil)
+    }
+}

@@ -53,6 +53,7 @@ typedef enum {
     SIGNET_OK = 0,
     SIGNET_FAILED_NAME,
     SIGNET_FAILED_CONNECT,
+    SIGNET_FAILED_UNREACHABLE,  // the kernel has no way to the host
     SIGNET_FAILED_TLS,
     SIGNET_FAILED_TIMEOUT,
     SIGNET_FAILED_CUT_OFF,
@@ -88,6 +89,8 @@ typedef struct {
 // Returns the stamp of a CA file; NULL is the one that libcurl was built with. All zero if it is
 // missing.
 signet_file_stamp signet_stamp_ca_file(const char *path);
+// Whether the kernel has a route to other networks, by IPv4 or IPv6. No packet is sent.
+bool signet_has_route(void);
 // Returns the system's text for an errno.
 const char *signet_error_text(int number);
 
@@ -110,10 +113,11 @@ int signet_trust_make(
 //
 // `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the CAs are
 // those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether calls share
-// connections over HTTP/2.
+// connections over HTTP/2. `idle_seconds`: how long an idle connection may be used again; 0: never.
+// `dns_seconds`: how long addresses are remembered; 0: not at all.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
-    long connections_per_host)
+    long connections_per_host, long idle_seconds, long dns_seconds)
     SIGNET_MUST_CHECK;
 // Releases everything but the loop's own memory. No transfer may be left, and no thread may step it.
 void signet_loop_close(signet_loop *loop);

@@ -3,8 +3,8 @@ extension NetworkSystem {
     ///
     /// ```swift
     /// struct ReadOrder: Endpoint {
-    ///     static let service: Service = "orders"
-    ///     static let method: RPCMethod = "orders.read"
+    ///     var service: Service { "orders" }
+    ///     var method: RPCMethod { "orders.read" }
     ///     var id: Int
     ///     struct Success: Decodable, Sendable { var item: String }
     /// }

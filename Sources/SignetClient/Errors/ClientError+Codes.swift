@@ -80,6 +80,9 @@ extension ClientError.Code {
 
     /// The host's name could not be resolved.
     public static let name = Self(TransportError.Code.name.value)
+    /// The name could not be resolved or the host not be reached, and this machine has no route to other
+    /// networks.
+    public static let offline = Self(TransportError.Code.offline.value)
     /// The connection failed.
     public static let connect = Self(.connect)
     /// TLS failed: the handshake, CA, dates or host name.
@@ -96,6 +99,8 @@ extension ClientError.Code {
     public static let cutOff = Self(.cutOff)
     /// The response's body has an unknown content coding, or more than one.
     public static let unsupportedEncoding = Self(TransportError.Code.unsupportedEncoding.value)
+    /// The engine can't perform a TLS handshake without sending a request.
+    public static let unsupportedProbe = Self(TransportError.Code.unsupportedProbe.value)
     /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
     public static let unsupportedLibcurl = Self(TransportError.Code.unsupportedLibcurl.value)
     /// The request is invalid. Nothing was sent.

@@ -59,7 +59,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         public var description: String { name }
 
         private static let withoutResponse: Set<String> = [
-            "name", "connect", "tls", "pin-mismatch", "unlisted-host", "policy-expired",
+            "name", "offline", "connect", "tls", "pin-mismatch", "unlisted-host", "policy-expired",
             "cleartext-to-pinned-host", "timeout", "cut-off", "proxy", "proxy-refused",
             "proxy-authentication",
         ]
@@ -148,7 +148,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// Whether the server can't have seen the call, so that a retry does nothing twice.
-    var neverReachedTheServer: Bool { [.name, .connect, .proxy].contains(code) }
+    var neverReachedTheServer: Bool { [.name, .offline, .connect, .proxy].contains(code) }
 }
 
 extension ClientError {

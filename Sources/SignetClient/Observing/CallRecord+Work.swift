@@ -77,6 +77,8 @@ extension CallRecord {
         public internal(set) var status: Int?
         /// The version that the server spoke; nil if there was no response.
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
+        /// The engine that was chosen for the request, and why.
+        public internal(set) var engine: EngineUse?
         /// The time from the call's admission to the request's start.
         public internal(set) var start = Duration.zero
         /// How long the parts took; of a request without a response only the whole.

@@ -40,6 +40,8 @@ public struct CallOptions: Sendable {
     /// A base URL in place of ``baseURL`` and the service's if the run mode has test servers; never in
     /// production.
     public var testBaseURL: String?
+    /// The engine that sends the requests. Defaults to the standard one.
+    public var engine: EngineChoice?
     /// Additional fields. They replace common fields of the same names; the fields that the adapter
     /// makes, such as Content-Type, stay.
     public var fields: HTTPFields = [:]
@@ -103,6 +105,7 @@ public struct CallOptions: Sendable {
         merged.redirects = later.redirects ?? redirects
         merged.baseURL = later.baseURL ?? baseURL
         merged.testBaseURL = later.testBaseURL ?? testBaseURL
+        merged.engine = later.engine ?? engine
         for field in later.fields { merged.fields[field.name] = nil }
         merged.fields.append(contentsOf: later.fields)
         merged.scenario = later.scenario ?? scenario

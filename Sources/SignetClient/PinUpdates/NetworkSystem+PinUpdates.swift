@@ -2,7 +2,6 @@ internal import HTTPTypes
 internal import Logging
 internal import SignetBase
 internal import SignetCrypto
-internal import SignetCurl
 internal import SignetPinning
 internal import SignetTransport
 internal import Synchronization
@@ -136,7 +135,6 @@ extension NetworkSystem {
         _ updates: PinUpdates, policy new: VerifiedPinPolicy, chain: [SeenCertificate]
     ) async -> [SeenCertificate] {
         guard updates.plan.hostPolicy == nil, chain.isEmpty, new.serial != box.snapshot.pinSerial,
-            let engine = engine as? CurlEngine,
             let authority = try? Authority(parsing: updates.url.authority)
         else { return chain }
         let seen = try? await engine.probe(

@@ -48,6 +48,8 @@ struct Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
     let policy: PinPolicy?
+    /// The call's engine choice; nil for the standard engine.
+    let engine: CallEngine?
     let identity: CallIdentity
     /// The merged options.
     let options: CallOptions
@@ -147,6 +149,7 @@ extension NetworkSystem {
             hub: hub, trace: options.trace)
         return Admission(
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
+            engine: options.engine.map { CallEngine($0, random: self.options.random) },
             identity: identity, options: options, rules: rules, call: call, log: log,
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
     }
@@ -176,6 +179,9 @@ extension NetworkSystem {
         }
         options = options.merging(asked)
         try options.validate()
+        if let problem = options.engine?.problem(among: Set(self.options.engines.keys)) {
+            throw ClientError(.invalidOptions, "the call's engine choice \(problem)")
+        }
         return options
     }
 

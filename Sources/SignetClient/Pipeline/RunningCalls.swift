@@ -15,6 +15,10 @@ final class RunningCalls: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The executor of the calls' work; nil for Swift's global one.
+    private let executor: (any TaskExecutor)?
+
+    init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
     /// Returns a number that no other call of the system has.
     func nextID() -> CallIdentity.ID {
@@ -66,7 +70,7 @@ final class RunningCalls: Sendable {
                         call.end(.deadlinePassed)
                     }
                 }
-                let task = Task {
+                let task = Task(executorPreference: executor) {
                     let result: Result<Output, ClientError>
                     do throws(ClientError) {
                         result = .success(try await work())

@@ -17,9 +17,14 @@ extension NetworkSystem {
         defer { admission.log.end(stage) }
         var hop = CallRecord.Hop(
             method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
+        let authority = request.head.authority ?? ""
+        let use = engines.use(admission.engine, at: authority)
+        hop.engine = use
+        let began = options.instant()
         do throws(ClientError) {
             guard !Task.isCancelled else { throw .cancelledByCaller }
-            try requireEngine(for: request.head, admission)
+            let engine = engines.engine(of: use)
+            try requirePins(of: engine, for: request.head, admission)
             do throws(ClientError) {
                 try admission.snapshot.mode.simulation.act()
             } catch {
@@ -29,13 +34,17 @@ extension NetworkSystem {
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            var reply = try await handOver(request, for: admission, within: timeout, limit: limit)
+            var reply = try await handOver(
+                request, to: engine, for: admission, within: timeout, limit: limit)
+            engines.noteResponse(
+                of: use, admission.engine, at: authority, after: options.instant() - began)
             admission.options.progress?.observe(&reply, answering: request.head.method)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
             hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
             return OpenedReply(reply: reply, hop: hop, start: start)
         } catch {
+            engines.noteFailure(error.code, of: use, admission.engine, at: authority)
             hop.failure = error.code.name
             hop.timings.total = .now - start
             admission.log.add(hop, since: start)
@@ -45,7 +54,8 @@ extension NetworkSystem {
 
     /// Makes the engine's request and hands it to the engine.
     private func handOver(
-        _ request: FrozenRequest, for admission: Admission, within timeout: Duration, limit: Int
+        _ request: FrozenRequest, to engine: any HTTPEngine, for admission: Admission,
+        within timeout: Duration, limit: Int
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
@@ -59,7 +69,7 @@ extension NetworkSystem {
             outgoing.proxy = admission.snapshot.proxies.proxy(
                 for: try WebURL(request.head).origin)
             guard admission.reportsPins else { return try await engine.send(outgoing) }
-            return try await sendReporting(outgoing)
+            return try await sendReporting(outgoing, through: engine)
         } catch {
             throw ClientError(error)
         }
@@ -67,8 +77,8 @@ extension NetworkSystem {
 
     /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host that
     /// the policy pins or refuses.
-    private func requireEngine(
-        for head: HTTPRequest, _ admission: Admission
+    private func requirePins(
+        of engine: any HTTPEngine, for head: HTTPRequest, _ admission: Admission
     ) throws(ClientError) {
         guard let policy = admission.policy, !engine.capabilities.pinsPublicKeys else { return }
         let origin: WebOrigin

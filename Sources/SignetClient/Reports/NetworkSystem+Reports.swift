@@ -6,7 +6,7 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Sends through the engine, and reports what the policy said of the host.
     func sendReporting(
-        _ request: EngineRequest
+        _ request: EngineRequest, through engine: any HTTPEngine
     ) async throws(TransportError) -> EngineResponse {
         do throws(TransportError) {
             let response = try await engine.send(request)

@@ -1,6 +1,5 @@
 internal import SignetBase
 internal import SignetCrypto
-internal import SignetCurl
 internal import SignetPinning
 internal import SignetTransport
 internal import SignetVault
@@ -101,13 +100,10 @@ extension NetworkSystem {
                 "offline, as simulation.offline says"
             } else if snapshot.policy == nil {
                 "there is no policy"
-            } else if !(engine is CurlEngine) {
-                "the engine \(engine.capabilities.name) cannot only shake hands"
             } else {
                 nil
             }
-        guard reason == nil, let policy = snapshot.policy, let engine = engine as? CurlEngine
-        else {
+        guard reason == nil, let policy = snapshot.policy else {
             run.report.add(
                 area: "hosts", subject: "hosts", status: .skipped,
                 detail: reason ?? "there is no policy")

@@ -1,6 +1,5 @@
 internal import SignetBase
 internal import SignetCrypto
-internal import SignetCurl
 internal import SignetPinning
 internal import SignetTransport
 internal import SignetVault
@@ -161,7 +160,7 @@ struct SelfCheckRun {
 
     /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
     mutating func checkHosts(
-        _ authorities: [Authority], engine: CurlEngine, policy: PinPolicy,
+        _ authorities: [Authority], engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         for authority in authorities {
@@ -172,7 +171,7 @@ struct SelfCheckRun {
     }
 
     private mutating func checkHost(
-        _ authority: Authority, engine: CurlEngine, policy: PinPolicy,
+        _ authority: Authority, engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         let subject = authority.description
@@ -205,6 +204,8 @@ struct SelfCheckRun {
                         ? "shows a pinned key" : "is trusted; nothing is pinned") + way
                 )
             }
+        } catch  where error.code == .unsupportedProbe {
+            report.add(area: "hosts", subject: subject, status: .skipped, detail: error.message)
         } catch {
             report.add(
                 area: "hosts", subject: subject, status: .bad, detail: error.message,

@@ -182,6 +182,7 @@ extension ServiceConfiguration {
             self.attempts = attempts
         }
         self.redirects = try Self.redirects(reader)
+        self.options.engine = try EngineChoice(reader)
     }
 
     /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
@@ -244,6 +245,7 @@ extension ServiceConfiguration {
         cdn.authorities = try Self.authorities(reader, fileKey: "cdnCAFile", modeKey: "cdnCAMode")
         cdn.redirects = redirects
         cdn.environment = environment
+        cdn.options.engine = options.engine
         cdn.mayShareItsHostsPins = true
         return cdn
     }

@@ -5,6 +5,7 @@ import SignetCurl
 import SignetJSON
 import SignetPinning
 internal import SignetSystem
+import SignetTransport
 
 /// `signet pins show`: the pins of servers and of files, as lines or as a policy.
 struct PinsShowCommand: AsyncParsableCommand {

@@ -1,0 +1,147 @@
+/// The name of an engine in `NetworkSystem.Options.engines`.
+public struct EngineName: Sendable, Hashable, ExpressibleByStringLiteral,
+    CustomStringConvertible
+{
+    /// The engine of every call that chooses no other: `NetworkSystem.Options.engine`, or libcurl.
+    public static let standard: EngineName = "standard"
+
+    /// The name.
+    public let name: String
+
+    /// Names an engine.
+    public init(_ name: String) { self.name = name }
+
+    /// Names an engine by a literal.
+    public init(stringLiteral name: String) { self.name = name }
+
+    /// The name.
+    public var description: String { name }
+}
+
+/// Which engine sends the requests of a call.
+///
+/// The engine is chosen for each request: by name, by a trial's share of the calls, by speed, and if
+/// an engine fails. A repeated request may be sent by another engine than the first one; whether it is
+/// repeated is `RetryPolicy`'s decision alone, so only a call that never reached the server, or that
+/// is idempotent, reaches two engines. An engine that can't pin never gets a request to a pinned host:
+/// such a call ends with `engine-cannot-pin`, whatever the reason for the choice.
+///
+/// ```swift
+/// import SignetCurl
+///
+/// var settings = CurlEngine.Configuration()
+/// settings.offersHTTP2 = false
+/// var options = NetworkSystem.Options()
+/// options.engines["http1"] = try CurlEngine(settings)
+///
+/// // A twentieth of all calls tries the other engine. If the standard one fails, all calls do.
+/// options.callOptions.engine = EngineChoice(
+///     .standard, trial: .init("http1", percent: 5), fallback: .init("http1"))
+/// ```
+public struct EngineChoice: Sendable, Hashable {
+    /// An engine for a share of the calls.
+    public struct Trial: Sendable, Hashable {
+        /// The engine.
+        public var engine: EngineName
+        /// The share in percent, in 0...100. Each call is decided once, at random, for all of its
+        /// attempts.
+        public var percent: Double
+
+        /// Gives an engine a share of the calls.
+        public init(_ engine: EngineName, percent: Double) {
+            self.engine = engine
+            self.percent = percent
+        }
+    }
+
+    /// An engine for the time after another one failed.
+    public struct Fallback: Sendable, Hashable {
+        /// The engine.
+        public var engine: EngineName
+        /// The number of failures in a row after which the first engine rests. Failures are `name`,
+        /// `connect`, `resources` and `not-running`, of requests to one host. Defaults to 3.
+        public var failures: Int
+        /// The time for which it rests. Then it is tried again. Defaults to a minute.
+        public var time: Duration
+
+        /// Names the engine that takes over.
+        public init(_ engine: EngineName, failures: Int = 3, time: Duration = .seconds(60)) {
+            self.engine = engine
+            self.failures = failures
+            self.time = time
+        }
+    }
+
+    /// The engine of calls for which nothing below chooses another one.
+    public var engine: EngineName
+    /// An engine that gets a share of the calls; `nil` for none.
+    public var trial: Trial?
+    /// Engines that compete with `engine`: a request is sent by the one whose last responses from
+    /// the host began soonest. Each is measured at least once a minute.
+    public var rivals: Set<EngineName>
+    /// The engine that takes over if the chosen one fails; `nil` for none.
+    public var fallback: Fallback?
+
+    /// Chooses an engine.
+    public init(
+        _ engine: EngineName = .standard, trial: Trial? = nil, rivals: Set<EngineName> = [],
+        fallback: Fallback? = nil
+    ) {
+        self.engine = engine
+        self.trial = trial
+        self.rivals = rivals
+        self.fallback = fallback
+    }
+
+    /// Returns why the choice can't be used, or `nil`.
+    ///
+    /// - Parameter engines: The engines that a system has.
+    func problem(among engines: Set<EngineName>) -> String? {
+        let named = rivals.union([engine]).union(
+            [trial?.engine, fallback?.engine].compactMap { $0 })
+        guard named.isSubset(of: engines.union([.standard])) else {
+            return "names an engine that NetworkSystem.Options.engines lacks"
+        }
+        if let trial, !(0...100).contains(trial.percent) {
+            return "has a trial of a share that is not in 0...100 percent"
+        }
+        if let fallback, fallback.failures < 1 { return "has a fallback after no failure" }
+        if let fallback, fallback.time <= .zero { return "has a fallback for no time" }
+        return nil
+    }
+}
+
+/// The engine that sent a request, and the reason why this one did.
+public struct EngineUse: Sendable, Hashable, CustomStringConvertible {
+    /// A reason for the choice of an engine.
+    ///
+    /// New reasons may be added.
+    public struct Reason: Sendable, Hashable, CustomStringConvertible {
+        /// The reason's name.
+        public let name: String
+
+        /// The call chose no engine.
+        public static let standard = Reason(name: "standard")
+        /// The options of the call, its service or the system name the engine.
+        public static let chosen = Reason(name: "chosen")
+        /// The call belongs to the share of a trial.
+        public static let trial = Reason(name: "trial")
+        /// The engine was the fastest one.
+        public static let speed = Reason(name: "speed")
+        /// The engine that would have been used fails.
+        public static let fallback = Reason(name: "fallback")
+
+        /// The reason's name.
+        public var description: String { name }
+    }
+
+    /// The engine's name.
+    public let engine: EngineName
+    /// The reason.
+    public let reason: Reason
+
+    /// The engine and the reason: `http1 (trial)`.
+    public var description: String { "\(engine) (\(reason))" }
+
+    static let standard = EngineUse(engine: .standard, reason: .standard)
+}

@@ -1,0 +1,148 @@
+internal import SignetTransport
+internal import Synchronization
+
+/// The engine choice of one call.
+struct CallEngine: Sendable {
+    let choice: EngineChoice
+    /// Whether the call belongs to the trial's share.
+    let isTrial: Bool
+
+    /// Decides for a call.
+    ///
+    /// - Parameter random: In 0..<1; asked only if there is a trial.
+    init(_ choice: EngineChoice, random: () -> Double) {
+        self.choice = choice
+        self.isTrial = choice.trial.map { random() * 100 < $0.percent } ?? false
+    }
+}
+
+/// The engines of a system by name, and how their last requests to each host ended.
+final class EngineSet: Sendable {
+    private struct Place: Hashable {
+        let engine: EngineName
+        let authority: String
+    }
+
+    private struct Mark {
+        /// In a row.
+        var failures = 0
+        var restsUntil: ContinuousClock.Instant?
+        /// The time to the response's header, of several requests.
+        var time: Duration?
+        var measuredAt: ContinuousClock.Instant?
+    }
+
+    /// The time after which an engine's speed is measured again.
+    private static let freshness = Duration.seconds(60)
+    /// The time of an engine that failed, or that the caller didn't wait for any longer.
+    private static let penalty = Duration.seconds(3600)
+    private static let maximumMarks = 4096
+    private static let failures: Set<ClientError.Code> = [
+        .name, .connect, .resources, .notRunning,
+    ]
+
+    /// The engine of calls that choose no other.
+    let standard: any HTTPEngine
+    private let engines: [EngineName: any HTTPEngine]
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let marks = Mutex<[Place: Mark]>([:])
+
+    /// - Parameters:
+    ///   - engines: The others by name.
+    ///   - now: The monotonic time.
+    init(
+        standard: any HTTPEngine, _ engines: [EngineName: any HTTPEngine],
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.standard = standard
+        self.engines = engines
+        self.now = now
+    }
+
+    /// Returns the engine of a use; the choice was checked before.
+    func engine(of use: EngineUse) -> any HTTPEngine {
+        use == .standard ? standard : engines[use.engine] ?? standard
+    }
+
+    /// Chooses the engine of a request.
+    func use(_ call: CallEngine?, at authority: String) -> EngineUse {
+        guard let call else { return .standard }
+        let choice = call.choice
+        return marks.withLock { marks in
+            var use = EngineUse(engine: choice.engine, reason: .chosen)
+            if call.isTrial, let trial = choice.trial {
+                use = EngineUse(engine: trial.engine, reason: .trial)
+            } else if !choice.rivals.isEmpty {
+                use = EngineUse(
+                    engine: fastest(of: choice, at: authority, in: marks), reason: .speed)
+            }
+            let rest = marks[Place(engine: use.engine, authority: authority)]?.restsUntil
+            if let fallback = choice.fallback, let rest, now() < rest {
+                use = EngineUse(engine: fallback.engine, reason: .fallback)
+            }
+            return use
+        }
+    }
+
+    /// Returns an engine that was not measured lately, or else the fastest one.
+    private func fastest(
+        of choice: EngineChoice, at authority: String, in marks: [Place: Mark]
+    ) -> EngineName {
+        let names = choice.rivals.union([choice.engine]).sorted { $0.name < $1.name }
+        func time(_ name: EngineName) -> Duration {
+            guard let mark = marks[Place(engine: name, authority: authority)],
+                let time = mark.time, let measured = mark.measuredAt,
+                now() - measured < Self.freshness
+            else { return .seconds(-1) }
+            return time
+        }
+        return names.min { time($0) < time($1) } ?? choice.engine
+    }
+
+    /// Notes that a response began after some time.
+    func noteResponse(of use: EngineUse, _ call: CallEngine?, at authority: String, after: Duration)
+    {
+        guard let call else { return }
+        let place = Place(engine: use.engine, authority: authority)
+        marks.withLock { marks in
+            guard !call.choice.rivals.isEmpty else {
+                marks[place] = nil
+                return
+            }
+            if marks.count >= Self.maximumMarks { marks = [:] }
+            var time = after
+            if let before = marks[place]?.time, before != Self.penalty {
+                time = (before * 3 + after) / 4
+            }
+            marks[place] = Mark(time: time, measuredAt: now())
+        }
+    }
+
+    /// Notes that a request failed.
+    func noteFailure(
+        _ code: ClientError.Code, of use: EngineUse, _ call: CallEngine?, at authority: String
+    ) {
+        guard let call, use.reason != .fallback else { return }
+        let hasFailed = Self.failures.contains(code)
+        let isSlow = !call.choice.rivals.isEmpty && (code == .timeout || code == .cutOff)
+        guard hasFailed || isSlow else { return }
+        let place = Place(engine: use.engine, authority: authority)
+        marks.withLock { marks in
+            if marks.count >= Self.maximumMarks { marks = [:] }
+            var mark = marks[place] ?? Mark()
+            mark.time = Self.penalty
+            mark.measuredAt = now()
+            if hasFailed { mark.failures += 1 }
+            if let fallback = call.choice.fallback, mark.failures >= fallback.failures {
+                mark.restsUntil = now() + fallback.time
+            }
+            marks[place] = mark
+        }
+    }
+
+    /// Shuts every engine down.
+    func shutdown() async {
+        await standard.shutdown()
+        for engine in engines.values { await engine.shutdown() }
+    }
+}

@@ -1,0 +1,93 @@
+internal import SignetCurl
+internal import SignetTransport
+internal import SignetVault
+
+extension CurlEngine.Configuration {
+    /// Reads the keys `engine.…`; the article ConfigurationKeys lists them.
+    ///
+    /// - Throws: `invalid-configuration`, naming the key.
+    init(_ configuration: GlobalConfiguration) throws(ClientError) {
+        self.init()
+        let reader = SettingsReader(configuration, prefix: "engine.")
+        func count(_ name: String, in range: ClosedRange<Int>) throws(ClientError) -> Int? {
+            guard let count = try reader.read(name, as: Int.self) else { return nil }
+            guard range.contains(count) else {
+                throw reader.invalid(
+                    name, reason: "is not in \(range.lowerBound)...\(range.upperBound)")
+            }
+            return count
+        }
+        func time(_ name: String) throws(ClientError) -> Duration? {
+            guard let time = try reader.duration(name) else { return nil }
+            guard time >= .zero else { throw reader.invalid(name, reason: "is below zero") }
+            return time
+        }
+        if let count = try count("connectionsPerHost", in: 1...1024) {
+            maximumConnectionsPerHost = count
+        }
+        if let time = try time("idleTime") { maximumIdleTime = time }
+        if let time = try time("dnsCacheTime") { dnsCacheTime = time }
+        if let offers = try reader.read("http2", as: Bool.self) { offersHTTP2 = offers }
+        if let size = try count("maximumHeaderSize", in: 1024...(1 << 20)) {
+            maximumHeaderSize = size
+        }
+        if let fields = try count("maximumHeaderFields", in: 1...65_534) {
+            maximumHeaderFields = fields
+        }
+        if let size = try count("bodyBufferSize", in: 1024...(64 << 20)) { bodyBufferSize = size }
+    }
+}
+
+extension EngineChoice {
+    /// Reads the keys `services.NAME.engine…` of a service.
+    ///
+    /// - Returns: `nil` if none of them has a value.
+    /// - Throws: `invalid-service`, naming the key.
+    init?(_ reader: SettingsReader) throws(ClientError) {
+        let engine = try reader.read("engine", as: String.self)
+        let trial = try reader.read("engineTrial", as: String.self)
+        let percent = try reader.read("engineTrialPercent", as: Double.self)
+        let rivals = try reader.read("engineRivals", as: [String].self)
+        let fallback = try reader.read("engineFallback", as: String.self)
+        let failures = try reader.read("engineFallbackFailures", as: Int.self)
+        let time = try reader.duration("engineFallbackTime")
+        for (name, isSet, needed, isThere) in [
+            ("engineTrial", trial != nil, "engineTrialPercent", percent != nil),
+            ("engineTrialPercent", percent != nil, "engineTrial", trial != nil),
+            ("engineFallbackFailures", failures != nil, "engineFallback", fallback != nil),
+            ("engineFallbackTime", time != nil, "engineFallback", fallback != nil),
+        ] where isSet && !isThere {
+            throw reader.invalid(name, reason: "has no place without \(needed)")
+        }
+        if engine == nil, trial == nil, rivals == nil, fallback == nil { return nil }
+        self.init(
+            engine.map { EngineName($0) } ?? .standard,
+            rivals: Set((rivals ?? []).map { EngineName($0) }))
+        if let trial, let percent { self.trial = Trial(EngineName(trial), percent: percent) }
+        guard let fallback else { return }
+        self.fallback = Fallback(EngineName(fallback))
+        if let failures { self.fallback?.failures = failures }
+        if let time { self.fallback?.time = time }
+    }
+}
+
+extension NetworkSystem.Options {
+    /// Checks the engine choices of the system and of services.
+    ///
+    /// - Throws: `invalid-options` for that of the system, `invalid-service` naming the service.
+    func checkEngineChoices(
+        of services: [Service: ServiceConfiguration]
+    ) throws(ClientError) {
+        let names = Set(engines.keys)
+        if let problem = callOptions.engine?.problem(among: names) {
+            throw ClientError(.invalidOptions, "the engine choice of callOptions \(problem)")
+        }
+        for (service, configuration) in services {
+            guard let problem = configuration.options.engine?.problem(among: names) else {
+                continue
+            }
+            throw ClientError(
+                .invalidService, "services.\(service).engine: the engine choice \(problem)")
+        }
+    }
+}

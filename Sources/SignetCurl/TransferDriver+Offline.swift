@@ -1,0 +1,31 @@
+internal import CSignetCurl
+internal import SignetPinning
+internal import SignetTransport
+
+extension TransferDriver {
+    /// Returns the error of a call whose host was not found, or to which the kernel had no way.
+    ///
+    /// It is `offline` if the machine has no route to other networks, and otherwise `code`: only
+    /// this name, or this host's network, is missing. A connection that a host refuses has reached
+    /// that host, so it is never `offline`.
+    func unreachable(
+        _ code: TransportError.Code, _ plan: RequestPlan, reason: String
+    ) -> TransportError {
+        let host = "\(plan.host.uriText):\(plan.port)"
+        guard Self.needsNetwork(plan.host), !hasRoute() else {
+            return TransportError(code, "\(host): \(reason)")
+        }
+        return TransportError(
+            .offline, "\(host): \(reason); this machine has no route to other networks")
+    }
+
+    /// Whether a network could help: names that never exist (RFC 6761, section 6.4) and those of
+    /// this machine have none.
+    static func needsNetwork(_ host: HostName) -> Bool {
+        let last = host.text.split(separator: ".").last ?? ""
+        return last != "invalid" && last != "localhost"
+    }
+
+    /// Whether the kernel has a route to other networks.
+    static let hasRoute: @Sendable () -> Bool = { signet_has_route() }
+}

@@ -1,0 +1,36 @@
+import SignetCurl
+import SignetTransport
+import TestSupport
+import Testing
+
+/// How long the engine keeps what it could use again.
+@Suite struct PoolSettingsTests {
+    @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
+    func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {
+        let server = try await ScriptedServer(
+            """
+            while head(c):
+                print('REQUEST', c.fileno(), id(c), flush=True)
+                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
+            print('CLOSED', flush=True)
+            """)
+        var settings = CurlEngine.Configuration()
+        settings.maximumIdleTime = time
+        settings.dnsCacheTime = time
+        let engine = try CurlEngine(settings)
+        for _ in 0..<3 {
+            let request = EngineRequest(get(server.port, scheme: "http"), timeout: .seconds(300))
+            #expect(try await engine.fetch(request).body == Array("ok".utf8))
+        }
+        func lines(_ prefix: String) -> [Substring] {
+            server.server.stdout.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+        }
+        if isClosed {
+            // The last connection too, while the engine runs; the test's own look at the port may be one.
+            #expect(try await eventually { lines("CLOSED").count >= 3 })
+        } else {
+            #expect(lines("REQUEST").count == 3 && Set(lines("REQUEST")).count == 1)
+        }
+        await engine.shutdown()
+    }
+}
