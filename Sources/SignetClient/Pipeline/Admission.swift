@@ -54,15 +54,13 @@ struct Admission: Sendable {
     var rules: CallRules
     let call: RunningCall
     let log: CallLog
+    /// Whose credentials the call carries, from its admission on; nil for none.
+    let credentialKey: CredentialKey?
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
     let decodes: Bool
 
-    /// Whose credentials the call carries; nil for none.
-    var credentialKey: CredentialKey? {
-        options.credentials.map { CredentialKey(service: identity.service, scope: $0.scope) }
-    }
 }
 
 extension NetworkSystem {
@@ -96,6 +94,7 @@ extension NetworkSystem {
         let admission = Admission(
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
             identity: identity, options: merged, rules: rules, call: call, log: log,
+            credentialKey: merged.credentials.map { CredentialKey(of: $0, at: target.service) },
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
         let start = ContinuousClock.now
         do throws(ClientError) {

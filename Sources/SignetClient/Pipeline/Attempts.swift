@@ -63,11 +63,11 @@ extension NetworkSystem {
     private func renewed(
         after attempt: Attempt, for admission: Admission
     ) async throws(ClientError) -> Bool {
-        guard let source = admission.options.credentials, let rejected = attempt.credential else {
-            return false
-        }
+        guard let source = admission.options.credentials, let key = admission.credentialKey,
+            let rejected = attempt.credential
+        else { return false }
         let new = try await credentials.credential(
-            of: source, replacing: rejected, for: admission.identity)
+            of: source, for: key, replacing: rejected, by: admission.identity)
         return new != nil
     }
 
@@ -76,9 +76,9 @@ extension NetworkSystem {
         _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader,
         for admission: Admission
     ) async throws(ClientError) -> ResponseReading {
-        if let source = admission.options.credentials {
+        if let source = admission.options.credentials, let key = admission.credentialKey {
             attempt.credential = try await credentials.credential(
-                of: source, for: admission.identity)
+                of: source, for: key, by: admission.identity)
         }
         admission.log.beginAttempt()
         admission.call.send(.attempt(admission.identity, number: attempt.number), to: hub)
@@ -92,6 +92,9 @@ extension NetworkSystem {
                     noting: attempt, for: admission)
             }
             attempt.header = response.response
+            if let key = admission.credentialKey, response.response.status != .unauthorized {
+                credentials.noteAccepted(attempt.credential, for: key)
+            }
             let reading = try await reader.read(response, answering: attempt.method)
             if case .partial(let error) = reading {
                 attempt.endHop(failure: error.code.name, in: admission.log)

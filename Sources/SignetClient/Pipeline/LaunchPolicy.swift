@@ -44,6 +44,8 @@ struct LaunchKey: Sendable, Hashable {
     let request: Request
     let fields: HTTPFields
     let scope: CredentialKey?
+    /// The sources of credentials that make the call: it must not wait for one that waits for them.
+    let asking: Set<CredentialKey>
 
     init(_ request: Request, for admission: Admission) {
         snapshot = ObjectIdentifier(admission.snapshot)
@@ -51,6 +53,7 @@ struct LaunchKey: Sendable, Hashable {
         self.request = request
         fields = admission.options.fields
         scope = admission.credentialKey
+        asking = CredentialStore.asking
     }
 }
 
@@ -82,7 +85,8 @@ final class Launches: Sendable {
             }
         }
         let earlier = running.withLock { running in
-            let earlier = running[key]
+            // A call that was ended is over, even if its work never returns.
+            let earlier = running[key].flatMap { $0.ending == nil ? $0 : nil }
             if earlier == nil || policy == .replace { running[key] = admission.call }
             return earlier
         }
