@@ -1,6 +1,5 @@
 internal import HTTPTypes
 internal import Logging
-internal import SignetBase
 internal import SignetRPC
 internal import SignetTransport
 internal import Synchronization
@@ -12,6 +11,7 @@ extension NetworkSystem {
     ) async throws(ClientError) -> RawResponse {
         var (number, hasRenewed) = (1, false)
         var cause: RetryBudget.Cause?
+        let host = call.request.authority ?? ""
         while true {
             let attempt = Attempt(number)
             let failure: ClientError?
@@ -21,7 +21,11 @@ extension NetworkSystem {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
-                    guard number < admission.rules.attempts else { throw error }
+                    // Bytes came, so there is no pause.
+                    guard number < admission.rules.attempts,
+                        retryBudget.withdraw(for: .failed, from: host)
+                    else { throw error }
+                    cause = .failed
                     logger.info("continuing a download", metadata: ["after": "\(error.code)"])
                     number += 1
                     continue
@@ -35,21 +39,28 @@ extension NetworkSystem {
                 hasRenewed = true
                 continue
             }
-            let host = call.request.authority ?? ""
             guard let retry = retry(after: attempt, failure: failure, of: call, for: admission)
             else {
                 if let response {
-                    if !admission.rules.retry.statusCodes.contains(response.status) {
+                    let isFailure =
+                        response.status >= 500
+                        || admission.rules.retry.statusCodes.contains(response.status)
+                    if !isFailure {
                         retryBudget.deposit(after: cause, to: host)
                     }
                     return response
                 }
                 throw failure ?? .cancelledByCaller
             }
-            guard retryBudget.withdraw(for: retry.cause, from: host),
-                await waits(retry, after: attempt, failure: failure, for: admission)
+            // A call that has no time for another attempt takes no tokens from the others.
+            guard admission.rules.end.map({ .now + retry.pause < $0 }) ?? true,
+                retryBudget.withdraw(for: retry.cause, from: host)
             else {
                 if let response { return response }
+                throw failure ?? .cancelledByCaller
+            }
+            guard await waits(retry, after: attempt, failure: failure, for: admission) else {
+                retryBudget.deposit(after: retry.cause, to: host)
                 throw failure ?? .cancelledByCaller
             }
             cause = retry.cause
@@ -116,21 +127,24 @@ extension NetworkSystem {
         let (rules, number) = (admission.rules, attempt.number)
         guard number < rules.attempts else { return nil }
         let isIdempotent =
-            rules.isIdempotent ?? RetryPolicy.isIdempotent(call.request.method)
+            rules.isIdempotent
+            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
+        guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
-            // A server that redirected has seen the call.
-            guard isIdempotent || !attempt.isRedirected else { return nil }
+            // Of requests before the last one: those that were redirected, or that an interceptor repeated.
+            guard isIdempotent || !attempt.mayHaveArrived else { return nil }
             return Retry(
                 cause: .unsent, pause: rules.retry.pause(after: number, random: options.random()))
         }
-        guard isIdempotent, call.body.isReplayable else { return nil }
+        guard isIdempotent else { return nil }
         if failure?.code == .cutOff {
             return Retry(
                 cause: .failed, pause: rules.retry.pause(after: number, random: options.random()))
         }
         guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
             let pause = rules.retry.pause(
-                after: number, response: header, now: UnixTime.now(), random: options.random())
+                after: number, status: header.status.code,
+                wait: options.retryAfter(header, options.clock()), random: options.random())
         else { return nil }
         return Retry(
             cause: header.status == .tooManyRequests ? .throttled : .failed, pause: pause)
@@ -138,11 +152,10 @@ extension NetworkSystem {
 
     /// Waits before another attempt.
     ///
-    /// - Returns: Whether it may be made: not past the deadline, and not by a call that was ended.
+    /// - Returns: Whether it may be made: not by a call that was ended.
     private func waits(
         _ retry: Retry, after attempt: Attempt, failure: ClientError?, for admission: Admission
     ) async -> Bool {
-        if let end = admission.rules.end, .now + retry.pause >= end { return false }
         let reason =
             failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
         admission.call.send(
@@ -170,7 +183,8 @@ final class Attempt: Sendable {
         var header: HTTPResponse?
         var opened: OpenedReply?
         var method = HTTPRequest.Method.get
-        var isRedirected = false
+        var isIdempotent = true
+        var mayHaveArrived = false
         var credential: NumberedCredential?
     }
 
@@ -194,17 +208,29 @@ final class Attempt: Sendable {
     /// The method of the last request.
     var method: HTTPRequest.Method { state.withLock { $0.method } }
 
-    /// Whether a redirect was followed.
-    var isRedirected: Bool { state.withLock { $0.isRedirected } }
+    /// Whether all requests had idempotent methods; an interceptor may change a method.
+    var isIdempotent: Bool { state.withLock { $0.isIdempotent } }
+
+    /// Whether a server may have seen one of the requests.
+    var mayHaveArrived: Bool { state.withLock { $0.mayHaveArrived } }
+
+    /// Notes a request that will be sent.
+    func begin(_ method: HTTPRequest.Method) {
+        state.withLock { $0.isIdempotent = $0.isIdempotent && RetryPolicy.isIdempotent(method) }
+    }
 
     func begin(_ opened: OpenedReply, method: HTTPRequest.Method) {
         state.withLock { state in
             state.opened = opened
             state.method = method
+            state.mayHaveArrived = true
         }
     }
 
-    func noteRedirect() { state.withLock { $0.isRedirected = true } }
+    /// Notes why a request has no response.
+    func noteFailure(_ error: ClientError) {
+        if !error.neverReachedTheServer { state.withLock { $0.mayHaveArrived = true } }
+    }
 
     /// Writes down the request whose response is open, if there is one.
     func endHop(failure: String? = nil, in log: CallLog) {
