@@ -4,8 +4,9 @@ internal import HTTPTypes
 ///
 /// A call that can't have reached the server (`name`, `connect`, `proxy`) is sent again whatever it is.
 /// After a status of the list, or a response that was cut off, only an idempotent call is
-/// (`CallOptions.isIdempotent`; else GET, HEAD, OPTIONS, PUT and DELETE). Each host has a budget: in an
-/// outage, calls end with their first failure after some hundred of them were sent again.
+/// (`CallOptions.isIdempotent`; else GET, HEAD, OPTIONS, PUT and DELETE). A body that can be read only once
+/// is never sent again. Each host has a budget: in an outage, calls end with their first failure after 35
+/// further attempts. The article <doc:Retries> has the details.
 ///
 /// ```swift
 /// var options = CallOptions(isIdempotent: true)  // this POST may arrive twice

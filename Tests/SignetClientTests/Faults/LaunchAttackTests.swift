@@ -90,7 +90,7 @@ import Testing
         for call in calls { #expect(await call.value == .notRunning) }
     }
 
-    @Test(.features("001-06", "003-15")) func aCallerThatIsCancelledBeforeSendsNothing()
+    @Test(.features("001-06")) func aCallerThatIsCancelledBeforeSendsNothing()
         async throws
     {
         let engine = RecordingEngine()
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// An owner that outlives the system keeps no call.
-    @Test(.features("003-03")) func anOwnerKeepsNoCallThatWasNotTaken() async throws {
+    @Test func anOwnerKeepsNoCallThatWasNotTaken() async throws {
         let calls = RunningCalls()
         _ = calls.stop()
         let owner = CallOwner()

@@ -8,7 +8,7 @@ import Testing
 
 /// The code of the article "Retries", exactly as the article shows it.
 @Suite struct RetriesArticleTests {
-    @Test(.features("002-07")) func theExamplesWork() async throws {
+    @Test func theExamplesWork() async throws {
         let engine = RecordingEngine(answers: [
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":true}"#),
             .init(status: 500, body: ""), .init(failure: TransportError(.connect, "down")),

@@ -200,11 +200,35 @@ import Testing
         var ends: [CallIdentity.ID: Int] = [:]
         var text = ""
         for await event in events {
-            dump(event, to: &text)
-            if case .finished(let record) = event { ends[record.identity.id, default: 0] += 1 }
+            guard case .finished(let record) = event else { continue }
+            dump(record, to: &text)
+            ends[record.identity.id, default: 0] += 1
         }
         #expect(ends.values.allSatisfy { $0 == 1 })
         #expect(!text.contains("ZZZZ"))
+    }
+
+    /// An interceptor hands `next` to somebody who uses it after the call has ended.
+    @Test(arguments: [HTTPRequest.Method.get, .post])
+    func nothingIsSentForACallThatHasEnded(_ method: HTTPRequest.Method) async throws {
+        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let (later, producer) = AsyncStream.makeStream(of: (OutgoingCall, NextCall).self)
+        let system = try await Self.system(engine) { options in
+            options.callOptions.interceptors = [
+                Call { call, next in
+                    producer.yield((call, next))
+                    return try await next(call)
+                }
+            ]
+        }
+        _ = try await system.call(RESTRequest(method, "/x"), on: "a")
+        for await (call, next) in later {
+            let code = await Pipeline.code { () async throws(ClientError) in try await next(call) }
+            #expect(code == .cancelled)
+            break
+        }
+        #expect(engine.count == 1)
+        await system.shutdown()
     }
 
     @Test(.features("002-09")) func aValueThatCannotBeMadeIsAFailure() async throws {
@@ -296,7 +320,7 @@ import Testing
         #expect(engine.count == sent)
     }
 
-    @Test(.features("001-06")) func callsThatWaitAnywhereAreCancelledAtOnce() async throws {
+    @Test func callsThatWaitAnywhereAreCancelledAtOnce() async throws {
         let (engine, hold) = (WaitingEngine(isStubborn: true), Hold())
         let system = try await Self.system(engine)
         let calls = Self.startEverywhere(system, hold)
