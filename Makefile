@@ -12,7 +12,7 @@ help:
 	@echo "make check-all runs make check, make test and all that they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the release build, a new package of README's lines"
 	@echo "make check-page looks at the pages of pins plan and self-check in Debian's chromium, which it installs; pictures in .build/page"
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
-	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
+	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; makes 100,000 calls with faults in flat memory; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
 	@echo "make features runs the tests that carry ids of Documentation/features.md, prints the table and writes .build/features.json"
 	@echo "make bench   measures each job beside its floor, the least that it can cost"
 	@echo "make bench-start compares the start of the installed program with that of curl"
@@ -33,7 +33,7 @@ test:
 soak:
 	@Scripts/install-dependencies
 	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
-	SIGNET_SOAK=1 swift test --disable-xctest --filter 'ConcurrentCallsTests|BodyAttackTests|PinConversionScaleTests|PythonTests'
+	SIGNET_SOAK=1 swift test --disable-xctest --filter 'ConcurrentCallsTests|BodyAttackTests|PinConversionScaleTests|PythonTests|StormTests|FaultProxyTests'
 # Under AddressSanitizer: 10,000 cancelled calls must leak nothing.
 	SIGNET_SOAK=1 Scripts/check-memory --filter endsEachCancelledCallOnce
 # With optimised code: how soon each of 10,000 cancelled calls ends.
@@ -41,6 +41,7 @@ soak:
 	Scripts/bench cancel-h2 --demand
 # Alone, because it measures the memory of its process.
 	SIGNET_SOAK=1 swift test --disable-xctest --no-parallel --filter aLongStreamIsReadInBoundedMemory
+	SIGNET_SOAK=1 swift test -c release -Xswiftc -enable-testing --scratch-path .build/soak --disable-xctest --no-parallel --filter SystemSoakTests
 
 features:
 	@Scripts/features

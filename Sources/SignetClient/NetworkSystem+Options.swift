@@ -1,3 +1,4 @@
+package import HTTPTypes
 public import Logging
 internal import SignetBase
 internal import SignetCrypto
@@ -54,6 +55,10 @@ extension NetworkSystem {
         /// Waits between attempts; throws if the task is cancelled.
         package var sleep: @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0)
+        }
+        /// Reads the time that a response asks to wait before another attempt, at a Unix time.
+        package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
+            RetryPolicy.wait($0, now: $1)
         }
         /// The monotonic time, for how long engines rest and how fast they are.
         package var instant: @Sendable () -> ContinuousClock.Instant = { .now }

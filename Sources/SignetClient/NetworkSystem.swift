@@ -151,10 +151,11 @@ public final class NetworkSystem: Sendable {
     /// waited. Pin reports that have not left get their own time after that
     /// (``PinReportOptions/flushTime``).
     ///
-    /// - Parameter gracePeriod: The maximum time that running calls have to end.
+    /// - Parameter gracePeriod: The maximum time that running calls have to end. A second shutdown with
+    ///   less time ends them sooner.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
-        guard calls.stop() else { return await calls.waitUntilIdle() }
-        updates?.stop()
+        let isFirst = calls.stop()
+        if isFirst { updates?.stop() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.calls.waitUntilIdle() }
             group.addTask {
@@ -165,6 +166,7 @@ public final class NetworkSystem: Sendable {
             await calls.waitUntilIdle()
             group.cancelAll()
         }
+        guard isFirst else { return }
         await reporter.close()
         await engines.shutdown()
         hub.finish()

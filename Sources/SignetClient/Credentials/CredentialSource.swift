@@ -25,8 +25,10 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 ///
 /// The system asks once, however many calls wait, and keeps the credential for later calls of the same
 /// service and scope. A call whose credential was rejected is sent once more with a new one; a 401 to that
-/// is final. If the source fails, nothing is sent. A source may make calls through the same system: calls
-/// of the service and scope that are being refreshed carry no credential then.
+/// is final. After three credentials in a row that no server has accepted, a 401 is final without a new
+/// one for a second, and for twice as long after each further one, up to 64 s. If the source fails, nothing
+/// is sent. A source may make calls through the same system: calls of the service and scope that are
+/// being refreshed carry no credential then.
 ///
 /// ```swift
 /// struct SessionToken: CredentialSource {
@@ -42,7 +44,9 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 /// }
 /// ```
 public protocol CredentialSource: Sendable {
-    /// Whose credentials these are. Calls of different scopes never share a credential or a response.
+    /// Whose credentials these are, compared as bytes. Calls of different scopes never share a credential
+    /// or a response. A call's scope is that of its beginning; if the source's has changed when it is
+    /// asked, the call ends with `credential-failed`.
     var scope: String { get }
 
     /// Returns a credential.

@@ -81,10 +81,12 @@ public struct NextCall: Sendable {
     /// Sends the call on.
     ///
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read again;
-    ///   `refused-url` if the scheme or the host was changed.
+    ///   `refused-url` if the scheme or the host was changed; `cancelled` after the interceptor returned.
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
         try await step(call)
     }
+
+    func close() { step.close() }
 }
 
 /// The rest of the pipeline around an attempt: `try await next(call)`.
@@ -101,4 +103,6 @@ public struct NextAttempt: Sendable {
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
         try await step(call)
     }
+
+    func close() { step.close() }
 }

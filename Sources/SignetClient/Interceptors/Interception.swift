@@ -13,6 +13,7 @@ extension NetworkSystem {
         let next = NextCall { call throws(ClientError) in
             try await self.intercepted(call, by: rest, send: send)
         }
+        defer { next.close() }
         do {
             return try await interceptor.intercept(call, next: next)
         } catch {
@@ -30,6 +31,7 @@ extension NetworkSystem {
         let next = NextAttempt { call throws(ClientError) in
             try await self.intercepted(call, by: rest, send: send)
         }
+        defer { next.close() }
         do {
             return try await interceptor.intercept(call, next: next)
         } catch {
@@ -38,10 +40,16 @@ extension NetworkSystem {
     }
 }
 
-/// One step to the rest of the pipeline, taken again only with a body that can be read again.
+/// One step to the rest of the pipeline, taken again only with a body that can be read again, and not
+/// after its interceptor has returned.
 struct NextStep<Response: Sendable>: Sendable {
     private final class Uses: Sendable {
-        let count = Mutex(0)
+        struct State {
+            var count = 0
+            var isClosed = false
+        }
+
+        let state = Mutex(State())
     }
 
     private let uses = Uses()
@@ -52,9 +60,12 @@ struct NextStep<Response: Sendable>: Sendable {
     }
 
     func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Response {
-        let isFirst = uses.count.withLock { count in
-            count += 1
-            return count == 1
+        let (isFirst, isClosed) = uses.state.withLock { state in
+            state.count += 1
+            return (state.count == 1, state.isClosed)
+        }
+        guard !isClosed else {
+            throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
         }
         guard isFirst || call.body.isReplayable else {
             throw ClientError(
@@ -63,6 +74,9 @@ struct NextStep<Response: Sendable>: Sendable {
         }
         return try await send(call)
     }
+
+    /// Ends the step, because no call is left that a request would belong to.
+    func close() { uses.state.withLock { $0.isClosed = true } }
 }
 
 extension ClientError {

@@ -141,6 +141,9 @@ public struct CallOptions: Sendable {
         ] {
             if let duration, duration <= .zero { throw invalid("\(name) is not above zero") }
         }
+        if let retry, min(retry.firstPause, retry.longestPause) < .zero {
+            throw invalid("a pause of retry is below zero")
+        }
         if let attempts, !(1...10).contains(attempts) {
             throw invalid("attempts is \(attempts), expected 1...10")
         }

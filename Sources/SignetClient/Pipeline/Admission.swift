@@ -58,6 +58,8 @@ struct Admission: Sendable {
     /// The calls that share the work; nil for the work of one call.
     var joint: JointCalls?
     var log: CallLog
+    /// Whose credentials the call carries, from its admission on; nil for none.
+    let credentialKey: CredentialKey?
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
@@ -66,11 +68,6 @@ struct Admission: Sendable {
     /// Hands an event on to those who listen to the call, or to each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }
-    }
-
-    /// Whose credentials the call carries; nil for none.
-    var credentialKey: CredentialKey? {
-        options.credentials.map { CredentialKey(service: identity.service, scope: $0.scope) }
     }
 }
 
@@ -151,6 +148,7 @@ extension NetworkSystem {
             snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
             engine: options.engine.map { CallEngine($0, random: self.options.random) },
             identity: identity, options: options, rules: rules, call: call, log: log,
+            credentialKey: options.credentials.map { CredentialKey(of: $0, at: target.service) },
             reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
     }
 

@@ -12,6 +12,7 @@ extension NetworkSystem {
         let call = try call.compressed(by: admission.options.compression)
         var (number, hasRenewed) = (1, false)
         var cause: RetryBudget.Cause?
+        let host = call.request.authority ?? ""
         while true {
             let attempt = Attempt(number)
             let failure: ClientError?
@@ -23,7 +24,11 @@ extension NetworkSystem {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
-                    guard number < admission.rules.attempts else { throw error }
+                    // Bytes came, so there is no pause.
+                    guard number < admission.rules.attempts,
+                        retryBudget.withdraw(for: .failed, from: host)
+                    else { throw error }
+                    cause = .failed
                     logRetry(
                         of: admission.identity, after: number, reason: error.code.name, pause: .zero
                     )
@@ -40,22 +45,29 @@ extension NetworkSystem {
                 hasRenewed = true
                 continue
             }
-            let host = call.request.authority ?? ""
             guard !reader.hasHandedOut,
                 let retry = retry(after: attempt, failure: failure, of: call, for: admission)
             else {
                 if let response {
-                    if !admission.rules.retry.statusCodes.contains(response.status) {
+                    let isFailure =
+                        response.status >= 500
+                        || admission.rules.retry.statusCodes.contains(response.status)
+                    if !isFailure {
                         retryBudget.deposit(after: cause, to: host)
                     }
                     return response
                 }
                 throw failure ?? .cancelledByCaller
             }
-            guard retryBudget.withdraw(for: retry.cause, from: host),
-                await waits(retry, after: attempt, failure: failure, for: admission)
+            // A call that has no time for another attempt takes no tokens from the others.
+            guard admission.rules.end.map({ .now + retry.pause < $0 }) ?? true,
+                retryBudget.withdraw(for: retry.cause, from: host)
             else {
                 if let response { return response }
+                throw failure ?? .cancelledByCaller
+            }
+            guard await waits(retry, after: attempt, failure: failure, for: admission) else {
+                retryBudget.deposit(after: retry.cause, to: host)
                 throw failure ?? .cancelledByCaller
             }
             cause = retry.cause
@@ -69,13 +81,13 @@ extension NetworkSystem {
     private func renewed(
         after attempt: Attempt, for admission: Admission
     ) async throws(ClientError) -> Bool {
-        guard let source = admission.options.credentials, let rejected = attempt.credential else {
-            return false
-        }
+        guard let source = admission.options.credentials, let key = admission.credentialKey,
+            let rejected = attempt.credential
+        else { return false }
         let stage = admission.log.begin(.credentials)
         defer { admission.log.end(stage) }
         let new = try await credentials.credential(
-            of: source, replacing: rejected, for: admission.identity)
+            of: source, for: key, replacing: rejected, by: admission.identity)
         return new != nil
     }
 
@@ -85,11 +97,11 @@ extension NetworkSystem {
         for admission: Admission
     ) async throws(ClientError) -> ResponseReading {
         let log = admission.log
-        if let source = admission.options.credentials {
+        if let source = admission.options.credentials, let key = admission.credentialKey {
             let stage = log.begin(.credentials)
             defer { log.end(stage) }
             attempt.credential = try await credentials.credential(
-                of: source, for: admission.identity)
+                of: source, for: key, by: admission.identity)
         }
         let start = ContinuousClock.now
         log.beginAttempt()
@@ -106,6 +118,9 @@ extension NetworkSystem {
             logResponse(
                 to: admission.identity, attempt: attempt.number, status: status,
                 after: .now - start)
+            if let key = admission.credentialKey, response.response.status != .unauthorized {
+                credentials.noteAccepted(attempt.credential, for: key)
+            }
             let stage = log.begin(.reading)
             defer { log.end(stage) }
             var reader = reader
@@ -162,21 +177,24 @@ extension NetworkSystem {
         let (rules, number) = (admission.rules, attempt.number)
         guard number < rules.attempts else { return nil }
         let isIdempotent =
-            rules.isIdempotent ?? RetryPolicy.isIdempotent(call.request.method)
+            rules.isIdempotent
+            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
+        guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
-            // A server that redirected has seen the call.
-            guard isIdempotent || !attempt.isRedirected else { return nil }
+            // Of requests before the last one: those that were redirected, or that an interceptor repeated.
+            guard isIdempotent || !attempt.mayHaveArrived else { return nil }
             return Retry(
                 cause: .unsent, pause: rules.retry.pause(after: number, random: options.random()))
         }
-        guard isIdempotent, call.body.isReplayable else { return nil }
+        guard isIdempotent else { return nil }
         if failure?.code == .cutOff {
             return Retry(
                 cause: .failed, pause: rules.retry.pause(after: number, random: options.random()))
         }
         guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
             let pause = rules.retry.pause(
-                after: number, response: header, now: UnixTime.now(), random: options.random())
+                after: number, status: header.status.code,
+                wait: options.retryAfter(header, options.clock()), random: options.random())
         else { return nil }
         return Retry(
             cause: header.status == .tooManyRequests ? .throttled : .failed, pause: pause)
@@ -184,11 +202,10 @@ extension NetworkSystem {
 
     /// Waits before another attempt.
     ///
-    /// - Returns: Whether it may be made: not past the deadline, and not by a call that was ended.
+    /// - Returns: Whether it may be made: not by a call that was ended.
     private func waits(
         _ retry: Retry, after attempt: Attempt, failure: ClientError?, for admission: Admission
     ) async -> Bool {
-        if let end = admission.rules.end, .now + retry.pause >= end { return false }
         let reason =
             failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
         admission.send { .retrying($0, reason: reason, pause: retry.pause) }
@@ -213,7 +230,8 @@ final class Attempt: Sendable {
         var header: HTTPResponse?
         var opened: OpenedReply?
         var method = HTTPRequest.Method.get
-        var isRedirected = false
+        var isIdempotent = true
+        var mayHaveArrived = false
         var credential: NumberedCredential?
     }
 
@@ -237,17 +255,29 @@ final class Attempt: Sendable {
     /// The method of the last request.
     var method: HTTPRequest.Method { state.withLock { $0.method } }
 
-    /// Whether a redirect was followed.
-    var isRedirected: Bool { state.withLock { $0.isRedirected } }
+    /// Whether all requests had idempotent methods; an interceptor may change a method.
+    var isIdempotent: Bool { state.withLock { $0.isIdempotent } }
+
+    /// Whether a server may have seen one of the requests.
+    var mayHaveArrived: Bool { state.withLock { $0.mayHaveArrived } }
+
+    /// Notes a request that will be sent.
+    func begin(_ method: HTTPRequest.Method) {
+        state.withLock { $0.isIdempotent = $0.isIdempotent && RetryPolicy.isIdempotent(method) }
+    }
 
     func begin(_ opened: OpenedReply, method: HTTPRequest.Method) {
         state.withLock { state in
             state.opened = opened
             state.method = method
+            state.mayHaveArrived = true
         }
     }
 
-    func noteRedirect() { state.withLock { $0.isRedirected = true } }
+    /// Notes why a request has no response.
+    func noteFailure(_ error: ClientError) {
+        if !error.neverReachedTheServer { state.withLock { $0.mayHaveArrived = true } }
+    }
 
     /// Writes down the request whose response is open, if there is one.
     func endHop(failure: String? = nil, in log: CallLog) {

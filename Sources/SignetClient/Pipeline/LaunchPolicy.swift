@@ -43,6 +43,8 @@ struct LaunchKey: Sendable, Hashable {
     let scope: CredentialKey?
     let sets: [String]?
     let json: JSONConventions?
+    /// The sources of credentials that make the call: it must not wait for one that waits for them.
+    let asking: Set<CredentialKey>
 
     init(_ request: CallRequest, for admission: Admission) {
         snapshot = ObjectIdentifier(admission.snapshot)
@@ -53,6 +55,7 @@ struct LaunchKey: Sendable, Hashable {
         scope = admission.credentialKey
         sets = admission.options.sets
         json = admission.options.json
+        asking = CredentialStore.asking
     }
 }
 
@@ -88,7 +91,8 @@ final class Launches: Sendable {
             }
         }
         let earlier = running.withLock { running in
-            let earlier = running[key]
+            // A call that was ended is over, even if its work never returns.
+            let earlier = running[key].flatMap { $0.ending == nil ? $0 : nil }
             if earlier == nil || policy == .replace { running[key] = admission.call }
             return earlier
         }

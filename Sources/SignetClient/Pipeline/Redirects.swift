@@ -32,9 +32,16 @@ extension NetworkSystem {
             let request = FrozenRequest(head: head, body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
             let signed = try await signed(request, by: signer, for: admission)
-            let opened = try await open(
-                signed, isSigned: signer != nil, for: admission, within: timeout,
-                limit: reader.limit)
+            attempt.begin(request.head.method)
+            let opened: OpenedReply
+            do throws(ClientError) {
+                opened = try await open(
+                    signed, isSigned: signer != nil, for: admission, within: timeout,
+                    limit: reader.limit)
+            } catch {
+                attempt.noteFailure(error)
+                throw error
+            }
             attempt.begin(opened, method: request.head.method)
             if let cookies {
                 try cookies.take(opened.reply.response, to: request.head, at: options.clock())
@@ -42,7 +49,6 @@ extension NetworkSystem {
             let redirect = try follow(
                 opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
             guard let redirect else { return opened.reply }
-            attempt.noteRedirect()
             // Read, so that the connection serves again; it says nothing.
             _ = try? await opened.reply.body.collect(limit: Self.redirectLimit)
             attempt.endHop(in: admission.log)

@@ -55,8 +55,10 @@ final class RunningCalls: Sendable {
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
         work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
-        if let ending = call.ending { throw ending }
-        guard admit(call) else { throw .notRunning }
+        guard call.ending == nil, admit(call) else {
+            call.owner?.remove(call)
+            throw call.ending ?? .notRunning
+        }
         began()
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -66,13 +68,17 @@ final class RunningCalls: Sendable {
                 }
                 let timer = deadline.map { deadline in
                     Task {
-                        do { try await Task.sleep(for: deadline) } catch { return }
+                        // At most a hundred years: the time in nanoseconds has 64 bits.
+                        let time = min(deadline, .seconds(3_155_760_000))
+                        do { try await Task.sleep(for: time) } catch { return }
                         call.end(.deadlinePassed)
                     }
                 }
                 let task = Task(executorPreference: executor) {
                     let result: Result<Output, ClientError>
                     do throws(ClientError) {
+                        // A call that was ended before it began sends nothing.
+                        if let ending = call.ending { throw ending }
                         result = .success(try await work())
                     } catch {
                         result = .failure(call.ending ?? error)

@@ -28,6 +28,14 @@ final class RetryBudget: Sendable {
     /// Creates a budget; 500 tokens are enough for 35 further attempts after failures.
     init(capacity: Int = 500) { self.capacity = capacity }
 
+    /// Returns the tokens that are left for further attempts at a host.
+    func tokens(for cause: Cause, of host: String) -> Int {
+        hosts.withLock { hosts in
+            guard let tokens = hosts[host] else { return capacity }
+            return cause == .unsent ? tokens.unsent : tokens.sent
+        }
+    }
+
     /// Takes the tokens of a further attempt.
     ///
     /// - Returns: Whether there were enough.
@@ -43,7 +51,7 @@ final class RetryBudget: Sendable {
         }
     }
 
-    /// Gives tokens back after a success.
+    /// Gives tokens back after a success, or those of an attempt that was not made.
     ///
     /// - Parameter cause: What the successful attempt followed; nil for a first attempt.
     func deposit(after cause: Cause?, to host: String) {

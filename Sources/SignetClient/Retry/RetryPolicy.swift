@@ -1,12 +1,12 @@
 internal import HTTPTypes
-internal import SignetBase
 
 /// Which calls are worth another attempt, and the pauses before it.
 ///
 /// A call that can't have reached the server (`name`, `connect`, `proxy`) is sent again whatever it is.
 /// After a status of the list, or a response that was cut off, only an idempotent call is
-/// (`CallOptions.isIdempotent`; else GET, HEAD, OPTIONS, PUT and DELETE). Each host has a budget: in an
-/// outage, calls end with their first failure after some hundred of them were sent again.
+/// (`CallOptions.isIdempotent`; else GET, HEAD, OPTIONS, PUT and DELETE). A body that can be read only once
+/// is never sent again. Each host has a budget: in an outage, calls end with their first failure after 35
+/// further attempts. The article <doc:Retries> has the details.
 ///
 /// ```swift
 /// var options = CallOptions(isIdempotent: true)  // this POST may arrive twice
@@ -20,8 +20,8 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The longest pause after the first attempt; it doubles with each attempt. The pause is random,
     /// between half of it and all of it. Defaults to 100 ms.
     public var firstPause = Duration.milliseconds(100)
-    /// The longest pause. A server that asks for a longer one (`Retry-After`) isn't asked again.
-    /// Defaults to 5 s.
+    /// The longest pause that doubling leads to. If a server asks for a longer one (`Retry-After`), the
+    /// pause is what it asks for, but at most this much longer than without. Defaults to 5 s.
     public var longestPause = Duration.seconds(5)
 
     /// Creates the default policy.
@@ -31,8 +31,9 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameter random: In 0..<1.
     func pause(after attempt: Int, random: Double) -> Duration {
-        let whole = min(longestPause, firstPause * (1 << min(attempt - 1, 16)))
-        return whole * (0.5 + min(max(random, 0), 1) / 2)
+        var whole = firstPause
+        for _ in 1..<max(attempt, 1) where whole < longestPause { whole *= 2 }
+        return min(longestPause, whole) * (0.5 + min(max(random, 0), 1) / 2)
     }
 
     /// Whether a method does no more if it arrives twice (RFC 9110, section 9.2.2).
@@ -40,14 +41,15 @@ public struct RetryPolicy: Sendable, Hashable {
         [.get, .head, .options, .put, .delete].contains(method)
     }
 
-    /// Returns the pause that a response is worth, or nil if the response is final.
+    /// Returns the pause that a status is worth, or nil if the response is final.
+    ///
+    /// - Parameter wait: The time that the response asks to wait; nil if it doesn't ask.
     func pause(
-        after attempt: Int, response: HTTPResponse, now: Int64, random: Double
+        after attempt: Int, status: Int, wait: Duration?, random: Double
     ) -> Duration? {
-        guard statusCodes.contains(response.status.code) else { return nil }
+        guard statusCodes.contains(status) else { return nil }
         let pause = pause(after: attempt, random: random)
-        guard let wait = Self.wait(response, now: now) else { return pause }
-        return wait > longestPause ? nil : max(pause, wait)
+        return wait.map { min(max(pause, $0), pause + longestPause) } ?? pause
     }
 
     /// Returns the time that a response asks to wait: seconds, or a date (RFC 9110, section 10.2.3) that is
@@ -55,7 +57,7 @@ public struct RetryPolicy: Sendable, Hashable {
     static func wait(_ response: HTTPResponse, now: Int64) -> Duration? {
         guard let text = response.headerFields[.retryAfter] else { return nil }
         if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return Int64(text).map { .seconds($0) }
+            return text.isEmpty ? nil : .seconds(Int64(text) ?? .max)
         }
         guard let date = UnixTime.parseHTTPDate(text) else { return nil }
         let own = response.headerFields[.date].flatMap { UnixTime.parseHTTPDate($0) }

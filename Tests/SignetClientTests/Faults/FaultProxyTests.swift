@@ -1,0 +1,182 @@
+import Foundation
+import HTTPTypes
+import SignetClient
+import TestSupport
+import Testing
+
+/// A real engine on a faulty way, and before a faulty server: nothing hangs, nothing ends twice, no POST
+/// arrives twice, and nothing that is written contains a secret.
+///
+/// With `SIGNET_SOAK` set there are 10,000 calls by seed.
+@Suite struct FaultProxyTests {
+    private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
+
+    /// Faults of the first connection, before a response.
+    private static let lost: [NetworkFault] = [
+        .cut(afterBytes: 0), .cut(afterBytes: 30), .reset(afterBytes: 0), .reset(afterBytes: 30),
+    ]
+
+    private static func isGood(_ fixture: FaultFixture, count: Int) async {
+        #expect(fixture.system.runningCalls.isEmpty)
+        let (began, ends, leaks) = await fixture.end()
+        #expect(began == count && ends.count == count && ends.allSatisfy { $0 == 1 })
+        #expect(leaks.isEmpty, "\(leaks)")
+    }
+
+    // MARK: The n-th connection
+
+    @Test(arguments: lost)
+    func aGetIsSentAgainAfterItsConnectionWasLost(_ fault: NetworkFault) async throws {
+        let server = try await FaultServer(secret: FaultFixture.secret)
+        let proxy = try await FaultProxy(before: server.port, .list([fault]))
+        let fixture = try await FaultFixture(port: proxy.port, tls: false)
+        #expect(await fixture.call(1) == nil)
+        #expect(server.requests == ["GET -", "GET -"])
+        #expect(proxy.faults.count == 2)
+        await Self.isGood(fixture, count: 1)
+    }
+
+    @Test(.features("002-06"), arguments: lost + [.cutRequest(afterBytes: 40)])
+    func aPostIsNotSentAgainAfterItsConnectionWasLost(_ fault: NetworkFault) async throws {
+        let server = try await FaultServer(secret: FaultFixture.secret)
+        let proxy = try await FaultProxy(before: server.port, .list([fault]))
+        let fixture = try await FaultFixture(port: proxy.port, tls: false)
+        let error = await fixture.call(1, .post)
+        #expect(error?.code.name == "cut-off" && error?.kind == .noResponse)
+        #expect(server.posts.count <= 1)
+        // The next call has a connection of its own.
+        #expect(await fixture.call(2, .post) == nil)
+        #expect(server.posts.last == 2)
+        await Self.isGood(fixture, count: 2)
+    }
+
+    @Test(arguments: [
+        NetworkFault.latency(milliseconds: 5), .bandwidth(bytesPerSecond: 200_000),
+        .slowClose(milliseconds: 5), .none,
+    ])
+    func aSlowWayIsStillAWay(_ fault: NetworkFault) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await FaultServer(tls: authority.leaf, secret: FaultFixture.secret)
+        let proxy = try await FaultProxy(before: server.port, .list([fault]))
+        let fixture = try await FaultFixture(port: proxy.port)
+        #expect(await fixture.call(1, .post) == nil)
+        #expect(await fixture.call(2) == nil)
+        #expect(server.requests == ["POST 1", "GET -"])
+        await Self.isGood(fixture, count: 2)
+    }
+
+    /// Nothing comes, or the handshake's first bytes. The second call is not behind the first one.
+    @Test(arguments: [0, 100]) func aStalledHandshakeEndsInTime(_ count: Int) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await FaultServer(tls: authority.leaf, secret: FaultFixture.secret)
+        let proxy = try await FaultProxy(
+            before: server.port, .list([.stall(afterBytes: count), .stall(afterBytes: count)]))
+        let fixture = try await FaultFixture(port: proxy.port) { options in
+            options.callOptions.connectTimeout = .milliseconds(150)
+        }
+        #expect(await fixture.call(1, .post)?.code == .timeout)
+        let late = await fixture.call(2, .post, deadline: .milliseconds(150))
+        #expect(late?.code == .timeout)
+        #expect(server.requests.isEmpty)
+        await Self.isGood(fixture, count: 2)
+    }
+
+    // MARK: The n-th request
+
+    @Test(arguments: [
+        NetworkFault.death, .silence, .wrongLength(by: 10), .halfStatusLine, .garbage,
+        .wrongLength(by: -10),
+    ])
+    func aServerThatDiesInItsResponseSeesAPostOnce(_ fault: NetworkFault) async throws {
+        let server = try await FaultServer(.list([.none, fault]), secret: FaultFixture.secret)
+        let fixture = try await FaultFixture(port: server.port, tls: false)
+        // The connection is open when the request goes out that the server dies of.
+        #expect(await fixture.call(1) == nil)
+        let error = await fixture.call(2, .post)
+        #expect(error?.kind == .noResponse || error?.kind == .malformed, "\(error as Any)")
+        #expect(await fixture.call(3, .post) == nil)
+        #expect(server.posts == [2, 3])
+        await Self.isGood(fixture, count: 3)
+    }
+
+    @Test func aGetOutlivesADyingServerAndAnOverloadedOne() async throws {
+        let server = try await FaultServer(
+            .list([.death, .status(503), .none]), secret: FaultFixture.secret)
+        let fixture = try await FaultFixture(port: server.port, tls: false)
+        #expect(await fixture.call(1) == nil)
+        #expect(server.requests == ["GET -", "GET -", "GET -"])
+        await Self.isGood(fixture, count: 1)
+    }
+
+    @Test(arguments: [NetworkFault.goAway, .goAwayUnseen, .silence])
+    func aSessionThatEndsSeesAPostOnce(_ fault: NetworkFault) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await FaultServer(
+            .list([.none, fault]), tls: authority.leaf, http2: true, secret: FaultFixture.secret)
+        let fixture = try await FaultFixture(port: server.port)
+        #expect(await fixture.call(1) == nil)
+        // What the server has certainly not seen may be sent again.
+        let error = await fixture.call(2, .post)
+        #expect(error?.kind != .local && error?.kind != .refused, "\(error as Any)")
+        if fault != .goAwayUnseen { #expect(error != nil) }
+        #expect(await fixture.call(3) == nil)
+        #expect(server.posts.count { $0 == 2 } <= 1)
+        await Self.isGood(fixture, count: 3)
+    }
+
+    // MARK: By seed
+
+    /// All faults at once, on the way and of the server.
+    @Test(arguments: [1, 2]) func faultsBySeedEndEachCallOnce(seed: UInt64) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await FaultServer(
+            .seed(
+                seed,
+                [
+                    .none, .none, .none, .none, .none, .death, .silence, .wrongLength(by: 3),
+                    .status(503), .status(429), .status(500), .halfStatusLine, .garbage,
+                ]), tls: authority.leaf, secret: FaultFixture.secret)
+        let proxy = try await FaultProxy(
+            before: server.port,
+            .seed(
+                seed,
+                [
+                    .none, .none, .none, .none, .latency(milliseconds: 2),
+                    .bandwidth(bytesPerSecond: 500_000), .slowClose(milliseconds: 2),
+                    .cut(afterBytes: 0), .cut(afterBytes: 1500), .cut(afterBytes: 6000),
+                    .cutRequest(afterBytes: 100), .cutRequest(afterBytes: 1000),
+                    .reset(afterBytes: 0), .reset(afterBytes: 3000), .stall(afterBytes: 200),
+                ]))
+        let fixture = try await FaultFixture(port: proxy.port) { options in
+            options.callOptions.connectTimeout = .milliseconds(200)
+            options.callOptions.timeout = .milliseconds(400)
+        }
+        let count = Self.isWhole ? 10_000 : 60
+        let errors = await Self.run(count, at: once(seed), on: fixture)
+        #expect(errors.count == count)
+        let kinds: Set<ClientError.Kind> = [.noResponse, .refused, .malformed]
+        for error in errors.compactMap(\.self) { #expect(kinds.contains(error.kind), "\(error)") }
+        let posts = server.posts
+        #expect(Set(posts).count == posts.count)
+        await Self.isGood(fixture, count: count)
+    }
+
+    /// Makes calls, sixteen side by side; a third of them are POST requests.
+    private static func run(
+        _ count: Int, at first: Int, on fixture: FaultFixture
+    ) async -> [ClientError?] {
+        await withTaskGroup(of: ClientError?.self) { group in
+            var errors: [ClientError?] = []
+            for number in 0..<count {
+                if number >= 16, let error = await group.next() { errors.append(error) }
+                group.addTask {
+                    await fixture.call(first + number, number % 3 == 0 ? .post : .get)
+                }
+            }
+            for await error in group { errors.append(error) }
+            return errors
+        }
+    }
+
+    private func once(_ seed: UInt64) -> Int { Int(seed) * 1_000_000 }
+}

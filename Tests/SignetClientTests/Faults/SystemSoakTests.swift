@@ -1,0 +1,171 @@
+import Foundation
+import HTTPTypes
+import SignetRPC
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SignetClient
+
+/// Calls for hours, in a minute: interceptors, credentials, retries, joined calls, cancelled calls and
+/// faults by seed leave no memory and no descriptor behind. `make soak` runs it alone, with optimised code.
+@Suite(
+    .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil))
+struct SystemSoakTests {
+    /// The growth of resident memory, after the warm-up, that counts as none.
+    private static let bound = 16 << 20
+
+    /// An engine of faults by a seed, which keeps nothing.
+    private final class FaultyEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "faulty", pinsPublicKeys: true, speaksHTTP2: false)
+        private let numbers: Mutex<SplitMix>
+
+        init(seed: UInt64) { numbers = Mutex(SplitMix(seed: seed)) }
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            await Task.yield()
+            let number = numbers.withLock { Int.random(in: 0..<100, using: &$0) }
+            var status = HTTPResponse.Status.ok
+            let buffer = BodyBuffer(capacity: 1 << 16, drained: {}, abandoned: {})
+            _ = buffer.offer(Array("[".utf8) + Array(repeating: 0x20, count: 1000))
+            switch number {
+            case 0..<3: throw TransportError(.connect, "down")
+            case 3..<5: throw TransportError(.cutOff, "cut off")
+            case 5..<6: throw TransportError(.timeout, "late")
+            case 6..<8: status = .serviceUnavailable
+            case 8..<10: status = .tooManyRequests
+            case 10..<12: status = .unauthorized
+            case 12..<13:
+                buffer.finish(TransportError(.cutOff, "cut off"))
+            case 13..<14: break  // malformed: no end of the array
+            default: _ = buffer.offer(Array("]".utf8))
+            }
+            buffer.finish()
+            return EngineResponse(
+                response: HTTPResponse(status: status), body: ResponseBody(buffer),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func shutdown() async {}
+    }
+
+    private struct User: CredentialSource {
+        let scope: String
+        func credential(
+            replacing old: Credential?, for call: CallIdentity
+        ) async throws -> Credential {
+            await Task.yield()
+            return .bearer(scope)
+        }
+    }
+
+    private struct Passing: CallInterceptor, AttemptInterceptor {
+        struct Failure: Error {}
+        let fails: Bool
+
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            if fails { throw Failure() }
+            return try await next(call)
+        }
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            var call = call
+            call.request.headerFields[.acceptLanguage] = "en"
+            return try await next(call)
+        }
+    }
+
+    /// Makes calls, 64 side by side. One in a hundred is cancelled, one in seven joins its equals.
+    ///
+    /// - Returns: The number of calls that ended well.
+    private static func run(_ numbers: Range<Int>, on system: NetworkSystem) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            var good = 0
+            for number in numbers {
+                if number - numbers.lowerBound >= 64, await group.next() == true { good += 1 }
+                group.addTask { await call(number, on: system) }
+            }
+            for await isGood in group where isGood { good += 1 }
+            return good
+        }
+    }
+
+    private static func call(_ number: Int, on system: NetworkSystem) async -> Bool {
+        var options = CallOptions(tags: ["soak"])
+        options.credentials = User(scope: "\(number % 50)")
+        options.interceptors = [Passing(fails: number % 101 == 0)]
+        options.attemptInterceptors = [Passing(fails: false)]
+        if number % 3 == 0 { options.deadline = .seconds(30) }
+        if number % 7 == 0 { options.launch = .join }
+        let path: RESTPath = options.launch == .join ? "/joined" : "/x"
+        let given = options
+        let call = Task {
+            await Pipeline.code { () async throws(ClientError) in
+                try await system.call(
+                    RESTRequest(number % 4 == 0 ? .post : .get, path), on: "a", options: given)
+            }
+        }
+        if number % 100 == 0 { call.cancel() }
+        return await call.value == nil
+    }
+
+    @Test func aHundredThousandCallsLeaveNothing() async throws {
+        let system = try await Pipeline.system(FaultyEngine(seed: 1)) { options in
+            options.sleep = { _ in await Task.yield() }
+        }
+        let listener = Task { [events = system.events] in
+            var ends = 0
+            for await case .finished in events { ends += 1 }
+            return ends
+        }
+        var good = await Self.run(0..<20_000, on: system)
+        let (memory, descriptors) = (try ProcessUse.memory(), try ProcessUse.descriptors())
+        good += await Self.run(20_000..<100_000, on: system)
+        let growth = try ProcessUse.memory() - memory
+        let opened = try ProcessUse.descriptors() - descriptors
+        print("100,000 calls: \(good) good, \(growth >> 10) KiB more, \(opened) descriptors more")
+        #expect(growth < Self.bound)
+        #expect(opened <= 0)
+        #expect(good > 70_000)
+        #expect(system.runningCalls.isEmpty && system.launches.joinedCount == 0)
+        #expect(system.credentials.waitingCount == 0 && system.credentials.count <= 50)
+        await system.shutdown()
+        #expect(await listener.value > 0)
+    }
+
+    /// The same over TLS, with a faulty way and a faulty server.
+    @Test func aFaultyNetworkLeavesNothing() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await FaultServer(
+            .seed(7, [.none, .none, .none, .none, .none, .none, .none, .death, .status(503)]),
+            tls: authority.leaf)
+        let proxy = try await FaultProxy(
+            before: server.port,
+            .seed(
+                7,
+                [
+                    .none, .none, .none, .none, .cut(afterBytes: 0), .cut(afterBytes: 20_000),
+                    .reset(afterBytes: 9000), .stall(afterBytes: 500),
+                ]))
+        let fixture = try await FaultFixture(port: proxy.port) { options in
+            options.callOptions.connectTimeout = .milliseconds(300)
+            options.callOptions.timeout = .seconds(1)
+        }
+        let system = fixture.system
+        _ = await Self.run(0..<1000, on: system)
+        let (memory, descriptors) = (try ProcessUse.memory(), try ProcessUse.descriptors())
+        _ = await Self.run(1000..<6000, on: system)
+        let growth = try ProcessUse.memory() - memory
+        let opened = try ProcessUse.descriptors() - descriptors
+        print("5,000 calls over TLS: \(growth >> 10) KiB more, \(opened) descriptors more")
+        // With the lines of the log, which the fixture keeps.
+        #expect(growth < 2 * Self.bound)
+        // At most the open connections of a host.
+        #expect(opened <= 64)
+        #expect(system.runningCalls.isEmpty)
+        await system.shutdown()
+        #expect(try ProcessUse.descriptors() <= descriptors)
+    }
+}
