@@ -33,6 +33,14 @@ struct PayloadConventionTests {
         #expect(try result.decode(Order.self) == Self.order)
     }
 
+    @Test func anErrorsDataIsReadSo() throws {
+        let error = RPCServerError(
+            code: JSONNumber(1), message: "", data: try JSONValue(parsing: Self.written))
+        #expect(
+            try error.decodeData(Order.self, conventions: Self.conventions) == Self.order)
+        #expect(throws: JSONError.self) { try error.decodeData(Order.self) }
+    }
+
     @Test func aTimeBeyondTheYearsIsNoParameter() {
         let late = Order(orderID: 7, createdAt: .distantFuture + 1e12)
         let error = #expect(throws: RPCError.self) { try RPCParameters(encoding: late) }
