@@ -22,8 +22,8 @@ internal import Synchronization
 /// - An origin has at most 50 cookies with 16384 bytes; the ones that were set first make room.
 /// - A Cookie field that the call has itself is kept. Cookies of its names are left out.
 ///
-/// All calls of the service share the store, whoever they are for: where one system makes calls for several
-/// users, give each a service, or no store.
+/// All calls of the service share the store. If one system makes calls for several users, give each user a
+/// service of its own, or use no store.
 ///
 /// Cookies are credentials: no log, description, event or error has one.
 public final class CookieStore: Sendable, CustomStringConvertible, CustomReflectable {
