@@ -102,8 +102,10 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
     /// Decodes the body of an error response, for an API with an error format of its own.
     ///
     /// - Throws: `JSONError` if the body is not strict JSON, or has another type.
-    public func decodeBody<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
-        try StrictJSONDecoder().decode(type, from: body)
+    public func decodeBody<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> Value {
+        try StrictJSONDecoder(conventions: conventions).decode(type, from: body)
     }
 
     /// The message.

@@ -91,9 +91,11 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
     /// Decodes `data`; returns nil if there isn't one.
     ///
     /// - Throws: `JSONError` that names path and byte offset but no value.
-    public func decodeData<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value? {
+    public func decodeData<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> Value? {
         guard let data else { return nil }
-        return try StrictJSONDecoder().decode(type, from: data.serialized())
+        return try StrictJSONDecoder(conventions: conventions).decode(type, from: data.serialized())
     }
 
     /// The meaning of the code by its range.

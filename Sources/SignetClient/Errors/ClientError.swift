@@ -135,8 +135,10 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// Decodes the body of an error response, for an API whose errors have a shape of their own.
     ///
     /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
-    public func decodeReply<Value: Decodable>(_ type: Value.Type) throws(JSONError) -> Value {
-        try StrictJSONDecoder().decode(type, from: replyBody)
+    public func decodeReply<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> Value {
+        try StrictJSONDecoder(conventions: conventions).decode(type, from: replyBody)
     }
 
     /// Returns the error with the call that it belongs to, unless it belongs to one already.

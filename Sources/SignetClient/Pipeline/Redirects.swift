@@ -27,7 +27,7 @@ extension NetworkSystem {
         while true {
             var head = try await reader.prepare(chain.request)
             // Another server chose the request after a redirect across origins.
-            let cookies = chain.isWithinOrigin ? admission.service.configuration.cookies : nil
+            let cookies = chain.isWithinOrigin ? try admission.service.cookies(for: head) : nil
             if let cookies { try cookies.add(to: &head, at: options.clock()) }
             let request = FrozenRequest(head: head, body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil

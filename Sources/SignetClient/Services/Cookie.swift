@@ -24,7 +24,7 @@ struct Cookie: Sendable {
         guard text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x09 }) else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         let pair = Self.pair(parts[0])
-        guard let value = pair.value, HTTPField.Name(pair.name) != nil,
+        guard let value = pair.value, !pair.name.isEmpty, HTTPField.Name(pair.name) != nil,
             HTTPField.isValidValue(value), pair.name.utf8.count + value.utf8.count <= 4096
         else { return nil }
         var attributes = Attributes()

@@ -22,6 +22,9 @@ internal import Synchronization
 /// - An origin has at most 50 cookies with 16384 bytes; the ones that were set first make room.
 /// - A Cookie field that the call has itself is kept. Cookies of its names are left out.
 ///
+/// All calls of the service share the store. If one system makes calls for several users, give each user a
+/// service of its own, or use no store.
+///
 /// Cookies are credentials: no log, description, event or error has one.
 public final class CookieStore: Sendable, CustomStringConvertible, CustomReflectable {
     private let cookies = Mutex<[WebOrigin: [Cookie]]>([:])
@@ -95,6 +98,14 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
             }
             cookies[url.origin] = ofOrigin.isEmpty ? nil : ofOrigin
         }
+    }
+}
+
+extension PreparedService {
+    /// The store of a request to the service's own origin; nil for another one.
+    func cookies(for request: HTTPRequest) throws(ClientError) -> CookieStore? {
+        guard let store = configuration.cookies else { return nil }
+        return try RequestURL(of: request).origin == url.origin ? store : nil
     }
 }
 
