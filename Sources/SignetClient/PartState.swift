@@ -51,34 +51,10 @@ struct PartState: Sendable, Hashable {
             return isStrong ? tag : nil
         }
         // A minute apart: clocks that differ, and a file that changed twice in its second.
-        guard let text = fields[.lastModified], let changed = HTTPDate.seconds(text),
-            let date = fields[.date], let now = HTTPDate.seconds(date), now - changed >= 60
+        guard let text = fields[.lastModified], let changed = UnixTime.parseHTTPDate(text),
+            let date = fields[.date], let now = UnixTime.parseHTTPDate(date), now - changed >= 60
         else { return nil }
         return text
-    }
-}
-
-/// Dates of HTTP in the form that senders must use (RFC 9110, section 5.6.7).
-enum HTTPDate {
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// The Unix time of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for any other form.
-    static func seconds(_ text: String) -> Int64? {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 6, words[0].utf8.count == 4, words[0].hasSuffix(","),
-            words[5] == "GMT", words[1].utf8.count == 2, words[3].utf8.count == 4,
-            let month = months.firstIndex(where: { $0 == words[2] }),
-            let day = UnixTime.parseDate(
-                "\(words[3])-\(month < 9 ? "0" : "")\(month + 1)-\(words[1])")
-        else { return nil }
-        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
-        guard clock.count == 3, clock.allSatisfy({ $0.utf8.count == 2 }),
-            let hours = UInt8(clock[0]), hours < 24, let minutes = UInt8(clock[1]), minutes < 60,
-            let seconds = UInt8(clock[2]), seconds <= 60
-        else { return nil }
-        return day + Int64(hours) * 3600 + Int64(minutes) * 60 + Int64(seconds)
     }
 }
 
