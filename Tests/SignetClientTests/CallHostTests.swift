@@ -67,6 +67,18 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func aServicesWrongBaseShowsAtTheStart() async throws {
+        for path in [\CallOptions.baseURL, \.testBaseURL] {
+            let error = await #expect(throws: ClientError.self) {
+                try await Pipeline.system(RecordingEngine()) { _ in
+                } changeService: {
+                    $0.options[keyPath: path] = "/v1"
+                }
+            }
+            #expect(error?.code == .refusedURL)
+        }
+    }
+
     /// Another host gets nothing without a rule of the policy, and nothing that the URL rules refuse.
     @Test func pinsAndURLRulesHoldForTheHostOfACall() async throws {
         let engine = RecordingEngine(pins: false)

@@ -28,7 +28,7 @@ import Testing
         #expect(write.request.headerFields[.contentType] == "application/json")
     }
 
-    @Test func anyRequestIsACall() async throws {
+    @Test(.features("004-06")) func anyRequestIsACall() async throws {
         let engine = RecordingEngine(answers: [.init(body: "")])
         let system = try await Pipeline.system(engine)
         let form = RESTRequest(.patch, "/orders/7", body: try .form(["item": "tea"]))

@@ -32,7 +32,7 @@ public protocol Reformer<Output>: Sendable {
     var responseContent: ResponseContent { get }
     /// Makes a value of a response.
     ///
-    /// - Throws: As ``TypedCall/success(from:)``.
+    /// - Throws: As an endpoint's `success(from:)`.
     func reform(_ response: UnboxedResponse) throws -> Output
 }
 

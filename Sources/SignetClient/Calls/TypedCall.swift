@@ -17,7 +17,7 @@ public protocol TypedCall: Encodable, Sendable {
     var methodName: String { get }
     /// The options of the call; those that are given with it win. Defaults to none.
     var callOptions: CallOptions { get }
-    /// The content that ``success(from:)`` can read. Defaults to JSON.
+    /// The content that `success(from:)` can read. Defaults to JSON.
     var responseContent: ResponseContent { get }
     /// Checks the values before anything is made of them. Defaults to no check.
     ///

@@ -56,6 +56,12 @@ final class CallLog: Sendable {
         }
     }
 
+    /// The URL without its query; nil before the request was built.
+    var url: String? {
+        let (own, joined) = state.withLock { ($0.request.url, $0.joined?.log) }
+        return own ?? joined?.url
+    }
+
     /// The response that was read last.
     var raw: RawResponse? { state.withLock { $0.raw } }
 

@@ -9,7 +9,9 @@ internal import Synchronization
 //
 //  stage                      function                                   file
 //  1  admit                   admitted(_:work:)                          Pipeline/Admission.swift
-//  2  build and box           PreparedService, the adapter               the callers of send(_:at:…)
+//  2  check and build         request(of:reading:) of a typed call       Calls/NetworkSystem+TypedCalls.swift
+//     launch policy           Launches.run(_:for:work:)                  Pipeline/LaunchPolicy.swift
+//     box                     Admission.box(_:), the adapter             Calls/CallRequest.swift
 //  3  freeze                  Admission.request(_:at:)                   Pipeline/Building.swift
 //  4  around the call         intercepted(_:by:send:), URL rules         Interceptors/Interception.swift
 //  5  attempts                attempts(_:into:for:)                      Pipeline/Attempts.swift
@@ -19,6 +21,7 @@ internal import Synchronization
 //     5d response             ResponseReader                             Pipeline/ResponseReader.swift
 //     or, of a stream         StreamReader                               Streams/StreamReader.swift
 //  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
+//     convert                 value(of:_:) of a typed call               Calls/NetworkSystem+TypedCalls.swift
 //  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
 //
 // Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every stage gets.

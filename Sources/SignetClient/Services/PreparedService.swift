@@ -27,6 +27,9 @@ struct PreparedService: Sendable {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
         self.url = try RequestURL(configuration.baseURL)
+        for other in [configuration.options.baseURL, configuration.options.testBaseURL] {
+            _ = try other.map { url throws(ClientError) in try RequestURL(url) }
+        }
         switch (configuration.adapter, configuration.payloadProtocol) {
         case (let adapter?, _): self.adapter = adapter
         case (nil, .jsonRPC2), (nil, .jsonRPC1):
