@@ -135,6 +135,17 @@ import Testing
         }
     }
 
+    /// The endpoint's own conversion is used wherever its type fits.
+    @Test func anEndpointsOwnConversionIsPreferred() async throws {
+        try await withSystem(Self.json("\"decoded\"")) { system, _ in
+            let own = try await system.send(Picture())
+            let maybe: String? = try await system.send(Picture())
+            let named: String = try await system.send(Picture())
+            #expect(own == ", 9 bytes" && maybe == own && named == own)
+            #expect(try await system.send(Picture(), as: String.self) == "decoded")
+        }
+    }
+
     // MARK: Reformers
 
     private struct Row: Sendable, Equatable {

@@ -15,8 +15,20 @@ extension NetworkSystem {
         try await perform(call, options: options) { try call.success(from: $0) }
     }
 
-    /// Makes a typed call, and decodes the result as another type than the call's own. The type may also
-    /// follow from the place of the value: `let order: Order = try await system.send(call)`.
+    /// Makes a call that has no type of its own for its value, and decodes the result as the type that is
+    /// expected: `let order: Order = try await system.send(.get("/orders/7", on: "shop"))`.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - options: The options, which win over the call's own.
+    /// - Throws: As `send(_:options:)` of any typed call.
+    public func send<Call: TypedCall, Value: Decodable & Sendable>(
+        _ call: Call, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Value where Call.Success == UnboxedResponse {
+        try await perform(call, options: options) { try $0.decode(Value.self) }
+    }
+
+    /// Makes a typed call, and decodes the result as another type than the call's own.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -24,7 +36,7 @@ extension NetworkSystem {
     ///   - options: The options, which win over the call's own.
     /// - Throws: As `send(_:options:)`.
     public func send<Value: Decodable & Sendable>(
-        _ call: some TypedCall, as type: Value.Type = Value.self,
+        _ call: some TypedCall, as type: Value.Type,
         options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Value {
         try await perform(call, options: options) { try $0.decode(Value.self) }

@@ -32,7 +32,7 @@ public struct RESTCall: TypedCall {
     }
 
     fileprivate init(
-        _ method: HTTPRequest.Method, _ path: RESTPath, encoding body: some Encodable & Sendable,
+        _ method: HTTPRequest.Method, at path: RESTPath, encoding body: some Encodable & Sendable,
         on service: Service
     ) {
         self.service = service
@@ -76,6 +76,6 @@ extension TypedCall where Self == RESTCall {
     public static func post(
         _ path: RESTPath, on service: Service, body: some Encodable & Sendable
     ) -> RESTCall {
-        RESTCall(.post, path, encoding: body, on: service)
+        RESTCall(.post, at: path, encoding: body, on: service)
     }
 }

@@ -22,8 +22,8 @@ public protocol TypedCall: Encodable, Sendable {
     /// Checks the values before anything is made of them. Defaults to no check.
     ///
     /// - Throws: An error that ends the call without one byte of input or output: a `ClientError` or an
-    ///   `RPCError` is handed on; of any other error the caller gets the type's name, as
-    ///   `invalid-params`.
+    ///   `RPCError` is handed on, so its message must not contain a secret; of any other error the caller
+    ///   gets the type's name, as `invalid-params`.
     func validate() throws
     /// Returns the call's parameters; nil if there aren't any.
     ///
