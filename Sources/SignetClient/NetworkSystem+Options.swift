@@ -41,15 +41,15 @@ extension NetworkSystem {
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.
         package var clock: @Sendable () -> Int64 = { UnixTime.now() }
+        /// Reads the time that a response asks to wait before another attempt, at a Unix time.
+        package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
+            RetryPolicy.wait($0, now: $1)
+        }
         /// A random number in 0..<1, for the pauses between attempts.
         package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
         /// Waits between attempts; throws if the task is cancelled.
         package var sleep: @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0)
-        }
-        /// Reads the time that a response asks to wait before another attempt, at a Unix time.
-        package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
-            RetryPolicy.wait($0, now: $1)
         }
         /// The engine that sends; nil for libcurl.
         public var engine: (any HTTPEngine)?
