@@ -50,15 +50,15 @@ extension NetworkSystem {
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.
         package var clock: @Sendable () -> Int64 = { UnixTime.now() }
+        /// Reads the time that a response asks to wait before another attempt, at a Unix time.
+        package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
+            RetryPolicy.wait($0, now: $1)
+        }
         /// A random number in 0..<1, for the pauses between attempts.
         package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
         /// Waits between attempts; throws if the task is cancelled.
         package var sleep: @Sendable (Duration) async throws -> Void = {
             try await Task.sleep(for: $0)
-        }
-        /// Reads the time that a response asks to wait before another attempt, at a Unix time.
-        package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
-            RetryPolicy.wait($0, now: $1)
         }
         /// The monotonic time, for how long engines rest and how fast they are.
         package var instant: @Sendable () -> ContinuousClock.Instant = { .now }

@@ -119,7 +119,8 @@ import Testing
         let system = try await NetworkSystem.start(
             Settings.configuration([
                 "app.runMode": .string(mode.rawValue), "services.a.protocol": "rest",
-                "services.a.testBaseURL": "https://service.example.com",
+                "services.a.staging.baseURL": "https://service.example.com",
+                "services.a.development.baseURL": "https://service.example.com",
             ]), options: options)
         _ = try await system.send(Search(text: "tea"))
         _ = try await system.send(RESTCall(RESTRequest(.delete, "/x"), on: "a"))

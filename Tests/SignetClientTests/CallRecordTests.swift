@@ -182,7 +182,7 @@ import Testing
         let system = try await Self.system(
             [
                 "app.runMode": "development", "simulation.timeout": true,
-                "services.a.testBaseURL": "https://test.example.com/rpc",
+                "services.a.development.baseURL": "https://test.example.com/rpc",
             ], engine)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(RPCCall("m"), on: "a")

@@ -37,8 +37,8 @@ public struct CallOptions: Sendable {
     /// A base URL in place of the service's. The service's fields, signature and credentials go there; the
     /// host needs a rule of the pin policy, and the URL rules hold.
     public var baseURL: String?
-    /// A base URL in place of ``baseURL`` and the service's if the run mode has test servers; never in
-    /// production.
+    /// A base URL in place of ``baseURL`` and the service's if the run mode is `staging` or `development`;
+    /// never in production.
     public var testBaseURL: String?
     /// The engine that sends the requests. Defaults to the standard one.
     public var engine: EngineChoice?
@@ -126,7 +126,7 @@ public struct CallOptions: Sendable {
 
     /// The base URL in place of the service's; nil for the service's own.
     func baseURL(in mode: ModeSettings) -> String? {
-        (mode.usesTestServers ? testBaseURL : nil) ?? baseURL
+        (mode.mode == .production ? nil : testBaseURL) ?? baseURL
     }
 
     /// Checks the values.

@@ -9,19 +9,20 @@ import Testing
 
 /// The retry cases of AWS's SDKs through the whole pipeline, under a clock that doesn't wait.
 @Suite struct AWSRetryTests {
-    /// The cases of long polls, which ask for a pause before a call fails: a call without tokens ends with
-    /// its failure at once, and a program that polls waits between its calls itself. The other three say
-    /// that nothing waits, and hold as they are.
+    private static let waitsItself =
+        "a call without tokens ends at once; a program that polls waits between its calls itself"
+    private static let holds = "nothing waits, which holds without a word about long polls"
+    /// The cases of long polls, each with the reason that answers it.
     static let answered = [
-        "Long-polling backoff after transient error when token bucket empty": true,
-        "Long-polling backoff after throttling error when token bucket empty": true,
-        "Long-polling max attempts exceeded must NOT delay": false,
-        "Long-polling success must NOT delay": false,
-        "Long-polling non-retryable errors must NOT delay": false,
+        "Long-polling backoff after transient error when token bucket empty": waitsItself,
+        "Long-polling backoff after throttling error when token bucket empty": waitsItself,
+        "Long-polling max attempts exceeded must NOT delay": holds,
+        "Long-polling success must NOT delay": holds,
+        "Long-polling non-retryable errors must NOT delay": holds,
     ]
 
     private static let cases = ((try? AWSRetryVectors.all.get()) ?? []).filter {
-        answered[$0.name] != true
+        answered[$0.name] != waitsItself
     }
     private static let host = "api.example.com"
 

@@ -25,78 +25,94 @@ import Testing
 
     // MARK: The n-th connection
 
-    @Test(arguments: lost)
-    func aGetIsSentAgainAfterItsConnectionWasLost(_ fault: NetworkFault) async throws {
+    @Test func aGetIsSentAgainAfterItsConnectionWasLost() async throws {
         let server = try await FaultServer(secret: FaultFixture.secret)
-        let proxy = try await FaultProxy(before: server.port, .list([fault]))
-        let fixture = try await FaultFixture(port: proxy.port, tls: false)
-        #expect(await fixture.call(1) == nil)
-        #expect(server.requests == ["GET -", "GET -"])
-        #expect(proxy.faults.count == 2)
-        await Self.isGood(fixture, count: 1)
+        let plan = Self.lost.flatMap { [$0, .none] }
+        let proxy = try await FaultProxy(before: server.port, .list(plan))
+        for (number, fault) in Self.lost.enumerated() {
+            // Each system has connections of its own.
+            let fixture = try await FaultFixture(port: proxy.port, tls: false)
+            #expect(await fixture.call(number) == nil, "\(fault)")
+            #expect(server.requests.count == 2 * (number + 1), "\(fault)")
+            await Self.isGood(fixture, count: 1)
+        }
+        #expect(proxy.faults.count == plan.count)
     }
 
-    @Test(.features("002-06"), arguments: lost + [.cutRequest(afterBytes: 40)])
-    func aPostIsNotSentAgainAfterItsConnectionWasLost(_ fault: NetworkFault) async throws {
+    @Test(.features("002-06")) func aPostIsNotSentAgainAfterItsConnectionWasLost() async throws {
+        let faults = Self.lost + [.cutRequest(afterBytes: 40)]
         let server = try await FaultServer(secret: FaultFixture.secret)
-        let proxy = try await FaultProxy(before: server.port, .list([fault]))
-        let fixture = try await FaultFixture(port: proxy.port, tls: false)
-        let error = await fixture.call(1, .post)
-        #expect(error?.code.name == "cut-off" && error?.kind == .noResponse)
-        #expect(server.posts.count <= 1)
-        // The next call has a connection of its own.
-        #expect(await fixture.call(2, .post) == nil)
-        #expect(server.posts.last == 2)
-        await Self.isGood(fixture, count: 2)
+        let proxy = try await FaultProxy(
+            before: server.port, .list(faults.flatMap { [$0, .none] }))
+        for (number, fault) in faults.enumerated() {
+            let fixture = try await FaultFixture(port: proxy.port, tls: false)
+            let error = await fixture.call(number, .post)
+            #expect(error?.code.name == "cut-off" && error?.kind == .noResponse, "\(fault)")
+            #expect(server.posts.count { $0 == number } <= 1, "\(fault)")
+            // The next call has a connection of its own.
+            #expect(await fixture.call(100 + number, .post) == nil, "\(fault)")
+            #expect(server.posts.last == 100 + number, "\(fault)")
+            await Self.isGood(fixture, count: 2)
+        }
     }
 
-    @Test(arguments: [
-        NetworkFault.latency(milliseconds: 5), .bandwidth(bytesPerSecond: 200_000),
-        .slowClose(milliseconds: 5), .none,
-    ])
-    func aSlowWayIsStillAWay(_ fault: NetworkFault) async throws {
+    @Test func aSlowWayIsStillAWay() async throws {
+        let faults: [NetworkFault] = [
+            .latency(milliseconds: 5), .bandwidth(bytesPerSecond: 200_000),
+            .slowClose(milliseconds: 5), .none,
+        ]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(tls: authority.leaf, secret: FaultFixture.secret)
-        let proxy = try await FaultProxy(before: server.port, .list([fault]))
-        let fixture = try await FaultFixture(port: proxy.port)
-        #expect(await fixture.call(1, .post) == nil)
-        #expect(await fixture.call(2) == nil)
-        #expect(server.requests == ["POST 1", "GET -"])
-        await Self.isGood(fixture, count: 2)
+        let proxy = try await FaultProxy(before: server.port, .list(faults))
+        for (number, fault) in faults.enumerated() {
+            let fixture = try await FaultFixture(port: proxy.port)
+            #expect(await fixture.call(number, .post) == nil, "\(fault)")
+            #expect(await fixture.call(number) == nil, "\(fault)")
+            #expect(server.requests.suffix(2) == ["POST \(number)", "GET -"], "\(fault)")
+            await Self.isGood(fixture, count: 2)
+        }
+        #expect(proxy.faults.count == faults.count)
     }
 
     /// Nothing comes, or the handshake's first bytes. The second call is not behind the first one.
-    @Test(arguments: [0, 100]) func aStalledHandshakeEndsInTime(_ count: Int) async throws {
+    @Test func aStalledHandshakeEndsInTime() async throws {
+        let faults: [NetworkFault] = [.stall(afterBytes: 0), .stall(afterBytes: 100)]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(tls: authority.leaf, secret: FaultFixture.secret)
         let proxy = try await FaultProxy(
-            before: server.port, .list([.stall(afterBytes: count), .stall(afterBytes: count)]))
-        let fixture = try await FaultFixture(port: proxy.port) { options in
-            options.callOptions.connectTimeout = .milliseconds(150)
+            before: server.port, .list(faults.flatMap { [$0, $0] }))
+        for fault in faults {
+            let fixture = try await FaultFixture(port: proxy.port) { options in
+                options.callOptions.connectTimeout = .milliseconds(100)
+            }
+            #expect(await fixture.call(1, .post)?.code == .timeout, "\(fault)")
+            let late = await fixture.call(2, .post, deadline: .milliseconds(100))
+            #expect(late?.code == .timeout, "\(fault)")
+            await Self.isGood(fixture, count: 2)
         }
-        #expect(await fixture.call(1, .post)?.code == .timeout)
-        let late = await fixture.call(2, .post, deadline: .milliseconds(150))
-        #expect(late?.code == .timeout)
         #expect(server.requests.isEmpty)
-        await Self.isGood(fixture, count: 2)
     }
 
     // MARK: The n-th request
 
-    @Test(arguments: [
-        NetworkFault.death, .silence, .wrongLength(by: 10), .halfStatusLine, .garbage,
-        .wrongLength(by: -10),
-    ])
-    func aServerThatDiesInItsResponseSeesAPostOnce(_ fault: NetworkFault) async throws {
-        let server = try await FaultServer(.list([.none, fault]), secret: FaultFixture.secret)
-        let fixture = try await FaultFixture(port: server.port, tls: false)
-        // The connection is open when the request goes out that the server dies of.
-        #expect(await fixture.call(1) == nil)
-        let error = await fixture.call(2, .post)
-        #expect(error?.kind == .noResponse || error?.kind == .malformed, "\(error as Any)")
-        #expect(await fixture.call(3, .post) == nil)
-        #expect(server.posts == [2, 3])
-        await Self.isGood(fixture, count: 3)
+    @Test func aServerThatDiesInItsResponseSeesAPostOnce() async throws {
+        let faults: [NetworkFault] = [
+            .death, .silence, .wrongLength(by: 10), .halfStatusLine, .garbage,
+            .wrongLength(by: -10),
+        ]
+        let server = try await FaultServer(
+            .list(faults.flatMap { [.none, $0, .none] }), secret: FaultFixture.secret)
+        for (number, fault) in faults.enumerated() {
+            let fixture = try await FaultFixture(port: server.port, tls: false)
+            // The connection is open when the request goes out that the server dies of.
+            #expect(await fixture.call(number) == nil, "\(fault)")
+            let error = await fixture.call(number, .post)
+            #expect(error?.kind == .noResponse || error?.kind == .malformed, "\(fault)")
+            #expect(await fixture.call(100 + number, .post) == nil, "\(fault)")
+            #expect(server.posts.suffix(2) == [number, 100 + number], "\(fault)")
+            await Self.isGood(fixture, count: 3)
+        }
+        #expect(server.posts.count == 2 * faults.count)
     }
 
     @Test func aGetOutlivesADyingServerAndAnOverloadedOne() async throws {
@@ -108,20 +124,23 @@ import Testing
         await Self.isGood(fixture, count: 1)
     }
 
-    @Test(arguments: [NetworkFault.goAway, .goAwayUnseen, .silence])
-    func aSessionThatEndsSeesAPostOnce(_ fault: NetworkFault) async throws {
+    @Test func aSessionThatEndsSeesAPostOnce() async throws {
+        // What the server has certainly not seen may be sent again, and so comes last.
+        let faults: [NetworkFault] = [.goAway, .silence, .goAwayUnseen]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(
-            .list([.none, fault]), tls: authority.leaf, http2: true, secret: FaultFixture.secret)
-        let fixture = try await FaultFixture(port: server.port)
-        #expect(await fixture.call(1) == nil)
-        // What the server has certainly not seen may be sent again.
-        let error = await fixture.call(2, .post)
-        #expect(error?.kind != .local && error?.kind != .refused, "\(error as Any)")
-        if fault != .goAwayUnseen { #expect(error != nil) }
-        #expect(await fixture.call(3) == nil)
-        #expect(server.posts.count { $0 == 2 } <= 1)
-        await Self.isGood(fixture, count: 3)
+            .list(faults.flatMap { [.none, $0, .none] }), tls: authority.leaf, http2: true,
+            secret: FaultFixture.secret)
+        for (number, fault) in faults.enumerated() {
+            let fixture = try await FaultFixture(port: server.port)
+            #expect(await fixture.call(number) == nil, "\(fault)")
+            let error = await fixture.call(number, .post)
+            #expect(error?.kind != .local && error?.kind != .refused, "\(fault)")
+            if fault != .goAwayUnseen { #expect(error != nil, "\(fault)") }
+            #expect(await fixture.call(number) == nil, "\(fault)")
+            #expect(server.posts.count { $0 == number } <= 1, "\(fault)")
+            await Self.isGood(fixture, count: 3)
+        }
     }
 
     // MARK: By seed
