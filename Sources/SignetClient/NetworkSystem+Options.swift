@@ -71,7 +71,7 @@ extension NetworkSystem {
         /// system shuts all of them down when it is shut down.
         public var engines: [EngineName: any HTTPEngine] = [:]
         /// The settings of libcurl if `engine` is nil. If nil, the system uses the configuration's
-        /// settings (`engine.…`). ``caFile`` wins over theirs.
+        /// settings (`engine.…`). `caFile` wins over theirs.
         public var engineSettings: CurlEngine.Configuration?
         /// Whether the work of calls runs on the thread of the standard engine, if it has one.
         ///

@@ -12,9 +12,9 @@ extension TransferDriver {
         case SIGNET_FAILED_REFUSED:
             return refusalError(of: transfer, plan: plan)
         case SIGNET_FAILED_NAME:
-            return unreachable(.name, plan, reason: message)
+            return unreachable(.name, of: plan, reason: message)
         case SIGNET_FAILED_UNREACHABLE:
-            return unreachable(.connect, plan, reason: message)
+            return unreachable(.connect, of: plan, reason: message)
         case SIGNET_FAILED_CONNECT:
             return TransportError(.connect, "\(host): \(message)")
         case SIGNET_FAILED_TLS:

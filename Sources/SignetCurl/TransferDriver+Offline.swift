@@ -9,7 +9,7 @@ extension TransferDriver {
     /// this name, or this host's network, is missing. A connection that a host refuses has reached
     /// that host, so it is never `offline`.
     func unreachable(
-        _ code: TransportError.Code, _ plan: RequestPlan, reason: String
+        _ code: TransportError.Code, of plan: RequestPlan, reason: String
     ) -> TransportError {
         let host = "\(plan.host.uriText):\(plan.port)"
         guard Self.needsNetwork(plan.host), !hasRoute() else {

@@ -1,5 +1,6 @@
 public import SignetClient
 internal import SignetPinning
+internal import SignetTransport
 
 extension NetworkSystem {
     /// Starts a system whose requests go to a stub engine instead of the network.
@@ -10,13 +11,14 @@ extension NetworkSystem {
     ///   - services: The services of the program. They need no pins.
     ///   - stub: The engine that responds.
     ///   - keys: The keys that the services sign with.
-    ///   - options: The system's options; the stub replaces their engine.
+    ///   - options: The system's options; the stub replaces all of their engines.
     /// - Throws: `ClientError` if a service can't work.
     public static func start(
         services: [Service: ServiceConfiguration], stub: StubEngine, keys: KeySet? = nil,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         var options = options
+        options.engines = options.engines.mapValues { _ -> any HTTPEngine in stub }
         options.engine = stub
         options.dangerous.allowUnpinnedServices()  // nothing leaves the process
         return try await start(services: services, keys: keys, policy: nil, options: options)

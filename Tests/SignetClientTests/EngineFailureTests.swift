@@ -83,7 +83,7 @@ import Testing
         clock.advance(.seconds(59))
         #expect(await call(system) == nil)
         #expect(first.count == 2 && second.count == 2)
-        // It is tried again, and one more failure is enough.
+        // It gets a call again, and one more failure is enough.
         clock.advance(.seconds(1))
         #expect(await call(system) == .connect)
         #expect(await call(system) == nil)

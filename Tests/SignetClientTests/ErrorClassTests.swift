@@ -32,6 +32,7 @@ import Testing
     @Test(arguments: [
         TransportError.Code.name.value, TransportError.Code.connect.value,
         TransportError.Code.tls.value, TransportError.Code.timeout.value,
+        TransportError.Code.offline.value,
         TransportError.Code.cutOff.value, TransportError.Code.malformedResponse.value,
         TransportError.Code.responseTooLarge.value, TransportError.Code.unsupportedEncoding.value,
         TransportError.Code.cancelled.value, TransportError.Code.notRunning.value,
@@ -62,7 +63,7 @@ import Testing
         TransportError.Code.bodyChanged.value, TransportError.Code.invalidRequest.value,
         RPCError.Code.invalidParameters.value, RPCError.Code.reservedMethod.value,
         RPCError.Code.emptyBatch.value, KeyError.Code.fileExists.value,
-        ClientError.Code.unreadableFile.value,
+        ClientError.Code.unreadableFile.value, TransportError.Code.unsupportedProbe.value,
     ])
     func usage(_ code: ErrorCode) {
         #expect(code.class == .usage)

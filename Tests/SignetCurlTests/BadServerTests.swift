@@ -70,7 +70,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: replies.indices)
+    @Test(.features("002-10"), arguments: replies.indices)
     func namesWhatWentWrong(_ index: Int) async throws {
         let (name, behaviour, code) = Self.replies[index]
         for leaf in [nil, try TestAuthority.trusted.get().leaf] {
@@ -120,7 +120,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func namesFailuresBeforeTheRequest() async throws {
+    @Test(.features("002-10")) func namesFailuresBeforeTheRequest() async throws {
         let engine = try engine()
         #expect(await engine.failure(EngineRequest(get(freePort())))?.code == .connect)
         var nowhere = EngineRequest(get(443, host: "nowhere.invalid"))

@@ -36,6 +36,19 @@ private struct CreateOrder: Endpoint {
         }
     }
 
+    @Test func theStubTakesThePlaceOfEveryEngine() async throws {
+        let (stub, other) = (StubEngine(), StubEngine())
+        stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
+        var options = NetworkSystem.Options()
+        options.engines["other"] = other
+        options.callOptions.engine = EngineChoice("other")
+        let system = try await NetworkSystem.start(
+            services: services, stub: stub, options: options)
+        #expect(try await system.send(CreateOrder(item: "tea", quantity: 2)).id == 7)
+        #expect(stub.requests.count == 1 && other.requests.isEmpty)
+        await system.shutdown()
+    }
+
     @Test func aClientIsTestedInFiveLines() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))

@@ -4,10 +4,14 @@ package import Foundation
 package enum PackageLayout {
     /// The folder that holds `Package.swift`.
     package static let root: URL = {
-        // A package of tests in `Tests` has this file through a link, and so under another path.
-        let path = #filePath
-        let end = path.range(of: "/Tests/", options: .backwards)?.lowerBound ?? path.startIndex
-        return URL(filePath: String(path[..<end]))
+        // Other packages have this file through a link, and so under another path.
+        var folder = URL(filePath: #filePath).deletingLastPathComponent()
+        while folder.path != "/",
+            !FileManager.default.fileExists(atPath: folder.appending(path: "certs/make").path)
+        {
+            folder = folder.deletingLastPathComponent()
+        }
+        return folder
     }()
 
     /// A file or folder of the package, by its path below the root.

@@ -36,10 +36,12 @@ struct Main {
             (
                 [
                     "requests-h1", "requests-h2", "requests-h1-loop", "requests-h2-loop",
-                    "pinned-h1", "pinned-h2", "pin-handshake", "cancel-h1", "cancel-h2",
+                    "pinned-h1", "pinned-h2", "pin-handshake", "executor-h1", "executor-h2",
+                    "cancel-h1", "cancel-h2",
                 ],
                 { try await TransportRows().rows() }
             ))
+        makers.append((SystemRows.names, { try SystemRows.rows() }))
         let known = makers.flatMap(\.names)
         if let only, !known.contains(only) {
             FileHandle.standardError.write(

@@ -37,6 +37,8 @@ struct TransportRows {
             pinned("pinned-h1", http2: false, concurrency: 16),
             pinned("pinned-h2", http2: true, concurrency: 32),
             handshake(),
+            executor("executor-h1", http2: false, concurrency: 16, goal: 1),
+            executor("executor-h2", http2: true, concurrency: 32, goal: 0.9),
         ] + CancelRow(authority: authority, caFile: caFile, policy: policy).rows()
     }
 
@@ -91,6 +93,19 @@ struct TransportRows {
             })
     }
 
+    /// Processor time of a request of callers on the engine's own thread, beside ordinary tasks.
+    private func executor(_ name: String, http2: Bool, concurrency: Int, goal: Double) -> Row {
+        func time(isOnThread: Bool) async throws -> Double {
+            let start = floor_process_seconds()
+            _ = try await requests(http2, concurrency, policy: policy, isOnThread: isOnThread)
+            return (floor_process_seconds() - start) / Double(Self.total) * 1e6
+        }
+        return Row(
+            name: name, unit: .microseconds, goal: .ratio(goal), rounds: 7,
+            ours: { try await time(isOnThread: true) },
+            floor: { try await time(isOnThread: false) })
+    }
+
     private func handshake() -> Row {
         Row(
             name: "pin-handshake", unit: .microseconds, goal: .ratio(1.01), rounds: 15,
@@ -108,7 +123,7 @@ struct TransportRows {
     /// Requests a second, connections made inside the time as with the floor; and the seconds of processor time
     /// that they took of the thread that runs libcurl.
     private func requests(
-        _ http2: Bool, _ concurrency: Int, policy: PinPolicy?
+        _ http2: Bool, _ concurrency: Int, policy: PinPolicy?, isOnThread: Bool = false
     ) async throws -> (rate: Double, loop: Double?) {
         var settings = CurlEngine.Configuration()
         settings.caFile = caFile
@@ -118,7 +133,7 @@ struct TransportRows {
         let start = ContinuousClock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<concurrency {
-                group.addTask {
+                group.addTask(executorPreference: isOnThread ? engine.executor : nil) {
                     for _ in stride(from: worker, to: Self.total, by: concurrency) {
                         try await get(engine, policy)
                     }

@@ -61,7 +61,7 @@ public struct EngineChoice: Sendable, Hashable {
         /// The number of failures in a row after which the first engine rests. Failures are `name`,
         /// `connect`, `resources` and `not-running`, of requests to one host. Defaults to 3.
         public var failures: Int
-        /// The time for which it rests. Then it is tried again. Defaults to a minute.
+        /// The time for which it rests, before it gets requests again. Defaults to a minute.
         public var time: Duration
 
         /// Names the engine that takes over.

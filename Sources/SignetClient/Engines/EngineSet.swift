@@ -100,8 +100,9 @@ final class EngineSet: Sendable {
     }
 
     /// Notes that a response began after some time.
-    func noteResponse(of use: EngineUse, _ call: CallEngine?, at authority: String, after: Duration)
-    {
+    func noteResponse(
+        of use: EngineUse, for call: CallEngine?, at authority: String, after: Duration
+    ) {
         guard let call else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in
@@ -120,7 +121,7 @@ final class EngineSet: Sendable {
 
     /// Notes that a request failed.
     func noteFailure(
-        _ code: ClientError.Code, of use: EngineUse, _ call: CallEngine?, at authority: String
+        _ code: ClientError.Code, of use: EngineUse, for call: CallEngine?, at authority: String
     ) {
         guard let call, use.reason != .fallback else { return }
         let hasFailed = Self.failures.contains(code)

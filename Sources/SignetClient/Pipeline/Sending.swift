@@ -37,14 +37,14 @@ extension NetworkSystem {
             var reply = try await handOver(
                 request, to: engine, for: admission, within: timeout, limit: limit)
             engines.noteResponse(
-                of: use, admission.engine, at: authority, after: options.instant() - began)
+                of: use, for: admission.engine, at: authority, after: options.instant() - began)
             admission.options.progress?.observe(&reply, answering: request.head.method)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
             hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
             return OpenedReply(reply: reply, hop: hop, start: start)
         } catch {
-            engines.noteFailure(error.code, of: use, admission.engine, at: authority)
+            engines.noteFailure(error.code, of: use, for: admission.engine, at: authority)
             hop.failure = error.code.name
             hop.timings.total = .now - start
             admission.log.add(hop, since: start)

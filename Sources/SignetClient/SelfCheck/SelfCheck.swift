@@ -263,6 +263,7 @@ public struct SelfCheck: Sendable {
                 in: configuration, mode: mode.mode, adapters: nil, checks: nil)
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
+            _ = try CurlEngine.Configuration(configuration)
             let proxies = try ProxyRules(configuration)
             run.report.add(
                 area: "configuration", subject: "services", status: .good,

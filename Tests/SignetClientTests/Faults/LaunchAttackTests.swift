@@ -124,9 +124,14 @@ import Testing
         let calls = RunningCalls()
         _ = calls.stop()
         let owner = CallOwner()
+        let identity = CallIdentity(id: calls.nextID(), service: "a", method: "GET", tags: [])
+        let limits = CallRecord.Limits(
+            timeout: .seconds(1), attempts: 1, maximumResponseSize: 1, maximumRedirects: 0)
+        let log = CallLog(
+            identity, since: .now, mode: .production, limits: limits, scenario: nil)
         var kept: RunningCall? = RunningCall(
-            CallIdentity(id: calls.nextID(), service: "a", method: "GET", tags: []),
-            isInternal: false, owner: WeakOwner(object: owner), log: CallLog(nil))
+            identity, isInternal: false, owner: WeakOwner(object: owner), log: log,
+            hub: EventHub(), trace: nil)
         weak let call = kept
         let code = await Pipeline.code { [kept] () async throws(ClientError) in
             guard let kept else { return }

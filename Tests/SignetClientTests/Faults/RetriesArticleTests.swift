@@ -25,8 +25,8 @@ import Testing
             ], policy: .allowingAll(), options: settings)
 
         struct Pay: Endpoint {
-            static let service: Service = "payments"
-            static let method: RPCMethod = "orders.pay"
+            var service: Service { "payments" }
+            var method: RPCMethod { "orders.pay" }
             var order: Int
             var key: String
             typealias Success = Bool

@@ -233,10 +233,10 @@ import Testing
 
     @Test(.features("002-09")) func aValueThatCannotBeMadeIsAFailure() async throws {
         struct Order: RESTEndpoint {
-            static let service: Service = "a"
-            static let verb: HTTPRequest.Method = .get
-            static let path: PathTemplate = "/order"
-            static func success(from result: RPCResult) throws -> Int { throw Failure() }
+            var service: Service { "a" }
+            var verb: HTTPRequest.Method { .get }
+            var path: PathTemplate { "/order" }
+            func success(from response: UnboxedResponse) throws -> Int { throw Failure() }
         }
         let engine = RecordingEngine(answers: [.init(body: #"{"token":"ZZZZZZ"}"#)])
         let system = try await Self.system(engine)

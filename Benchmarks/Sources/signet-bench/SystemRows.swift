@@ -1,0 +1,129 @@
+import CFloor
+import HTTPTypes
+import SignetClient
+import SignetPinning
+import SignetTransport
+
+/// Processor time of a call through the network system, beside the engine alone: an engine without a
+/// network, so that the difference is what the pipeline costs.
+struct SystemRows {
+    static let names = [
+        "system-empty", "system-empty-16", "system-full", "system-full-16", "system-interceptor",
+    ]
+
+    /// Responds at once.
+    private struct InstantEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "instant", pinsPublicKeys: true, speaksHTTP2: false)
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            EngineResponse(
+                response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array("7".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func shutdown() async {}
+    }
+
+    /// Hands the call on.
+    private struct Empty: CallInterceptor, AttemptInterceptor {
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            try await next(call)
+        }
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            try await next(call)
+        }
+    }
+
+    private static let total = 4000
+    private let engine = InstantEngine()
+
+    static func rows() throws -> [Row] { SystemRows().rows() }
+
+    private func rows() -> [Row] {
+        [
+            row("system-empty", callers: 1, isFull: false, goal: 60),
+            row("system-empty-16", callers: 16, isFull: false, goal: 60),
+            row("system-full", callers: 1, isFull: true, goal: 120),
+            row("system-full-16", callers: 16, isFull: true, goal: 120),
+            Row(
+                name: "system-interceptor", unit: .microseconds, goal: .value(2), rounds: 15,
+                ours: {
+                    let with = try await calls(callers: 1) {
+                        $0.callOptions.interceptors = [Empty()]
+                    }
+                    return try await with - calls(callers: 1)
+                },
+                floor: { try await calls(callers: 1) }),
+        ]
+    }
+
+    private func row(_ name: String, callers: Int, isFull: Bool, goal: Double) -> Row {
+        Row(
+            name: name, unit: .microseconds, goal: .value(goal),
+            ours: {
+                try await calls(callers: callers) { options in
+                    guard isFull else { return }
+                    options.callOptions.deadline = .seconds(60)
+                    options.callOptions.fields[.userAgent] = "bench/1"
+                    options.callOptions.interceptors = [Empty()]
+                    options.callOptions.attemptInterceptors = [Empty()]
+                    options.callOptions.tags = ["bench"]
+                    options.callOptions.trace = CallTrace()
+                    options.engines["instant"] = engine
+                    options.callOptions.engine = EngineChoice(
+                        trial: .init("instant", percent: 50), fallback: .init("instant"))
+                }
+            },
+            floor: { try await alone(callers: callers) })
+    }
+
+    /// Microseconds of a call through a system, signed neither way: SigningRows measure signatures.
+    private func calls(
+        callers: Int, change: (inout NetworkSystem.Options) -> Void = { _ in }
+    ) async throws -> Double {
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        change(&options)
+        let pin = try Pin(bytes: [UInt8](repeating: 1, count: 32))
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])]),
+            options: options)
+        let time = try await time(callers: callers) {
+            let response = try await system.call(RESTRequest(.get, "/x"), on: "a")
+            try require(response.status == 200, "wrong answer")
+        }
+        await system.shutdown()
+        return time
+    }
+
+    private func alone(callers: Int) async throws -> Double {
+        let head = HTTPRequest(
+            method: .get, scheme: "https", authority: "api.example.com", path: "/v1/x")
+        return try await time(callers: callers) { [engine] in
+            let response = try await engine.send(EngineRequest(head))
+            let body = try await response.body.collect(limit: 1 << 20)
+            try require(body.count == 1, "wrong answer")
+        }
+    }
+
+    /// Microseconds of processor time of the process for one call.
+    private func time(
+        callers: Int, _ call: @escaping @Sendable () async throws -> Void
+    ) async throws -> Double {
+        let start = floor_process_seconds()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<callers {
+                group.addTask {
+                    for _ in stride(from: worker, to: Self.total, by: callers) { try await call() }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return (floor_process_seconds() - start) / Double(Self.total) * 1e6
+    }
+}

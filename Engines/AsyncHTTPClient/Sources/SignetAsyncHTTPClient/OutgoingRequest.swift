@@ -1,0 +1,94 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+internal import SignetPinning
+internal import SignetTransport
+
+/// Makes async-http-client's request, or refuses what async-http-client can't do.
+enum OutgoingRequest {
+    /// - Parameter trust: The CAs of this one request; nil for the engine's.
+    /// - Throws: `TransportError` with code `invalid-request`, or the pin policy's refusal.
+    static func make(
+        _ request: EngineRequest, trust: TLSConfiguration?
+    ) throws(TransportError) -> (HTTPClientRequest, WebOrigin) {
+        let url = try WebURL(request.request)
+        let origin = url.origin
+        guard request.proxy == nil else { throw unsupported("a proxy") }
+        guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
+        try checkPolicy(of: request, for: origin)
+        let path = request.request.path ?? "/"
+        let text = "\(origin.scheme)://\(origin.authority)\(path)"
+        // Foundation escapes what it doesn't know, and the target must be sent as it was signed.
+        guard path.hasPrefix("/"), !path.contains("#"), URL(string: text)?.absoluteString == text
+        else { throw unsupported("this target") }
+        var outgoing = HTTPClientRequest(url: text)
+        outgoing.method = HTTPMethod(rawValue: request.request.method.rawValue)
+        outgoing.tlsConfiguration = trust
+        for field in request.request.headerFields {
+            outgoing.headers.add(name: field.name.rawName, value: field.value)
+        }
+        outgoing.body = body(request.body)
+        return (outgoing, origin)
+    }
+
+    /// Refuses hosts whose policy this engine can't enforce. The network system does that before; a
+    /// program may use the engine alone.
+    private static func checkPolicy(
+        of request: EngineRequest, for origin: WebOrigin
+    ) throws(TransportError) {
+        guard let policy = request.policy else { return }
+        let decision = policy.decision(
+            for: origin.host, isSecure: origin.isSecure, now: Int64(Date().timeIntervalSince1970))
+        if let refusal = decision.refusal {
+            throw TransportError(code(of: refusal), refusal.message, pinRefusal: refusal.refusal)
+        }
+        guard !decision.isPinned else { throw unsupported("the pins of \(origin.authority)") }
+        guard decision.rule?.authorities == nil else {
+            throw unsupported("CAs of \(origin.authority) alone")
+        }
+    }
+
+    private static func code(of refusal: PinError) -> TransportError.Code {
+        switch refusal.code {
+        case .unlistedHost: .unlistedHost
+        case .policyExpired: .policyExpired
+        case .cleartextToPinnedHost: .cleartextToPinnedHost
+        default: .invalidRequest
+        }
+    }
+
+    private static func body(_ body: RequestBody) -> HTTPClientRequest.Body? {
+        if let bytes = body.bytes {
+            return bytes.isEmpty ? nil : .bytes(ByteBuffer(bytes: bytes))
+        }
+        let length = body.length.map { HTTPClientRequest.Body.Length.known($0) } ?? .unknown
+        return .stream(BodySequence(body: body), length: length)
+    }
+
+    private static func unsupported(_ what: String) -> TransportError {
+        TransportError(
+            .invalidRequest, "the engine async-http-client can't use \(what); nothing was sent")
+    }
+}
+
+/// A request's body as async-http-client reads it.
+private struct BodySequence: AsyncSequence, Sendable {
+    let body: RequestBody
+
+    struct Iterator: AsyncIteratorProtocol {
+        let body: RequestBody
+        var reader: RequestBody.Reader?
+
+        mutating func next() async throws -> ByteBuffer? {
+            var current = try reader ?? body.makeReader()
+            let chunk = try await current.next()
+            reader = current
+            return chunk.map { ByteBuffer(bytes: $0) }
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(body: body) }
+}

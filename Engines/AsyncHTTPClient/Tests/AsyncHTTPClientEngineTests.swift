@@ -1,0 +1,251 @@
+import HTTPTypes
+import SignetAsyncHTTPClient
+import SignetClient
+import SignetPinning
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// What the engine on async-http-client does with requests, bodies, limits and ends.
+@Suite struct AsyncHTTPClientEngineTests {
+    /// A server that runs `run(c)` and prints what it gets of requests.
+    private static func server(
+        _ behaviour: String, tls: TestAuthority.Certificate? = nil
+    ) async throws -> (server: ServerProcess, port: Int) {
+        try await SocketServer.start(
+            """
+            def run(c):
+                first, body, rest = request(c)
+                if not first: return
+                print('GOT', first.split(b'\\r\\n')[0].decode(), len(body), flush=True)
+            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
+            """, tls: tls)
+    }
+
+    private static func request(
+        _ port: Int, _ path: String = "/", method: HTTPRequest.Method = .get,
+        scheme: String = "http", body: RequestBody = []
+    ) -> EngineRequest {
+        EngineRequest(
+            HTTPRequest(
+                method: method, scheme: scheme,
+                authority: "\(scheme == "http" ? "127.0.0.1" : "localhost"):\(port)", path: path),
+            body: body, timeout: .seconds(300))
+    }
+
+    /// The code of a call that fails, in its response's header or body.
+    private static func code(
+        _ engine: AsyncHTTPClientEngine, _ request: EngineRequest
+    ) async -> TransportError.Code? {
+        do throws(TransportError) {
+            _ = try await engine.send(request).body.collect()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    private static let ok =
+        "c.sendall(b'HTTP/1.1 200 Fine\\r\\nA: 1\\r\\nContent-Length: 5\\r\\n\\r\\nhello')"
+
+    @Test(.features("000-44", "002-12")) func itSendsAndReceives() async throws {
+        let (server, port) = try await Self.server(Self.ok)
+        let engine = try AsyncHTTPClientEngine()
+        var request = Self.request(
+            port, "/a%20b?c=%2F", method: .post, body: RequestBody([1, 2, 3]))
+        request.request.headerFields[.accept] = "text/plain"
+        let response = try await engine.send(request)
+        #expect(response.response.status.code == 200)
+        #expect(response.response.status.reasonPhrase == "Fine")
+        #expect(response.response.headerFields[try #require(.init("A"))] == "1")
+        #expect(response.httpVersion == .init(major: 1, minor: 1))
+        #expect(try await response.body.collect() == Array("hello".utf8))
+        #expect(response.finalTimings.total >= response.timings.firstByte)
+        #expect(server.stdout.contains("GOT POST /a%20b?c=%2F HTTP/1.1 3"))
+        #expect(!engine.capabilities.pinsPublicKeys)
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [Int64?.some(300_000), nil]) func itStreamsARequestsBody(_ length: Int64?)
+        async throws
+    {
+        let (server, port) = try await SocketServer.start(
+            """
+            def run(c):
+                data = b''
+                while len(data) < 300000:
+                    more = c.recv(65536)
+                    if not more: return
+                    data += more
+                print('GOT', flush=True)
+                c.sendall(b'HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n')
+            """)
+        let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+        for _ in 0..<30 { producer.yield([UInt8](repeating: 7, count: 10_000)) }
+        producer.finish()
+        let engine = try AsyncHTTPClientEngine()
+        let body = RequestBody.stream(length: length, chunks)
+        let response = try await engine.send(Self.request(port, method: .put, body: body))
+        #expect(response.response.status == .noContent)
+        #expect(server.stdout.contains("GOT"))
+        await engine.shutdown()
+    }
+
+    @Test(arguments: [4, 6]) func aBodyOfAnotherLengthIsRefused(_ length: Int64) async throws {
+        let (_, port) = try await SocketServer.start("def run(c): c.recv(65536); time.sleep(300)")
+        let engine = try AsyncHTTPClientEngine()
+        let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
+        producer.yield([1, 2, 3, 4, 5])
+        producer.finish()
+        let body = RequestBody.stream(length: length, chunks)
+        #expect(
+            await Self.code(engine, Self.request(port, method: .put, body: body)) == .bodyLength)
+        await engine.shutdown()
+    }
+
+    @Test func itReceivesOnlyAsFastAsTheBodyIsRead() async throws {
+        let (_, port) = try await Self.server(
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 8000000\\r\\n\\r\\n' + b'x' * 8000000)"
+        )
+        var settings = AsyncHTTPClientEngine.Configuration()
+        settings.bodyBufferSize = 1000
+        let engine = try AsyncHTTPClientEngine(settings)
+        var count = 0
+        for try await chunk in try await engine.send(Self.request(port)).body {
+            count += chunk.count
+            await Task.yield()
+        }
+        #expect(count == 8_000_000)
+        await engine.shutdown()
+    }
+
+    // MARK: Errors and limits
+
+    private static let replies: [(String, TransportError.Code)] = [
+        ("pass", .cutOff),
+        ("c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')", .cutOff),
+        ("c.sendall(b'<html>hello</html>\\r\\n\\r\\n')", .malformedResponse),
+        (
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000001\\r\\n\\r\\n')\ntime.sleep(300)",
+            .responseTooLarge
+        ),
+        ("c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n' + b'x' * 1100000)", .responseTooLarge),
+        ("time.sleep(300)", .timeout),
+        (
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')\ntime.sleep(300)",
+            .timeout
+        ),
+    ]
+
+    @Test(arguments: replies.indices) func namesWhatWentWrong(_ index: Int) async throws {
+        let (behaviour, code) = Self.replies[index]
+        let (_, port) = try await Self.server(behaviour)
+        let engine = try AsyncHTTPClientEngine()
+        var request = Self.request(port)
+        request.maximumBodySize = 1_000_000
+        if code == .timeout { request.timeout = .milliseconds(200) }
+        #expect(await Self.code(engine, request) == code)
+        await engine.shutdown()
+    }
+
+    @Test func namesFailuresBeforeTheRequest() async throws {
+        let engine = try AsyncHTTPClientEngine()
+        #expect(await Self.code(engine, Self.request(freePort())) == .connect)
+        let (server, port) = try await Self.server(
+            Self.ok, tls: try TestAuthority.trusted.get().leaf)
+        // The machine's CAs don't know this one.
+        #expect(await Self.code(engine, Self.request(port, scheme: "https")) == .tls)
+        #expect(!server.stdout.contains("GOT"))
+        var trusting = Self.request(port, scheme: "https")
+        trusting.caFile = try TestAuthority.trusted.get().caFile
+        #expect(await Self.code(engine, trusting) == nil)
+        trusting.caFile = "/nowhere.pem"
+        #expect(await Self.code(engine, trusting) == .trustStore)
+        await engine.shutdown()
+        #expect(await Self.code(engine, Self.request(port)) == .notRunning)
+        var settings = AsyncHTTPClientEngine.Configuration()
+        settings.caFile = "/nowhere.pem"
+        let error = #expect(throws: TransportError.self) { try AsyncHTTPClientEngine(settings) }
+        #expect(error?.code == .trustStore)
+    }
+
+    @Test(arguments: [true, false]) func aCallEndsOnce(_ isCancelled: Bool) async throws {
+        let (server, port) = try await Self.server("time.sleep(300)")
+        let engine = try AsyncHTTPClientEngine()
+        let call = Task { await Self.code(engine, Self.request(port)) }
+        #expect(try await eventually { server.stdout.contains("GOT") })
+        if isCancelled { call.cancel() } else { await engine.shutdown() }
+        #expect(await call.value == (isCancelled ? .cancelled : .notRunning))
+        await engine.shutdown()
+    }
+
+    // MARK: What it can't do
+
+    @Test(arguments: ["proxy", "connect-to", "target", "CONNECT *"])
+    func whatItCannotDoIsRefused(_ what: String) async throws {
+        let (server, port) = try await Self.server(Self.ok)
+        let engine = try AsyncHTTPClientEngine()
+        var request = Self.request(port)
+        switch what {
+        case "proxy": request.proxy = try Proxy(parsing: "http://127.0.0.1:\(port)")
+        case "connect-to": request.connectTo = [try .init(parsing: "::127.0.0.1:\(port)")]
+        case "target": request.request.path = "/a b"
+        default: request.request.path = "*"
+        }
+        #expect(await Self.code(engine, request) == .invalidRequest)
+        #expect(!server.stdout.contains("GOT"))
+        await engine.shutdown()
+    }
+
+    @Test(.features("000-44"), arguments: [true, false])
+    func nothingIsSentToAPinnedHost(_ throughSystem: Bool) async throws {
+        let authority = try TestAuthority.trusted.get()
+        let (server, port) = try await Self.server(Self.ok, tls: authority.leaf)
+        var settings = AsyncHTTPClientEngine.Configuration()
+        settings.caFile = authority.caFile
+        let engine = try AsyncHTTPClientEngine(settings)
+        let policy = try PinPolicy(rules: [
+            PinRule(
+                host: "localhost",
+                pins: [Pin(parsing: authority.root.pin), Pin(parsing: authority.leaf.pin)])
+        ])
+        if throughSystem {
+            var options = NetworkSystem.Options()
+            options.engines["nio"] = engine
+            options.callOptions.engine = EngineChoice("nio")
+            let system = try await NetworkSystem.start(
+                services: [
+                    "a": ServiceConfiguration(
+                        baseURL: "https://localhost:\(port)/", payloadProtocol: .rest)
+                ], policy: policy, options: options)
+            let error = await #expect(throws: ClientError.self) {
+                try await system.call(RESTRequest(.get, "/"), on: "a")
+            }
+            #expect(error?.code == .engineCannotPin)
+            await system.shutdown()
+        } else {
+            var request = Self.request(port, scheme: "https")
+            request.policy = policy
+            #expect(await Self.code(engine, request) == .invalidRequest)
+            await engine.shutdown()
+        }
+        #expect(!server.stdout.contains("GOT"))
+    }
+
+    @Test func itSendsForASystemWhereNothingIsPinned() async throws {
+        let (_, port) = try await Self.server(
+            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n7')")
+        var options = NetworkSystem.Options()
+        options.engines["nio"] = try AsyncHTTPClientEngine()
+        options.callOptions.engine = EngineChoice("nio")
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "http://127.0.0.1:\(port)/", payloadProtocol: .rest)
+            ], policy: PinPolicy(rules: [], unlisted: .allow), options: options)
+        let response = try await system.call(RESTRequest(.get, "/"), on: "a")
+        #expect(response.status == 200)
+        await system.shutdown()
+    }
+}
