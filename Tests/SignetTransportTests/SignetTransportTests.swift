@@ -1,6 +1,7 @@
 import SignetPinning
 import SignetTransport
 import TestSupport
+import TestSupport
 import Testing
 
 @Suite struct ResponseBodyTests {
