@@ -26,7 +26,9 @@ import Testing
     }
 
     /// What became of the calls, after the system was shut down.
-    private func endings(of events: AsyncStream<CallEvent>) async -> [String] {
+    private func endings(
+        of events: some AsyncSequence<CallEvent, Never>
+    ) async -> [String] {
         var endings: [String] = []
         for await event in events {
             guard case .finished(let record) = event else { continue }
