@@ -50,6 +50,13 @@ extension RequestBody {
         return fields
     }
 
+    /// Returns the same body without trailers.
+    package func withoutTrailers() -> RequestBody {
+        var body = self
+        body.makeTrailers = nil
+        return body
+    }
+
     /// Returns the same body with the trailers of another one.
     package func withTrailers(of other: RequestBody) -> RequestBody {
         var body = self

@@ -103,9 +103,9 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A megabyte comes back whole although neither side waits for the other.
+    /// Neither side waits for the other.
     @Test(.timeLimit(.minutes(2)), arguments: [false, true])
-    func aMegabyteComesBackWhole(_ http2: Bool) async throws {
+    func manyBlocksComeBackWhole(_ http2: Bool) async throws {
         let server = try await echo(http2: http2)
         let engine = try engine()
         // The frames' server never opens a window of 64 KiB again.

@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func areRefusedOverHTTP2BeforeTheRequestLeaves() async throws {
-        let server = try await http2("c.sendall(answer(stream, b'ok'))")
+        let server = try await http2("c.sendall(answer(stream, b'ok', length=2))")
         let engine = try engine()
         let producer = Producer.of([[1]])
         let one = one

@@ -39,4 +39,45 @@ import Testing
     func writesASize(_ count: Int64, _ text: String) {
         #expect(ProgressBar.size(count) == text)
     }
+
+    private static let script = "/usr/bin/script"
+
+    /// A call that lasts until its bar was seen, on a terminal that util-linux's `script` makes.
+    @Test(
+        .timeLimit(.minutes(2)),
+        .enabled("util-linux's script is there") {
+            FileManager.default.isExecutableFile(atPath: Self.script)
+        })
+    func standsOnATerminalUntilTheResultIsPrinted() async throws {
+        let folder = try TemporaryDirectory()
+        let (server, port) = try await SocketServer.start(
+            """
+            import os
+            def run(c):
+                head(c)
+                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n"abc')
+                while not os.path.exists(arguments[0]): time.sleep(0.01)
+                c.sendall(b'defg"')
+            """, [folder.path("seen")])
+        let call = try ChildProcess(
+            Self.script,
+            [
+                "-qec",
+                "'\(SignetTool.url.path)' call http://localhost:\(port) 'GET /x' --protocol rest",
+                "/dev/null",
+            ], environment: ["TERM": "xterm"], directory: folder.url)
+        let isSeen = try await eventually {
+            String(decoding: call.output.stdout, as: UTF8.self).contains("44 % of 9 bytes")
+        }
+        #expect(isSeen)
+        try folder.write([UInt8](), to: "seen")
+        let output = try await call.outcome()
+        #expect(output.text.contains("\r\u{1B}[K\"abcdefg\""), "\(output.text.debugDescription)")
+        // Without a terminal there is only the result.
+        let piped = try await SignetTool.run([
+            "call", "http://localhost:\(port)", "GET /x", "--protocol", "rest",
+        ])
+        #expect(piped.text == "\"abcdefg\"\n" && piped.stderr.isEmpty)
+        try await server.stop()
+    }
 }

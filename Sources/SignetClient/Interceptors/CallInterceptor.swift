@@ -30,8 +30,8 @@ public struct OutgoingCall: Sendable {
 /// `next` again if the body is replayable. Interceptors run in the order in which they are declared:
 /// those of the system first, then those of the service, the endpoint and the call.
 ///
-/// The response's body is what the server sent, before it is unboxed. For a download it is empty, and
-/// only an own response (without `next`) is written to the file.
+/// The response's body is what the server sent, before it is unboxed. For a download and a
+/// stream it is empty, and only an own response (without `next`) is written to the file or handed out.
 ///
 /// ```swift
 /// struct Timing: CallInterceptor {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Two calls have the same identity if service, base URL, method, path, parameters, additional fields, sets
 /// and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
-/// `send`; batches, exchanges, uploads and downloads always run.
+/// `send`; batches, exchanges, streams, uploads and downloads always run.
 ///
 /// ```swift
 /// struct ListOrders: Endpoint {
