@@ -120,7 +120,11 @@ import Testing
             Settings.configuration([
                 "app.runMode": .string(mode.rawValue), "services.a.protocol": "rest",
                 "services.a.staging.baseURL": "https://service.example.com",
+                "services.a.staging.pins": ["sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="],
                 "services.a.development.baseURL": "https://service.example.com",
+                "services.a.development.pins": [
+                    "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
+                ],
             ]), options: options)
         _ = try await system.send(Search(text: "tea"))
         _ = try await system.send(RESTCall(RESTRequest(.delete, "/x"), on: "a"))

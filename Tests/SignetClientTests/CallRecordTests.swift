@@ -183,6 +183,9 @@ import Testing
             [
                 "app.runMode": "development", "simulation.timeout": true,
                 "services.a.development.baseURL": "https://test.example.com/rpc",
+                "services.a.development.pins": [
+                    "sha256/AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="
+                ],
             ], engine)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(RPCCall("m"), on: "a")

@@ -197,7 +197,7 @@ import Testing
     @Test(arguments: [true, false]) func workRunsOnTheEnginesThreadIfAsked(_ isAsked: Bool)
         async throws
     {
-        let (_, port) = try await Self.server()
+        let (server, port) = try await Self.server()
         let names = NameList()
         var options = Self.options()
         options.runsOnEngineThread = isAsked
@@ -211,5 +211,6 @@ import Testing
         #expect(names.all.count == 2)
         #expect(names.all.allSatisfy { ($0 == "signet-curl\n") == isAsked }, "\(names.all)")
         await system.shutdown()
+        try await server.stop()
     }
 }

@@ -18,8 +18,8 @@ import Testing
             "services.a.protocol": "rest", "services.a.attempts": 1,
             "services.a.commonFields": ["x-client": .string(canary)],
             "services.a.commonParameters": ["client": .string(canary)],
-            "app.userAgent": .string(canary), "responseChecks.codeField": "code",
-            "responseChecks.goodCodes": [.string(canary)],
+            "app.userAgent": .string(canary), "services.a.responseChecks.codeField": "code",
+            "services.a.responseChecks.goodCodes": [.string(canary)],
         ]
         for (name, value) in values { all[name] = value }
         var options = NetworkSystem.Options()

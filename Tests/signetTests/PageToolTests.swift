@@ -97,7 +97,7 @@ import Testing
         try expectSafe(page, of: "the plan")
         for text in [
             authority.leaf.pin, "localhost", "b.example.com", "in use", "in reserve",
-            "no key at hand", "2099-12-31", "today", "Lead time", "no-key", "&lt;script&gt;",
+            "no key at hand", "2099-12-31", "today", "Lead time", "no-key",
             "&lt;b&gt;&quot;next&#39;.csr", "Days left",
         ] {
             #expect(page.contains(text), "\(text)")

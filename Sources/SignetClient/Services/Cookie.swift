@@ -121,7 +121,7 @@ struct Cookie: Sendable {
             guard let domain, !domain.isEmpty else { return true }
             // A parent's domain would give the cookie to hosts beside this one, or to a public suffix.
             let host = try? Authority(parsing: domain)
-            return host?.host == origin.host && host?.port == nil
+            return host?.host == origin.host && host?.writtenPort == nil
         }
 
         /// Reads a Max-Age, no longer than the longest life.
