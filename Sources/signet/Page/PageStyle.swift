@@ -25,6 +25,7 @@ enum PageStyle {
         caption{text-align:left;padding:.25rem 0}
         th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--line);\
         overflow-wrap:anywhere;min-width:5rem}
+        th{overflow-wrap:break-word}
         tbody th{font-weight:600}
         code{font:.85rem ui-monospace,monospace}
         .state{font-weight:600;white-space:nowrap}
