@@ -1,4 +1,4 @@
-internal import HTTPTypes
+package import HTTPTypes
 internal import SignetCurl
 internal import SignetTransport
 
@@ -24,7 +24,7 @@ public struct RequestCompression: Sendable, Hashable {
     ///
     /// Bytes are sent as they are if they don't become fewer. A stream is compressed while it is sent, in
     /// chunks without a Content-Length. A body stays as it is if the request already has the field
-    /// Content-Encoding, Content-Range or Content-Digest.
+    /// Content-Encoding, Content-Range, Content-Digest or Repr-Digest.
     ///
     /// - Parameter minimumSize: In bytes. Smaller bodies are sent as they are; a stream whose length isn't
     ///   known is compressed.
@@ -59,8 +59,33 @@ extension OutgoingCall {
     }
 
     private static func keepsBody(_ name: HTTPField.Name) -> Bool {
-        ["content-encoding", "content-range", "content-digest", "content-md5", "digest"]
-            .contains(name.canonicalName)
+        [
+            "content-encoding", "content-range", "content-digest", "content-md5", "digest",
+            "repr-digest",
+        ]
+        .contains(name.canonicalName)
+    }
+}
+
+extension RequestCompression {
+    /// Returns the bytes of a request's body before they were compressed; the bytes themselves if they
+    /// aren't gzip, or are more than 64 MiB.
+    package static func original(of body: [UInt8], sentWith fields: HTTPFields) -> [UInt8] {
+        guard fields[.contentEncoding] == "gzip" else { return body }
+        var limits = ContentDecoding()
+        limits.maximumSize = 64 << 20
+        do throws(TransportError) {
+            var decoder = try ContentDecoder(
+                HTTPResponse(status: .ok, headerFields: [.contentEncoding: "gzip"]),
+                answering: .get, limits: limits)
+            decoder.push(body)
+            var whole: [UInt8] = []
+            while let piece = try decoder.next() { whole += piece }
+            try decoder.finish()
+            return whole
+        } catch {
+            return body
+        }
     }
 }
 

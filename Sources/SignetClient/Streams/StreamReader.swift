@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SignetCurl
+internal import SignetJSON
 internal import SignetRPC
 internal import SignetSigning
 internal import SignetTransport
@@ -10,6 +11,7 @@ final class StreamReader: ResponseReader {
     let limit: Int
     private let system: NetworkSystem
     private let identity: CallIdentity
+    private let json: JSONConventions
     private let pipe: StreamPipe
     /// Whether only a response with status 2xx is handed out. Others are read into memory.
     private let needsSuccess: Bool
@@ -22,6 +24,7 @@ final class StreamReader: ResponseReader {
         self.system = system
         self.limit = admission.rules.maximumResponseSize
         self.identity = admission.identity
+        self.json = admission.options.json ?? JSONConventions()
         self.pipe = pipe
         self.needsSuccess = needsSuccess
     }
@@ -67,7 +70,16 @@ final class StreamReader: ResponseReader {
                 if decoder.decodes { return try await decode(response, with: decoder) }
             }
             try open(response.response, of: response)
-            for try await chunk in response.body { try await pipe.write(chunk) }
+            var left = limit
+            for try await chunk in response.body {
+                guard chunk.count <= left else {
+                    throw ClientError(
+                        .responseTooLarge, "the response's body has more than \(limit) bytes",
+                        status: response.response.status.code)
+                }
+                left -= chunk.count
+                try await pipe.write(chunk)
+            }
             pipe.setTrailers(response.trailers)
         } catch let error as TransportError {
             throw ClientError(error, status: response.response.status.code)
@@ -110,6 +122,7 @@ final class StreamReader: ResponseReader {
         }
         pipe.open(
             StreamPipe.Head(
-                identity: identity, response: header, httpVersion: response.httpVersion))
+                identity: identity, response: header, httpVersion: response.httpVersion,
+                json: json))
     }
 }
