@@ -68,7 +68,7 @@ import SignetClient
     }
 }
 
-/// What the program is asked to do.
+/// A command of the program.
 enum Command {
     case list
     case order(item: String, quantity: Int)
