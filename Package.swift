@@ -200,6 +200,11 @@ let package = Package(
             dependencies: ["ParleyExample", "SignetClient", "TestSupport"],
             path: "Examples/parley/Tests", swiftSettings: houseRules),
 
+        // The page to copy from, against the orders host; no product, so no other package sees its name.
+        .executableTarget(
+            name: "shop", dependencies: ["SignetClient", logging], path: "Examples/shop/Sources",
+            swiftSettings: houseRules),
+
         .target(
             name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
             swiftSettings: houseRules),
@@ -248,7 +253,7 @@ let package = Package(
                 "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault", "signet",
             ]),
         .testTarget(
-            name: "OrdersHostTests", dependencies: ["TestSupport", "signet"],
+            name: "OrdersHostTests", dependencies: ["TestSupport", "shop", "signet"],
             swiftSettings: houseRules),
     ],
     swiftLanguageModes: [.v6]

@@ -101,6 +101,7 @@ import Testing
         (#"{"jsonrpc":"2.0","id":1,"method":"orders.create","params":["tea",1,1]}"#, -32602),
         (#"{"jsonrpc":"2.0","id":1,"method":"orders.create","params":["tea",1.5]}"#, -32602),
         (#"{"jsonrpc":"2.0","id":1,"method":"orders.list","params":[1]}"#, -32602),
+        (#"{"jsonrpc":"2.0","id":1,"method":"session.renew","params":[1]}"#, -32602),
         (#"{"jsonrpc":"2.0","id":1,"method":"orders.list","params":"x"}"#, -32600),
         (#"{"jsonrpc":"1.0","id":1,"method":"orders.list"}"#, -32600),
         (#"{"jsonrpc":"2.0","id":{},"method":"orders.list"}"#, -32600),

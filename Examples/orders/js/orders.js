@@ -1,20 +1,27 @@
-// The orders host: JSON-RPC 2.0 at /rpc, REST at /orders; everything only for signed requests.
+// The orders host: JSON-RPC 2.0 at /rpc, REST at /orders; everything only for signed requests, and
+// receipts only with a session's token beside the signature.
 
 import fs from 'fs';
 import signature from 'signature.js';
 
 const KEPT = 100;
+const USES = 2;  // of a session's token
 const FILE = `${ngx.conf_prefix}orders.json`;
 const INVALID_PARAMS = {code: -32602, message: 'Invalid params'};
 
-// The orders taken so far: {next, orders}. One worker process, and no pause between reading and
-// writing, so that two requests never meet here.
+// The orders taken so far and the sessions: {next, orders, sessions}. One worker process, and no pause
+// between reading and writing, so that two requests never meet here.
 function load() {
+    const state = {next: 1, orders: [], sessions: []};
     try {
-        return JSON.parse(fs.readFileSync(FILE));
+        return Object.assign(state, JSON.parse(fs.readFileSync(FILE)));
     } catch (error) {
-        return {next: 1, orders: []};
+        return state;
     }
+}
+
+function save(state) {
+    fs.writeFileSync(FILE, JSON.stringify(state));
 }
 
 function isOrder(order) {
@@ -28,9 +35,33 @@ function create(wanted) {
     const order = {
         id: state.next, item: wanted.item, quantity: wanted.quantity, status: 'created',
     };
-    const orders = state.orders.concat([order]).slice(-KEPT);
-    fs.writeFileSync(FILE, JSON.stringify({next: order.id + 1, orders: orders}));
+    state.next += 1;
+    state.orders = state.orders.concat([order]).slice(-KEPT);
+    save(state);
     return order;
+}
+
+// Begins a session: a token that is good for a few requests. $request_id is 16 random bytes in hex.
+function renew(request) {
+    const state = load();
+    const session = {token: request.variables.request_id, left: USES};
+    state.sessions = state.sessions.concat([session]).slice(-KEPT);
+    save(state);
+    return {token: session.token, uses: session.left};
+}
+
+// Takes one use of the token that a request carries; false if the token has none left, or is not ours.
+function spend(request) {
+    const state = load();
+    const field = Buffer.from(request.headersIn.Authorization || '');
+    const session = state.sessions.filter(one => one.left > 0
+        && signature.equalInConstantTime(Buffer.from(`Bearer ${one.token}`), field))[0];
+    if (session === undefined) {
+        return false;
+    }
+    session.left -= 1;
+    save(state);
+    return true;
 }
 
 function answer(request, status, value) {
@@ -43,7 +74,9 @@ function problem(request, status, code, message) {
 }
 
 // A method's {result} or {error}. Parameters are taken by name or by position.
-function perform(method, params) {
+function perform(method, params, request) {
+    const hasNone = params === undefined
+        || (params !== null && typeof params === 'object' && Object.keys(params).length === 0);
     switch (method) {
     case 'orders.create': {
         const wanted = Array.isArray(params)
@@ -51,18 +84,17 @@ function perform(method, params) {
         const isRight = isOrder(wanted) && (!Array.isArray(params) || params.length === 2);
         return isRight ? {result: create(wanted)} : {error: INVALID_PARAMS};
     }
-    case 'orders.list': {
-        const isRight = params === undefined
-            || (params !== null && typeof params === 'object' && Object.keys(params).length === 0);
-        return isRight ? {result: load().orders} : {error: INVALID_PARAMS};
-    }
+    case 'orders.list':
+        return hasNone ? {result: load().orders} : {error: INVALID_PARAMS};
+    case 'session.renew':
+        return hasNone ? {result: renew(request)} : {error: INVALID_PARAMS};
     default:
         return {error: {code: -32601, message: 'Method not found'}};
     }
 }
 
 // The reply to one call, or undefined for a notification.
-function reply(call) {
+function reply(call, request) {
     const isObject = call !== null && typeof call === 'object' && !Array.isArray(call);
     const hasParams = isObject && call.params !== undefined;
     const id = isObject && (typeof call.id === 'string' || typeof call.id === 'number')
@@ -72,7 +104,7 @@ function reply(call) {
         || (call.id !== undefined && call.id !== null && id === null)) {
         return {jsonrpc: '2.0', id: id, error: {code: -32600, message: 'Invalid Request'}};
     }
-    const outcome = perform(call.method, call.params);
+    const outcome = perform(call.method, call.params, request);
     if (call.id === undefined) {
         return undefined;
     }
@@ -98,7 +130,7 @@ function rpc(request, body) {
         return;
     }
     const isBatch = Array.isArray(call) && call.length > 0;
-    const replies = (isBatch ? call : [call]).map(reply)
+    const replies = (isBatch ? call : [call]).map(one => reply(one, request))
         .filter(one => one !== undefined);
     if (replies.length === 0) {
         request.return(204);
@@ -109,10 +141,19 @@ function rpc(request, body) {
 
 function rest(request, path, body) {
     if (path !== '/orders') {
-        const id = Number(path.slice('/orders/'.length));
-        const order = load().orders.filter(order => order.id === id)[0];
+        const parts = path.split('/');  // '', 'orders', ID, perhaps 'receipt'
+        const isReceipt = parts.length === 4;
+        if (isReceipt && !spend(request)) {
+            request.variables.reason = 'no-session';
+            request.headersOut['WWW-Authenticate'] = 'Bearer realm="orders"';
+            problem(request, 401, 'no-session', 'A receipt needs a token of session.renew.');
+            return;
+        }
+        const order = load().orders.filter(order => order.id === Number(parts[2]))[0];
         if (order === undefined) {
             problem(request, 404, 'no-such-order', 'There is no such order.');
+        } else if (isReceipt) {
+            answer(request, 200, {order: order.id, text: `${order.quantity} x ${order.item}`});
         } else {
             answer(request, 200, order);
         }
@@ -137,7 +178,7 @@ function methodsOf(path) {
     if (path === '/orders') {
         return ['GET', 'POST'];
     }
-    return /^\/orders\/[1-9][0-9]{0,14}$/.test(path) ? ['GET'] : [];
+    return /^\/orders\/[1-9][0-9]{0,14}(\/receipt)?$/.test(path) ? ['GET'] : [];
 }
 
 // Every request ends here: verified first, then answered by the path that was signed.

@@ -238,4 +238,4 @@ function verify(request, keys, body, now) {
     }
 }
 
-export default {verify};
+export default {verify, equalInConstantTime};
