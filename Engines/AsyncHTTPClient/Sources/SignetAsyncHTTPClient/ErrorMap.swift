@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -42,9 +43,7 @@ struct ErrorMap: Sendable {
             TransportError(.responseTooLarge, "\(origin) sent a header that is too large")
         case is HTTPParserError: malformed("no HTTP")
         case let error as ChannelError: transportError(error)
-        case let error as IOError:
-            TransportError(
-                .cutOff, "\(origin): the connection ended early: errno \(error.errnoCode)")
+        case let error as IOError: transportError(error)
         default: cutOff("\(type(of: error))")
         }
     }
@@ -79,6 +78,15 @@ struct ErrorMap: Sendable {
                 ? TransportError(.invalidRequest, "\(origin): \(error.shortDescription)")
                 : cutOff(error.shortDescription)
         }
+    }
+
+    /// An address without a name is connected to directly, so its failure comes as it is.
+    private func transportError(_ error: IOError) -> TransportError {
+        let refusals = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN, EADDRNOTAVAIL]
+        guard refusals.contains(error.errnoCode) else {
+            return cutOff("errno \(error.errnoCode)")
+        }
+        return TransportError(.connect, "\(origin): the connection failed")
     }
 
     private func transportError(_ error: NIOConnectionError) -> TransportError {
