@@ -25,16 +25,16 @@ extension NetworkSystem {
         /// Response checks of the program's own, by the names that `services.NAME.responseChecks.rules` may have
         /// beside ours, which cannot be replaced.
         public var responseChecks: [String: any ResponseCheck] = [:]
-        /// The largest body of a reply, in bytes.
+        /// The largest body of a response, in bytes.
         public var maximumResponseSize = 64 << 20
         /// The options of all calls; those of services, endpoints and calls win.
         public var callOptions = CallOptions()
-        /// The limits for decoding compressed replies. If nil, the system asks for no content coding and
+        /// The limits for decoding compressed responses. If nil, the system asks for no content coding and
         /// returns bodies as they were received.
         ///
         /// If set, calls send `Accept-Encoding`, which is added before they are signed; `exchange` sends only
-        /// the fields that it is given. The received bytes are checked against the reply's Content-Digest
-        /// before they are decoded. A decoded reply has no Content-Encoding and Content-Length fields.
+        /// the fields that it is given. The received bytes are checked against the response's Content-Digest
+        /// before they are decoded. A decoded response has no Content-Encoding and Content-Length fields.
         public var decoding: ContentDecoding?
         /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no monitoring.
         public var sealing: Sealing?

@@ -41,7 +41,7 @@ struct PartState: Sendable, Hashable {
         return JSONValue.object(object).serialized()
     }
 
-    /// The strong validator of a reply (RFC 9110, section 13.1.5).
+    /// The strong validator of a response (RFC 9110, section 13.1.5).
     static func validator(_ fields: HTTPFields) -> String? {
         if let tag = fields[.eTag] {
             let bytes = Array(tag.utf8)
@@ -60,7 +60,7 @@ struct PartState: Sendable, Hashable {
 
 /// The contents of a Content-Range field (RFC 9110, section 14.4).
 struct ContentRange: Hashable {
-    /// Nil in the reply to a range that cannot be had (416).
+    /// Nil in the response to a range that cannot be had (416).
     var range: ClosedRange<Int64>?
     /// The whole's length; nil where the server does not know it.
     var total: Int64?

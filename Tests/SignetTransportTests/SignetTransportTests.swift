@@ -1,7 +1,6 @@
 import SignetPinning
 import SignetTransport
 import TestSupport
-import TestSupport
 import Testing
 
 @Suite struct ResponseBodyTests {

@@ -92,7 +92,8 @@ import Testing
     }
 
     @Test(arguments: [4, 6]) func aBodyOfAnotherLengthIsRefused(_ length: Int64) async throws {
-        let (server, port) = try await SocketServer.start("def run(c): c.recv(65536); time.sleep(300)")
+        let (server, port) = try await SocketServer.start(
+            "def run(c): c.recv(65536); time.sleep(300)")
         let engine = try AsyncHTTPClientEngine()
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.yield([1, 2, 3, 4, 5])

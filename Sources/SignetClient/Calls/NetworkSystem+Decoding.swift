@@ -4,7 +4,7 @@ internal import SignetSigning
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// Reads a reply's body, and undoes its content coding where the options allow it.
+    /// Reads a response's body, and undoes its content coding where the options allow it.
     func collect(
         _ response: EngineResponse, answering method: HTTPRequest.Method, limit: Int
     ) async throws(TransportError) -> RawResponse {
@@ -32,7 +32,7 @@ extension NetworkSystem {
         }
         try decoder.finish()
         guard let digests = try? digester.take()?.finish() else {
-            throw TransportError(.resources, "the reply could not be digested")
+            throw TransportError(.resources, "the response could not be digested")
         }
         try Self.check(digests, of: response.response)
         fields[.contentEncoding] = nil
@@ -52,7 +52,7 @@ extension NetworkSystem {
         } catch {
             guard error.code == .digestMismatch else { return }
             throw TransportError(
-                .malformedResponse, "the reply's body is not what its Content-Digest says")
+                .malformedResponse, "the response's body is not what its Content-Digest says")
         }
     }
 }

@@ -75,7 +75,7 @@ extension UnboxedResponse {
     ///   `type-mismatch` if there is no result.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let result else {
-            throw ClientError(.typeMismatch, "the reply has no result", status: status)
+            throw ClientError(.typeMismatch, "the response has no result", status: status)
         }
         return try result.decode(type)
     }

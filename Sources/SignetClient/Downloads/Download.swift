@@ -1,4 +1,4 @@
-/// How a reply's body is fetched into a file.
+/// How a response's body is fetched into a file.
 public struct Download: Sendable, Hashable {
     /// Fields of the request besides those that the download makes (Range, If-Range, Accept-Encoding).
     public var fields: HTTPFields = [:]
@@ -16,7 +16,7 @@ public struct Download: Sendable, Hashable {
 
     /// The outcome of a download.
     public struct Result: Sendable, Hashable {
-        /// The status of the last reply, 200 or 206.
+        /// The status of the last response, 200 or 206.
         public let status: Int
         /// Its fields.
         public let fields: HTTPFields

@@ -21,7 +21,7 @@ struct DownloadRun: ~Copyable {
     /// The bytes that an earlier run left.
     private let found: Int64
     private var isFromEarlier: Bool
-    /// Where this reply's bytes began, and where they must end, if that is known.
+    /// Where this response's bytes began, and where they must end, if that is known.
     private var start: Int64 = 0
     private var end: Int64?
 
@@ -80,7 +80,7 @@ struct DownloadRun: ~Copyable {
 
     var offset: Int64 { part.size }
     var hasGrown: Bool { growth > 0 }
-    /// The bytes that this reply added.
+    /// The bytes that this response added.
     var growth: Int64 { part.size - start }
 
     /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
@@ -111,7 +111,7 @@ struct DownloadRun: ~Copyable {
         return try Self.digest("AT \(request.scheme ?? "")://\(request.authority ?? "")\(path)")
     }
 
-    /// Judges a reply's header and makes the part ready for its body.
+    /// Judges a response's header and makes the part ready for its body.
     mutating func begin(_ response: HTTPResponse) throws(ClientError) -> Beginning {
         let fields = response.headerFields
         let asked = asksForRest
@@ -203,7 +203,7 @@ struct DownloadRun: ~Copyable {
     mutating func take(_ chunk: [UInt8]) throws(ClientError) {
         let size = part.size + Int64(chunk.count)
         guard size <= end ?? .max else {
-            throw Self.malformed("more bytes came than the reply's header said")
+            throw Self.malformed("more bytes came than the response's header said")
         }
         try demand(size: size)
         do throws(FileFailure) {
@@ -213,10 +213,10 @@ struct DownloadRun: ~Copyable {
         }
     }
 
-    /// Whether all is there, at the end of a reply's body.
+    /// Whether all is there, at the end of a response's body.
     func isWhole() throws(TransportError) -> Bool {
         guard part.size == end ?? part.size else {
-            throw TransportError(.cutOff, "the reply ended before its range did")
+            throw TransportError(.cutOff, "the response ended before its range did")
         }
         let total = state?.total ?? part.size
         if part.size < total, !hasGrown {

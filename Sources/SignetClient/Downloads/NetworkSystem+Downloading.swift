@@ -23,7 +23,7 @@ extension NetworkSystem {
     ///   - path: The file; one that is there is replaced when the new one is whole.
     ///   - download: Digest, limits, mode.
     ///   - options: The call's options. An attempt continues where the one before it was cut off.
-    /// - Throws: `ClientError`: `http-status` for a reply that is neither 200 nor 206, `malformed-reply` for
+    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206, `malformed-reply` for
     ///   ranges that weren't asked for, `wrong-digest`, `file-busy` where another process fetches into the
     ///   same file, `unwritable-file`, and those of every call.
     public func download(

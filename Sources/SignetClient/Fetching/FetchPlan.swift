@@ -45,7 +45,7 @@ public struct FetchPlan: Sendable {
     public var parameters: [String]
     /// The end of all attempts together.
     public var timeout: Duration = .seconds(10)
-    /// The largest reply, in bytes.
+    /// The largest response, in bytes.
     public var maximumResponseSize = 1 << 20
     /// Where the last good values are kept; nil is nowhere.
     public var lastGood: LastGood?

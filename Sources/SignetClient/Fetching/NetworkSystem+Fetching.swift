@@ -23,7 +23,7 @@ extension NetworkSystem {
     /// from a service.
     ///
     /// The request for the fetched values is built from defaults and launch values, signed and pinned. The
-    /// reply is parsed strictly and checked against the schema like any input. The system refuses values
+    /// response is parsed strictly and checked against the schema like any input. The system refuses values
     /// that it couldn't work with. If fetching fails, the system checks the last good fetched values again
     /// and uses them, and ``startReport`` gives the reason. Good values are sealed and kept for the next
     /// start.
@@ -191,7 +191,7 @@ extension NetworkSystem {
                 for: admission)
         }
         guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
-            throw ClientError(.typeMismatch, "the reply holds no values", status: reply.status)
+            throw ClientError(.typeMismatch, "the response holds no values", status: reply.status)
         }
         do {
             return try GlobalConfiguration(

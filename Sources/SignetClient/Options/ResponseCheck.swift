@@ -47,7 +47,7 @@ public struct BusinessCodeCheck: ResponseCheck {
         for name in path { code = code?[name] }
         guard let code, !goodCodes.contains(code) else { return nil }
         let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
-        return "the reply's \(path.joined(separator: "."))\(found) is not one of the good codes"
+        return "the response's \(path.joined(separator: "."))\(found) is not one of the good codes"
     }
 }
 

@@ -61,7 +61,7 @@ extension NetworkSystem {
 
     private static var redirectLimit: Int { 64 << 10 }
 
-    /// The redirect that a reply is, where it is followed; nil where the reply is the answer.
+    /// The redirect that a response is, where it is followed; nil where the response is the answer.
     ///
     /// - Parameter signed: What became of the request before it was sent.
     /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.

@@ -152,7 +152,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
 private enum PageStep: Sendable {
     case first
     case at(WebURL)
-    /// A string or a number, and the status of the reply that named it.
+    /// A string or a number, and the status of the response that named it.
     case cursor(JSONValue, Int?)
     /// A page's number or offset, and the result of the page before it.
     case number(Int, after: [UInt8]?)
@@ -167,7 +167,7 @@ private enum PageStep: Sendable {
         }
     }
 
-    /// The value that goes into the request, and the status of the reply that named it.
+    /// The value that goes into the request, and the status of the response that named it.
     var value: (value: JSONValue, status: Int?)? {
         switch self {
         case .first, .at: nil

@@ -44,7 +44,7 @@ public struct ServiceConfiguration: Sendable {
     /// Parameters by name that every call carries; a call's own of the same name wins (object
     /// `services.NAME.commonParameters`).
     public var commonParameters: JSONObject
-    /// How long one attempt may take, from the first name look-up to the last byte of the reply
+    /// How long one attempt may take, from the first name look-up to the last byte of the response
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
     /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`

@@ -100,7 +100,8 @@ extension Timeline.Row {
             group: rule.pattern.description, label: "rule, \(rule.pins.count) pins",
             state: isOver ? "expired" : "in force", tone: isOver ? .bad : isWeak ? .warning : .good,
             // The last second in force, so that the date is the one of the rule.
-            end: rule.expires.map { $0.end - 1 }, note: effect + (rule.pins.count < 2 ? "; no backup pin" : ""),
+            end: rule.expires.map { $0.end - 1 },
+            note: effect + (rule.pins.count < 2 ? "; no backup pin" : ""),
             isOpen: rule.expires == nil)
     }
 }

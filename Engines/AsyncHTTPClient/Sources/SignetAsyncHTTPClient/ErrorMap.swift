@@ -82,7 +82,9 @@ struct ErrorMap: Sendable {
 
     /// An address without a name is connected to directly, so its failure comes as it is.
     private func transportError(_ error: IOError) -> TransportError {
-        let refusals = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN, EADDRNOTAVAIL]
+        let refusals = [
+            ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN, EADDRNOTAVAIL,
+        ]
         guard refusals.contains(error.errnoCode) else {
             return cutOff("errno \(error.errnoCode)")
         }

@@ -38,10 +38,10 @@ struct CallCommand: AsyncParsableCommand {
     @Argument(help: "The method.")
     var method: String?
 
-    @Option(name: .customLong("protocol"), help: "The form of requests and replies.")
+    @Option(name: .customLong("protocol"), help: "The form of requests and responses.")
     var payloadProtocol = ServiceConfiguration.PayloadProtocol.jsonRPC2
 
-    @Flag(name: .customLong("notify"), help: "Send a notification, which has no reply.")
+    @Flag(name: .customLong("notify"), help: "Send a notification, which has no response.")
     var isNotification = false
 
     @Option(
@@ -259,7 +259,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         guard let error else { return }
         var failure = ToolError(error)
-        // A call whose reply is malformed has been answered, unlike one that stands alone.
+        // A call whose response is malformed has been answered, unlike one that stands alone.
         failure.status = error.code == .batchIncomplete ? .network : .refused
         failure.beside = object
         throw failure

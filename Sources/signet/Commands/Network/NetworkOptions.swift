@@ -94,7 +94,7 @@ struct CallOptions: ParsableArguments {
 
     @Option(
         name: .customLong("max-redirects"),
-        help: "How many redirects are followed; 0 returns such a reply as it is.")
+        help: "How many redirects are followed; 0 returns such a response as it is.")
     var maximumRedirects = RedirectPolicy().maximum
 
     @Flag(

@@ -13,7 +13,7 @@ import SignetTransport
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send an HTTP message unchanged and print the reply.",
+        abstract: "Send an HTTP message unchanged and print the response.",
         discussion: """
             The message is HTTP/1.1 as text. With --scheme it is signed first. The reply is printed \
             whatever its status; the exit status is 1 if the status is not 2xx.
@@ -21,7 +21,7 @@ struct SendCommand: AsyncParsableCommand {
             --body sends a file of any size, in pieces. A signed file is read twice, and its last piece \
             is sent only if the file is still the signed one.
 
-            --out fetches the reply's body into a file, which gets its name when it is whole; with --resume \
+            --out fetches the response's body into a file, which gets its name when it is whole; with --resume \
             a run continues where an earlier one was cut off, if the server still has the same body. \
             Redirects are followed there too.
             """,
@@ -45,7 +45,8 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("out")],
-        help: ArgumentHelp("Download the body of a GET's reply into this file.", valueName: "file"),
+        help: ArgumentHelp(
+            "Download the body of a GET's response into this file.", valueName: "file"),
         completion: .file())
     var outFile: String?
 
@@ -160,7 +161,7 @@ struct SendCommand: AsyncParsableCommand {
         return object
     }
 
-    /// The reply as HTTP/1.1 text.
+    /// The response as HTTP/1.1 text.
     private static func text(of reply: RawResponse) -> [UInt8] {
         var head = "HTTP/1.1 \(reply.status) \r\n"
         for field in reply.fields {
