@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetClient
 import SignetJSON
+import SignetPinning
 import SignetTransport
 import SignetVault
 import TestSupport
@@ -75,6 +76,21 @@ import Testing
             #expect(await code(system) == wanted, "\(values)")
             await system.shutdown()
         }
+    }
+
+    @Test(arguments: [false, true])
+    func anEngineThatCannotPinGetsNothing(_ hasOwn: Bool) async throws {
+        let engine = RecordingEngine(pins: false)
+        let own = try PinAuthorities(file: authority.caFile, mode: .replace)
+        let rule = try PinRule(excluding: "api.example.com", authorities: hasOwn ? own : nil)
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let system = try await NetworkSystem.start(
+            services: ["a": .init(baseURL: "https://api.example.com", payloadProtocol: .rest)],
+            policy: PinPolicy(rules: [rule]), options: options)
+        #expect(await code(system) == (hasOwn ? "engine-cannot-pin" : nil))
+        #expect(engine.count == (hasOwn ? 0 : 1))
+        await system.shutdown()
     }
 
     @Test func areNotTrustedForAnotherServicesHost() async throws {

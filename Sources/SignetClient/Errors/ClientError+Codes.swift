@@ -33,7 +33,7 @@ extension ClientError.Code {
     public static let notConfigured = Self(.usage("not-configured"))
     /// The URL is invalid, or no rule of the configuration allows it.
     public static let refusedURL = Self(.usage("refused-url"))
-    /// The host is pinned, and the engine doesn't check pins.
+    /// The host is pinned or has CAs of its own, and the engine doesn't check pins.
     public static let engineCannotPin = Self(.usage("engine-cannot-pin"))
     /// An interceptor threw an error that isn't a `ClientError`.
     public static let interceptorFailed = Self(.noAnswer("interceptor-failed"))

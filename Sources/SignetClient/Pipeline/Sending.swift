@@ -76,7 +76,7 @@ extension NetworkSystem {
     }
 
     /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host that
-    /// the policy pins or refuses.
+    /// the policy pins or refuses, or that has CAs of its own.
     private func requirePins(
         of engine: any HTTPEngine, for head: HTTPRequest, _ admission: Admission
     ) throws(ClientError) {
@@ -99,6 +99,12 @@ extension NetworkSystem {
             throw ClientError(
                 .engineCannotPin,
                 "the engine \(engine.capabilities.name) cannot check the pins of"
+                    + " \(origin.authority)")
+        }
+        guard decision.rule?.authorities == nil || !origin.isSecure else {
+            throw ClientError(
+                .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the host's own CAs of"
                     + " \(origin.authority)")
         }
     }
