@@ -69,11 +69,49 @@ import Testing
             Self.start(system, .join) { $0.fields[.authorization] = "b" },
             Self.start(system, .join) { $0.credentials = User(scope: "a") },
             Self.start(system, .join) { $0.credentials = User(scope: "b") },
+            Self.start(system, .join) { $0.engine = EngineChoice() },
+            Self.start(system, .join) { $0.compression = .gzip() },
+            Self.start(system, .join) { $0.redirects = RedirectPolicy.none },
+            Self.start(system, .join) { $0.isIdempotent = false },
+            Self.start(system, .join) { $0.maximumResponseSize = 9 },
+            Self.start(system, .join) { $0.json = JSONConventions(keys: .snakeCase) },
             Self.start(system, .always),
         ]
         #expect(try await eventually { engine.count == calls.count })
         await system.shutdown(gracePeriod: .zero)
         for call in calls { #expect(await call.value == .notRunning) }
+    }
+
+    private struct AlwaysFails: ResponseCheck {
+        func failure(in response: UnboxedResponse) -> String? { "never" }
+    }
+
+    @Test(arguments: [false, true])
+    func joinedCallsHaveTheirOwnChecks(_ isFirstChecked: Bool) async throws {
+        let engine = WaitingEngine(isStubborn: true)
+        let system = try await Pipeline.system(engine)
+        let first = Self.start(system, .join) { $0.checks = isFirstChecked ? [AlwaysFails()] : [] }
+        #expect(try await eventually { engine.count == 1 })
+        let second = Self.start(system, .join) { $0.checks = isFirstChecked ? [] : [AlwaysFails()] }
+        #expect(try await eventually { system.launches.joinedCount == 2 })
+        engine.letGo()
+        #expect(await first.value == (isFirstChecked ? .businessCode : nil))
+        #expect(await second.value == (isFirstChecked ? nil : .businessCode))
+        #expect(engine.count == 1)
+        await system.shutdown()
+    }
+
+    /// However it is sent, the same call isn't made twice.
+    @Test func anotherEngineMakesNoOtherCall() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let first = Self.start(system, .refuse)
+        #expect(try await eventually { engine.count == 1 })
+        let second = Self.start(system, .refuse) { $0.engine = EngineChoice() }
+        #expect(await second.value == .alreadyRunning)
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        await system.shutdown()
     }
 
     @Test(.features("003-12")) func aSecondCallIsRefusedWhileTheFirstRuns() async throws {

@@ -23,7 +23,7 @@ extension NetworkSystem {
         return try unboxed(raw, to: boxed, for: admission)
     }
 
-    /// Stage 6: unboxes a response, and asks the service's own checks.
+    /// Stage 6: unboxes a response, and asks the response checks.
     private func unboxed(
         _ raw: RawResponse, to boxed: BoxedRequest, for admission: Admission
     ) throws(ClientError) -> UnboxedResponse {
@@ -32,15 +32,23 @@ extension NetworkSystem {
         }
         response.raw = raw
         if let json = admission.options.json { response.result?.conventions = json }
-        for check in admission.options.checks ?? [] {
-            guard let reason = check.failure(in: response) else { continue }
-            throw ClientError(.businessCode, reason, status: response.status)
-        }
+        // Each call that shares the work asks its own checks.
+        if admission.joint == nil { try admission.check(response) }
         return response
     }
 }
 
 extension Admission {
+    /// Asks the call's response checks.
+    ///
+    /// - Throws: `business-code`.
+    func check(_ response: UnboxedResponse) throws(ClientError) {
+        for check in options.checks ?? [] {
+            guard let reason = check.failure(in: response) else { continue }
+            throw ClientError(.businessCode, reason, status: response.status)
+        }
+    }
+
     /// Stage 3 of a boxed request: the URL, the common fields and the adapter's own.
     func request(
         _ boxed: BoxedRequest, at base: RequestURL

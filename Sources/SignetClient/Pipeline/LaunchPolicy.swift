@@ -1,12 +1,13 @@
 internal import HTTPTypes
 internal import SignetJSON
 internal import SignetRPC
+internal import SignetTransport
 internal import Synchronization
 
 /// The rule for a call that begins while another one of the same identity is running.
 ///
-/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields, sets
-/// and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
+/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields, sets,
+/// JSON conventions and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
 /// `send`; batches, exchanges, streams, uploads and downloads always run.
 ///
 /// ```swift
@@ -26,6 +27,10 @@ public enum LaunchPolicy: Sendable, Hashable {
     case always
     /// The later call waits for the response of the running one. Cancelling one of them leaves the
     /// others; the request is cancelled with the last one.
+    ///
+    /// Only calls with the same engine choice, compression, redirects, `isIdempotent` and
+    /// `maximumResponseSize` join. Each has its own deadline and response checks; the other options, such as
+    /// interceptors, retries and the timeout of an attempt, are those of the call that began.
     case join
     /// The later call ends with `already-running`.
     case refuse
@@ -35,6 +40,23 @@ public enum LaunchPolicy: Sendable, Hashable {
 
 /// The identity of a call for its launch policy, made before boxing: ids differ each time.
 struct LaunchKey: Sendable, Hashable {
+    /// The options that change how a request is sent or its response is read.
+    private struct Manner: Hashable {
+        let engine: EngineChoice?
+        let compression: RequestCompression?
+        let redirects: RedirectPolicy
+        let isIdempotent: Bool?
+        let maximumResponseSize: Int
+
+        init(_ admission: Admission) {
+            engine = admission.options.engine
+            compression = admission.options.compression
+            redirects = admission.rules.redirects
+            isIdempotent = admission.rules.isIdempotent
+            maximumResponseSize = admission.rules.maximumResponseSize
+        }
+    }
+
     let snapshot: ObjectIdentifier
     let service: Service
     let base: RequestURL
@@ -43,6 +65,8 @@ struct LaunchKey: Sendable, Hashable {
     let scope: CredentialKey?
     let sets: [String]?
     let json: JSONConventions?
+    /// Nil for calls that don't join: they are the same however they are sent.
+    private let manner: Manner?
     /// The sources of credentials that make the call: it must not wait for one that waits for them.
     let asking: Set<CredentialKey>
 
@@ -55,6 +79,7 @@ struct LaunchKey: Sendable, Hashable {
         scope = admission.credentialKey
         sets = admission.options.sets
         json = admission.options.json
+        manner = admission.options.launch == .join ? Manner(admission) : nil
         asking = CredentialStore.asking
     }
 }
@@ -79,7 +104,7 @@ final class Launches: Sendable {
         let key = LaunchKey(request, for: admission)
         if policy == .join {
             // Each caller has a deadline of its own; the work ends with the last of them.
-            return try await shared.value(for: key) {
+            let response = try await shared.value(for: key) {
                 $0.add(admission.call)
             } of: { calls throws(ClientError) in
                 var joint = admission
@@ -89,6 +114,8 @@ final class Launches: Sendable {
                 joint.log.enter(.building)
                 return try await work(joint)
             }
+            try admission.check(response)
+            return response
         }
         let earlier = running.withLock { running in
             // A call that was ended is over, even if its work never returns.
