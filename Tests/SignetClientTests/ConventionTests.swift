@@ -108,6 +108,22 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func aStreamsRecordsFollowTheService() async throws {
+        let engine = RecordingEngine(answers: [
+            .init(body: "{\"order_id\":7,\"created_at\":0}\n")
+        ])
+        let system = try await Pipeline.system(engine) {
+            _ in
+        } changeService: {
+            $0.options.json = JSONConventions(dates: .unixSeconds, keys: .snakeCase)
+        }
+        let response = try await system.stream("a", method: .get, target: "/feed")
+        var orders: [Order] = []
+        for try await order in response.records(of: Order.self, in: .lines) { orders.append(order) }
+        #expect(orders == [Order(orderID: 7, createdAt: Date(timeIntervalSince1970: 0))])
+        await system.shutdown()
+    }
+
     @Test func aCallChoosesOtherwise() async throws {
         let engine = Self.engine(#"{"orderID":7,"createdAt":1700000000}"#)
         let system = try await Self.system(["services.a.json.keys": "snake-case"], engine)

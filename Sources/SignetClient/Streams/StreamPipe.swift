@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetJSON
 internal import SignetTransport
 internal import Synchronization
 
@@ -12,6 +13,8 @@ final class StreamPipe: Sendable {
         let identity: CallIdentity
         let response: HTTPResponse
         let httpVersion: EngineResponse.HTTPVersion
+        /// How the records of the body are read.
+        let json: JSONConventions
     }
 
     private enum End {

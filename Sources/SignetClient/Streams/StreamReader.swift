@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SignetCurl
+internal import SignetJSON
 internal import SignetRPC
 internal import SignetSigning
 internal import SignetTransport
@@ -10,6 +11,7 @@ final class StreamReader: ResponseReader {
     let limit: Int
     private let system: NetworkSystem
     private let identity: CallIdentity
+    private let json: JSONConventions
     private let pipe: StreamPipe
     /// Whether only a response with status 2xx is handed out. Others are read into memory.
     private let needsSuccess: Bool
@@ -22,6 +24,7 @@ final class StreamReader: ResponseReader {
         self.system = system
         self.limit = admission.rules.maximumResponseSize
         self.identity = admission.identity
+        self.json = admission.options.json ?? JSONConventions()
         self.pipe = pipe
         self.needsSuccess = needsSuccess
     }
@@ -110,6 +113,7 @@ final class StreamReader: ResponseReader {
         }
         pipe.open(
             StreamPipe.Head(
-                identity: identity, response: header, httpVersion: response.httpVersion))
+                identity: identity, response: header, httpVersion: response.httpVersion,
+                json: json))
     }
 }

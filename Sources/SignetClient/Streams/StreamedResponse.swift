@@ -28,6 +28,7 @@ public struct StreamedResponse: Sendable {
     public let httpVersion: EngineResponse.HTTPVersion
     /// The body.
     public let body: StreamedBody
+    private let json: JSONConventions
 
     init(_ head: StreamPipe.Head, body pipe: StreamPipe) {
         identity = head.identity
@@ -35,12 +36,14 @@ public struct StreamedResponse: Sendable {
         fields = head.response.headerFields
         httpVersion = head.httpVersion
         body = StreamedBody(pipe)
+        json = head.json
     }
 
     /// The fields that followed the body, after it has been read to its end; nil if there were none.
     public var trailers: HTTPFields? { body.trailers }
 
-    /// Decodes the records of the body, one at a time and in bounded memory.
+    /// Decodes the records of the body by the call's ``CallOptions/json``, one at a time and in bounded
+    /// memory.
     ///
     /// - Parameters:
     ///   - type: The type of each record.
@@ -50,7 +53,8 @@ public struct StreamedResponse: Sendable {
         of type: Record.Type, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20
     ) -> StreamedRecords<Record> {
         StreamedRecords(
-            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize), status: status)
+            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize), status: status,
+            decoder: StrictJSONDecoder(conventions: json))
     }
 
     /// Gives the rest of the body up. The call ends with `cancelled`, unless it has ended.
@@ -131,11 +135,13 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
 
     let base: JSONRecords<StreamedBody>
     let status: Int
+    let decoder: StrictJSONDecoder
 
     /// Reads the records in order.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var base: JSONRecords<StreamedBody>.Iterator
         let status: Int
+        let decoder: StrictJSONDecoder
 
         /// Returns the next record, or nil at the end.
         ///
@@ -160,7 +166,7 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
                 throw error as? ClientError ?? .cancelledByCaller
             }
             do throws(JSONError) {
-                return try record?.decode(Record.self)
+                return try record?.decode(Record.self, with: decoder)
             } catch {
                 throw ClientError(
                     .typeMismatch, "the record is of another type: \(error.message)",
@@ -171,6 +177,6 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
 
     /// Starts reading with the body's next chunk.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(base: base.makeAsyncIterator(), status: status)
+        AsyncIterator(base: base.makeAsyncIterator(), status: status, decoder: decoder)
     }
 }
