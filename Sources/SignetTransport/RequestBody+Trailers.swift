@@ -44,7 +44,9 @@ extension RequestBody {
         } catch is CancellationError {
             throw TransportError(.cancelled, "the call was cancelled")
         } catch {
-            throw TransportError(.bodyFailed, "the request's trailers could not be made: \(error)")
+            // Of an error that is not ours nothing is repeated: it may hold what is sent.
+            throw TransportError(
+                .bodyFailed, "the request's trailers could not be made: \(type(of: error))")
         }
         try TrailerFields.check(fields)
         return fields

@@ -147,7 +147,9 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
             } catch is CancellationError {
                 throw TransportError(.cancelled, "the call was cancelled")
             } catch {
-                throw TransportError(.bodyFailed, "the request's body could not be read: \(error)")
+                // Of an error that is not ours nothing is repeated: it may hold what is sent.
+                throw TransportError(
+                    .bodyFailed, "the request's body could not be read: \(type(of: error))")
             }
         }
     }

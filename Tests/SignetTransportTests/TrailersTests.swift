@@ -67,12 +67,28 @@ import Testing
         #expect(error?.code == .invalidRequest)
     }
 
-    struct Broken: Error {}
+    struct Broken: Error, CustomStringConvertible {
+        var description: String { "ZZZZZZ" }
+    }
+
+    private struct BrokenBody: RequestBodySource, RequestBodyReader {
+        var length: Int64? { nil }
+        var isReplayable: Bool { true }
+        func makeReader() -> any RequestBodyReader { self }
+        mutating func next() async throws -> [UInt8]? { throw Broken() }
+    }
 
     @Test func aFailureToMakeThemIsABodysFailure() async throws {
         let broken = RequestBody([1]).withTrailers { throw Broken() }
         let error = await #expect(throws: TransportError.self) { try await broken.trailers() }
         #expect(error?.code == .bodyFailed)
+        #expect(error?.message.hasSuffix("could not be made: Broken") == true)
+        let failing = RequestBody(BrokenBody())
+        let failure = await #expect(throws: TransportError.self) {
+            var reader = try failing.makeReader()
+            _ = try await reader.next()
+        }
+        #expect(failure?.message.hasSuffix("could not be read: Broken") == true)
         let ended = RequestBody([1]).withTrailers { throw CancellationError() }
         let cancelled = await #expect(throws: TransportError.self) { try await ended.trailers() }
         #expect(cancelled?.code == .cancelled)
