@@ -244,7 +244,7 @@ public final class NetworkSystem: Sendable {
     ///   - target: Path and query as they are to be sent, beginning with `/`.
     ///   - fields: The request's fields. They replace common fields of the same names; Host is made
     ///     from the base URL.
-    ///   - body: The body, byte for byte.
+    ///   - body: The body, byte for byte unless the options compress it.
     ///   - options: The call's options.
     /// - Returns: The response, whatever its status.
     /// - Throws: `ClientError` if no response arrived.

@@ -87,6 +87,7 @@ import Testing
         let noise = (0..<5000).map { _ in UInt8.random(in: 0...255, using: &generator) }
         let short = RequestBody.stream(length: 5, Chunks(chunks: [Array("short".utf8)]))
         let digest = try #require(HTTPField.Name("Content-Digest"))
+        let wholesDigest = try #require(HTTPField.Name("Repr-Digest"))
         for (body, compression, fields) in [
             (RequestBody(Self.text), .none, [:]),
             (RequestBody(Self.text), .gzip(minimumSize: Self.text.count + 1), [:]),
@@ -94,6 +95,7 @@ import Testing
             (short, .gzip(), [:]),
             (RequestBody(Self.text), .gzip(), [.contentEncoding: "x-own"]),
             (RequestBody(Self.text), .gzip(), [digest: "sha-256=:AA==:"]),
+            (RequestBody(Self.text), .gzip(), [wholesDigest: "sha-256=:AA==:"]),
             (RequestBody(Self.text), .gzip(), [.contentRange: "bytes 0-1/2"]),
         ] as [(RequestBody, RequestCompression, HTTPFields)] {
             let (request, bytes) = try await sent(body, compression, fields: fields)

@@ -24,7 +24,7 @@ public struct RequestCompression: Sendable, Hashable {
     ///
     /// Bytes are sent as they are if they don't become fewer. A stream is compressed while it is sent, in
     /// chunks without a Content-Length. A body stays as it is if the request already has the field
-    /// Content-Encoding, Content-Range or Content-Digest.
+    /// Content-Encoding, Content-Range, Content-Digest or Repr-Digest.
     ///
     /// - Parameter minimumSize: In bytes. Smaller bodies are sent as they are; a stream whose length isn't
     ///   known is compressed.
@@ -59,8 +59,11 @@ extension OutgoingCall {
     }
 
     private static func keepsBody(_ name: HTTPField.Name) -> Bool {
-        ["content-encoding", "content-range", "content-digest", "content-md5", "digest"]
-            .contains(name.canonicalName)
+        [
+            "content-encoding", "content-range", "content-digest", "content-md5", "digest",
+            "repr-digest",
+        ]
+        .contains(name.canonicalName)
     }
 }
 
