@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetClient
 internal import SignetJSON
 public import SignetTransport
 internal import Synchronization
@@ -96,10 +97,10 @@ public final class StubEngine: HTTPEngine {
         var reader = try request.body.makeReader()
         var body: [UInt8] = []
         while let chunk = try await reader.next() { body += chunk }
-        let calls = (try? JSONValue(parsing: body))?.array ?? []
+        let whole = RecordedRequest(request: request.request, body: body)
+        let calls = whole.json?.array ?? []
         guard calls.first?["method"]?.string != nil else {
-            let recorded = RecordedRequest(request: request.request, body: body)
-            return try await response(to: recorded).engineResponse(to: recorded)
+            return try await response(to: whole).engineResponse(to: whole)
         }
         var replies: [JSONValue] = []
         for call in calls {
@@ -120,7 +121,7 @@ public final class StubEngine: HTTPEngine {
     /// body counts as empty.
     func responds(to request: EngineRequest) -> Bool {
         let body = request.body.bytes ?? []
-        let calls = (try? JSONValue(parsing: body))?.array ?? []
+        let calls = RecordedRequest(request: request.request, body: body).json?.array ?? []
         let isBatch = calls.first?["method"]?.string != nil
         let bodies = isBatch ? calls.map { $0.serialized() } : [body]
         let stubs = state.withLock { $0.stubs }
@@ -148,7 +149,7 @@ public final class StubEngine: HTTPEngine {
 public struct RecordedRequest: Sendable, CustomStringConvertible {
     /// The method, URL and fields, with the signature.
     public let request: HTTPRequest
-    /// The body.
+    /// The body as it was sent, which may be compressed.
     public let body: [UInt8]
 
     /// The name of the remote procedure; nil if the body isn't a JSON-RPC call.
@@ -156,7 +157,11 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     /// The path without the query.
     public var path: String { String((request.path ?? "/").prefix { $0 != "?" }) }
 
-    var json: JSONValue? { try? JSONValue(parsing: body) }
+    /// The body's JSON, decompressed.
+    var json: JSONValue? {
+        try? JSONValue(
+            parsing: RequestCompression.original(of: body, sentWith: request.headerFields))
+    }
 
     /// The method and path, and the remote procedure if there is one.
     public var description: String {

@@ -100,6 +100,23 @@ private struct CreateOrder: Endpoint {
         await system.shutdown()
     }
 
+    @Test func knowsCompressedCalls() async throws {
+        let stub = StubEngine()
+        let text = String(repeating: "tea ", count: 1000)
+        stub.respond(
+            to: .procedure("a", parameters: ["item": .string(text)]), with: .result(1))
+        var options = NetworkSystem.Options()
+        options.callOptions.compression = .gzip()
+        let system = try await NetworkSystem.start(services: services, stub: stub, options: options)
+        let call = RPCCall("a", parameters: .object(["item": .string(text)]))
+        #expect(try await system.call(call, on: "orders").result?.value == 1)
+        #expect(stub.requests[0].request.headerFields[.contentEncoding] == "gzip")
+        #expect(stub.requests[0].body.count < 1000)
+        let batch = try await system.batch([call, call], on: "orders")
+        #expect(batch.outcomes.count == 2 && stub.requests.count == 3)
+        await system.shutdown()
+    }
+
     @Test func aServersErrorIsTyped() async throws {
         let stub = StubEngine()
         stub.respond(with: .rpcError(code: -32601, message: "no such procedure"))

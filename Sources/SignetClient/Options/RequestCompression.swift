@@ -1,4 +1,4 @@
-internal import HTTPTypes
+package import HTTPTypes
 internal import SignetCurl
 internal import SignetTransport
 
@@ -64,6 +64,28 @@ extension OutgoingCall {
             "repr-digest",
         ]
         .contains(name.canonicalName)
+    }
+}
+
+extension RequestCompression {
+    /// Returns the bytes of a request's body before they were compressed; the bytes themselves if they
+    /// aren't gzip, or are more than 64 MiB.
+    package static func original(of body: [UInt8], sentWith fields: HTTPFields) -> [UInt8] {
+        guard fields[.contentEncoding] == "gzip" else { return body }
+        var limits = ContentDecoding()
+        limits.maximumSize = 64 << 20
+        do throws(TransportError) {
+            var decoder = try ContentDecoder(
+                HTTPResponse(status: .ok, headerFields: [.contentEncoding: "gzip"]),
+                answering: .get, limits: limits)
+            decoder.push(body)
+            var whole: [UInt8] = []
+            while let piece = try decoder.next() { whole += piece }
+            try decoder.finish()
+            return whole
+        } catch {
+            return body
+        }
     }
 }
 
