@@ -1,5 +1,8 @@
 import Foundation
+import HTTPTypes
 import SignetClient
+import SignetTransport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -76,5 +79,45 @@ import Testing
         #expect(asked.map { String($0.dropFirst(4)) } == ["None"] + asks)
         await system.shutdown()
         try await server.stop()
+    }
+
+    /// An engine that sends one byte with each response.
+    private final class DrippingEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "dripping", pinsPublicKeys: true, speaksHTTP2: false)
+        private let sent = Mutex(0)
+        var count: Int { sent.withLock { $0 } }
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            let first = sent.withLock { sent in
+                defer { sent += 1 }
+                return sent
+            }
+            var fields: HTTPFields = [.eTag: "\"a\""]
+            if request.request.headerFields[.range] == "bytes=\(first)-" {
+                fields[.contentRange] = "bytes \(first)-\(first)/100000"
+            } else {
+                fields[.contentLength] = "100000"
+            }
+            return EngineResponse(
+                response: HTTPResponse(
+                    status: first == 0 ? .ok : .partialContent, headerFields: fields),
+                body: ResponseBody(bytes: [7]), httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test func aServerCannotMakeEndlesslyManyParts() async throws {
+        let engine = DrippingEngine()
+        let system = try await Pipeline.system(engine)
+        let folder = try TemporaryDirectory()
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.download("a", target: "/x", to: folder.path("file"))
+        }
+        #expect(code == .malformedResponse)
+        // The whole, which was cut off, and a hundred parts and one.
+        #expect(engine.count == 102)
+        await system.shutdown()
     }
 }

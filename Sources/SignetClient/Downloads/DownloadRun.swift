@@ -79,7 +79,9 @@ struct DownloadRun: ~Copyable {
     }
 
     var offset: Int64 { part.size }
-    var hasGrown: Bool { part.size > start }
+    var hasGrown: Bool { growth > 0 }
+    /// The bytes that this reply added.
+    var growth: Int64 { part.size - start }
 
     /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
     /// if it goes where the bytes came from.

@@ -53,6 +53,11 @@ private actor DownloadReader: ResponseReader {
     nonisolated let limit: Int
     private var run: DownloadRun?
     private var hasRestarted = false
+    /// The number of parts that were shorter than `partSize` and not the last one. Each is a request that
+    /// no limit of attempts counts.
+    private var shortParts = 0
+    private static let partSize: Int64 = 1 << 20
+    private static let maximumShortParts = 100
     private var finished: Download.Result?
 
     init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
@@ -89,7 +94,7 @@ private actor DownloadReader: ResponseReader {
             var cut = try await take(response.body)
             if cut == nil {
                 do throws(TransportError) {
-                    guard try run?.isWhole() == true else { return .unfinished }
+                    guard try run?.isWhole() == true else { return try nextPart() }
                 } catch {
                     cut = error
                 }
@@ -110,6 +115,18 @@ private actor DownloadReader: ResponseReader {
             RawResponse(
                 status: response.response.status.code, fields: response.response.headerFields,
                 body: []))
+    }
+
+    /// Goes on after a part that isn't the last one.
+    private func nextPart() throws(TransportError) -> ResponseReading {
+        if run?.growth ?? 0 < Self.partSize { shortParts += 1 }
+        guard shortParts <= Self.maximumShortParts else {
+            throw TransportError(
+                .malformedResponse,
+                "the server sent more than \(Self.maximumShortParts) parts (206) of less than 1 MiB"
+            )
+        }
+        return .unfinished
     }
 
     /// Writes the body into the part.
