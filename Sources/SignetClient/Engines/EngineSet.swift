@@ -144,6 +144,6 @@ final class EngineSet: Sendable {
     /// Shuts every engine down.
     func shutdown() async {
         await standard.shutdown()
-        for engine in engines.values { await engine.shutdown() }
+        for (name, engine) in engines where name != .standard { await engine.shutdown() }
     }
 }
