@@ -101,6 +101,17 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func aJoinedCallsFailureHasItsResponse() async throws {
+        let engine = RecordingEngine(answers: [.init(status: 404, body: "{}")])
+        let system = try await Pipeline.system(engine)
+        var options = CallOptions()
+        options.launch = .join
+        let response = await system.response(to: .get("/x", on: "a"), options: options)
+        #expect(throws: ClientError.self) { try response.get() }
+        #expect(response.raw?.status == 404 && response.text == "{}")
+        await system.shutdown()
+    }
+
     /// However it is sent, the same call isn't made twice.
     @Test func anotherEngineMakesNoOtherCall() async throws {
         let engine = WaitingEngine()

@@ -63,7 +63,10 @@ final class CallLog: Sendable {
     }
 
     /// The response that was read last.
-    var raw: RawResponse? { state.withLock { $0.raw } }
+    var raw: RawResponse? {
+        let (own, joined) = state.withLock { ($0.raw, $0.joined?.log) }
+        return own ?? joined?.raw
+    }
 
     /// The attempts so far.
     var attempts: [CallRecord.Attempt] {
