@@ -261,6 +261,7 @@ public struct SelfCheck: Sendable {
             let mode = try ModeSettings(configuration)
             let services = try ServiceConfiguration.all(
                 in: configuration, mode: mode.mode, adapters: nil, checks: nil)
+            for var service in services.values { try service.applyDefaultSets() }
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
             _ = try CurlEngine.Configuration(configuration)
