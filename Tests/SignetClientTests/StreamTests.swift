@@ -211,6 +211,20 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func anEngineThatForgetsTheLimitIsHeldToIt() async throws {
+        let system = try await Pipeline.system(engine)
+        var options = CallOptions()
+        options.maximumResponseSize = 7
+        let response = try await stream(system, options)
+        engine.feed("12345")
+        engine.feed("678")
+        var chunks = response.body.makeAsyncIterator()
+        #expect(try await chunks.next() == Array("12345".utf8))
+        #expect(await ending(response) == .responseTooLarge)
+        #expect(try await eventually { system.runningCalls.isEmpty && engine.abandoned == 1 })
+        await system.shutdown()
+    }
+
     @Test func anInterceptorsOwnResponseIsHandedOut() async throws {
         let system = try await Pipeline.system(engine)
         var options = CallOptions()

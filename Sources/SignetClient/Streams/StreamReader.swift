@@ -70,7 +70,16 @@ final class StreamReader: ResponseReader {
                 if decoder.decodes { return try await decode(response, with: decoder) }
             }
             try open(response.response, of: response)
-            for try await chunk in response.body { try await pipe.write(chunk) }
+            var left = limit
+            for try await chunk in response.body {
+                guard chunk.count <= left else {
+                    throw ClientError(
+                        .responseTooLarge, "the response's body has more than \(limit) bytes",
+                        status: response.response.status.code)
+                }
+                left -= chunk.count
+                try await pipe.write(chunk)
+            }
             pipe.setTrailers(response.trailers)
         } catch let error as TransportError {
             throw ClientError(error, status: response.response.status.code)
