@@ -61,7 +61,7 @@ import Testing
         #expect(engine.requests.map(\.request.path) == ["/rpc"])
     }
 
-    @Test func fieldsAndCredentialsOfServicesDoNotLeaveForThem() async throws {
+    @Test func optionsOfServicesAreNotForThem() async throws {
         let folder = try TemporaryDirectory()
         let engine = RecordingEngine(answers: [.init(status: 204, body: "")])
         var options = NetworkSystem.Options()
@@ -69,11 +69,16 @@ import Testing
         options.pinUpdates = try Self.plan(folder)
         options.callOptions.fields = [.authorization: "ZZZZZZ", .cookie: "ZZZZZZ"]
         options.callOptions.credentials = Token()
+        options.callOptions.sets = ["php"]
+        options.callOptions.scenario = "of a service"
+        options.callOptions.baseURL = "https://other.example.com"
+        options.callOptions.owner = CallOwner()  // has ended
         let system = try await NetworkSystem.start(
             services: [:], policy: .allowingAll(), options: options)
         #expect(system.startReport.pinUpdate?.failure?.code == "malformed-reply")
         await system.shutdown()
         #expect(engine.requests.map(\.request.path) == ["/newest"])
+        #expect(engine.requests.map(\.request.authority) == ["pins.example.com"])
         #expect(engine.requests.map(\.request.headerFields) == [[:]])
     }
 

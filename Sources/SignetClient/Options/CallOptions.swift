@@ -124,6 +124,16 @@ public struct CallOptions: Sendable {
         return merged
     }
 
+    /// The options of all calls without those that are meant for services and their callers, for hosts that
+    /// the system calls for itself.
+    var withoutThoseOfServices: CallOptions {
+        var options = self
+        (options.fields, options.credentials, options.sets) = ([:], nil, nil)
+        (options.baseURL, options.testBaseURL, options.scenario) = (nil, nil, nil)
+        (options.compression, options.progress, options.weakOwner) = (nil, nil, nil)
+        return options
+    }
+
     /// The base URL in place of the service's; nil for the service's own.
     func baseURL(in mode: ModeSettings) -> String? {
         (mode.mode == .production ? nil : testBaseURL) ?? baseURL

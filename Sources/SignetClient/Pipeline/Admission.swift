@@ -118,18 +118,11 @@ extension NetworkSystem {
             if let host = target.host { host.service } else {
                 try snapshot.service(named: target.service)
             }
-        var options = try mergedOptions(
-            of: prepared, target.options, method: target.method, in: snapshot)
-        // Fields, credentials and the like for all services are not for hosts that the system calls for itself.
-        if target.host != nil {
-            options.fields = target.options.fields
-            options.credentials = nil
-            options.sets = nil
-            options.compression = nil
-            options.progress = nil
-        }
+        let options = try mergedOptions(
+            of: prepared, target.options, method: target.method, in: snapshot,
+            isForServices: target.host == nil)
         var service = try prepared.choosing(options.sets)
-        if target.host == nil, let base = options.baseURL(in: snapshot.mode) {
+        if let base = options.baseURL(in: snapshot.mode) {
             service.url = try RequestURL(base)
         }
         let rules = CallRules(
@@ -161,13 +154,17 @@ extension NetworkSystem {
     }
 
     /// Merges the options of all levels.
+    ///
+    /// - Parameter isForServices: False for a host that the system calls for itself.
     func mergedOptions(
         of service: PreparedService, _ asked: CallOptions, method: String? = nil,
-        in snapshot: SystemSnapshot
+        in snapshot: SystemSnapshot, isForServices: Bool = true
     ) throws(ClientError) -> CallOptions {
         try asked.validate()
-        var options = snapshot.settings.options.merging(self.options.callOptions)
-            .merging(service.configuration.levelOptions)
+        let common = self.options.callOptions
+        var options = snapshot.settings.options.merging(
+            isForServices ? common : common.withoutThoseOfServices
+        ).merging(service.configuration.levelOptions)
         if let scenario = asked.scenario ?? options.scenario {
             options = options.merging(
                 try snapshot.settings.options(of: scenario, in: service.configuration))
