@@ -182,7 +182,7 @@ import Testing
 
     // MARK: What it can't do
 
-    @Test(arguments: ["proxy", "connect-to", "target", "CONNECT *"])
+    @Test(arguments: ["proxy", "connect-to", "target", "trailers", "CONNECT *"])
     func whatItCannotDoIsRefused(_ what: String) async throws {
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
@@ -191,9 +191,12 @@ import Testing
         case "proxy": request.proxy = try Proxy(parsing: "http://127.0.0.1:\(port)")
         case "connect-to": request.connectTo = [try .init(parsing: "::127.0.0.1:\(port)")]
         case "target": request.request.path = "/a b"
+        case "trailers": request.body = RequestBody([1]).withTrailers { [:] }
         default: request.request.path = "*"
         }
-        #expect(await Self.code(engine, request) == .invalidRequest)
+        #expect(
+            await Self.code(engine, request)
+                == (what == "trailers" ? .unsupportedTrailers : .invalidRequest))
         #expect(!server.stdout.contains("GOT"))
         await engine.shutdown()
     }

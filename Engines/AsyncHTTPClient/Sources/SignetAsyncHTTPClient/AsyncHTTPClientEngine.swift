@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// An HTTP engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
 ///
-/// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, and CAs of
-/// a single host. It follows no redirect and undoes no content coding.
+/// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, trailers,
+/// and CAs of a single host. It follows no redirect and undoes no content coding.
 ///
 /// ```swift
 /// import HTTPTypes

@@ -10,7 +10,8 @@ internal import SignetTransport
 /// Makes async-http-client's request, or refuses what async-http-client can't do.
 enum OutgoingRequest {
     /// - Parameter trust: The CAs of this one request; nil for the engine's.
-    /// - Throws: `TransportError` with code `invalid-request`, or the pin policy's refusal.
+    /// - Throws: `TransportError` with code `invalid-request` or `unsupported-trailers`, or the pin policy's
+    ///   refusal.
     static func make(
         _ request: EngineRequest, trust: TLSConfiguration?
     ) throws(TransportError) -> (HTTPClientRequest, WebOrigin) {
@@ -18,6 +19,11 @@ enum OutgoingRequest {
         let origin = url.origin
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
+        guard !request.body.hasTrailers else {
+            throw TransportError(
+                .unsupportedTrailers,
+                "the engine async-http-client can't send trailers; nothing was sent")
+        }
         try checkPolicy(of: request, for: origin)
         let path = request.request.path ?? "/"
         let text = "\(origin.scheme)://\(origin.authority)\(path)"
