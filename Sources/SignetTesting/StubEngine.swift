@@ -97,7 +97,8 @@ public final class StubEngine: HTTPEngine {
         var reader = try request.body.makeReader()
         var body: [UInt8] = []
         while let chunk = try await reader.next() { body += chunk }
-        let whole = RecordedRequest(request: request.request, body: body)
+        var whole = RecordedRequest(request: request.request, body: body)
+        whole.trailers = try await request.body.trailers()
         let calls = whole.json?.array ?? []
         guard calls.first?["method"]?.string != nil else {
             return try await response(to: whole).engineResponse(to: whole)
@@ -151,6 +152,8 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     public let request: HTTPRequest
     /// The body as it was sent, which may be compressed.
     public let body: [UInt8]
+    /// The fields that followed the body; nil if there were none. Those of a batch are left out.
+    public internal(set) var trailers: HTTPFields?
 
     /// The name of the remote procedure; nil if the body isn't a JSON-RPC call.
     public var procedure: String? { json?["method"]?.string }

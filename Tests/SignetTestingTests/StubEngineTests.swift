@@ -117,6 +117,25 @@ private struct CreateOrder: Endpoint {
         await system.shutdown()
     }
 
+    @Test func takesTrailers() async throws {
+        struct Broken: Error {}
+        let stub = StubEngine()
+        stub.respond(with: .status(200))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let sum = try #require(HTTPField.Name("X-Sum"))
+        _ = try await system.exchange(
+            "shop", method: .put, target: "/x", fields: [:],
+            body: RequestBody([1]).withTrailers { [sum: "1"] })
+        #expect(stub.requests.map(\.trailers) == [[sum: "1"]])
+        let failed = await code {
+            _ = try await system.exchange(
+                "shop", method: .put, target: "/x", fields: [:],
+                body: RequestBody([1]).withTrailers { throw Broken() })
+        }
+        #expect(failed == .bodyFailed && stub.requests.count == 1)
+        await system.shutdown()
+    }
+
     @Test func aServersErrorIsTyped() async throws {
         let stub = StubEngine()
         stub.respond(with: .rpcError(code: -32601, message: "no such procedure"))
