@@ -113,7 +113,7 @@ extension ClientError.Code {
     public static let bodyChanged = Self(TransportError.Code.bodyChanged.value)
     /// A body that can be read only once would have to be sent again.
     public static let bodyNotReplayable = Self(TransportError.Code.bodyNotReplayable.value)
-    /// The request has trailers, which can't be sent over HTTP/2. Nothing was sent.
+    /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was sent.
     public static let unsupportedTrailers = Self(TransportError.Code.unsupportedTrailers.value)
     /// The CA file can't be read, or contains no certificate.
     public static let trustStore = Self(TransportError.Code.trustStore.value)
