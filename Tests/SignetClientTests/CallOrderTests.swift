@@ -267,6 +267,25 @@ import Testing
         await system.shutdown()
     }
 
+    /// Whoever listens to a call that is never made doesn't wait for ever.
+    @Test(.timeLimit(.minutes(1)), arguments: ["options", "owner", "shutdown"])
+    func aCallThatIsRefusedEndsTheEventsOfItsTrace(_ by: String) async throws {
+        let engine = RecordingEngine()
+        let system = try await Pipeline.system(engine)
+        let trace = CallTrace()
+        let events = trace.events
+        if by == "shutdown" { await system.shutdown() }
+        let code = await Self.get(system, trace) { options in
+            if by == "options" { options.attempts = 0 }
+            if by == "owner" { options.owner = CallOwner() }  // has ended
+        }
+        #expect(
+            code == (by == "options" ? .invalidOptions : by == "owner" ? .cancelled : .notRunning))
+        for await event in events { Issue.record("\(event)") }
+        #expect(trace.records.isEmpty && engine.count == 0)
+        await system.shutdown()
+    }
+
     @Test func aSlowListenerLosesTheOldestAndKnowsHowMany() async {
         let hub = EventHub()
         let (all, one) = (hub.events(), hub.events(of: .init(number: 10_007)))

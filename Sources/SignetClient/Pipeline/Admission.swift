@@ -85,6 +85,7 @@ extension NetworkSystem {
         do throws(ClientError) {
             admission = try self.admission(of: target, as: id)
         } catch {
+            target.options.trace?.endEvents()
             throw error.of(
                 CallIdentity(
                     id: id, service: target.service, method: target.method,

@@ -56,7 +56,7 @@ final class RunningCalls: Sendable {
         work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
         guard call.ending == nil, admit(call) else {
-            call.owner?.remove(call)
+            call.finishWithoutRecord()
             throw call.ending ?? .notRunning
         }
         began()
@@ -211,6 +211,12 @@ final class RunningCall: Sendable {
             trace?.send(.finished(record), of: identity.id)
         }
         hub.endEvents(of: identity.id)
+        trace?.endEvents()
+    }
+
+    /// Ends a call that was not admitted.
+    fileprivate func finishWithoutRecord() {
+        owner?.remove(self)
         trace?.endEvents()
     }
 
