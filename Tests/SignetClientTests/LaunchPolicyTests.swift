@@ -112,6 +112,27 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func aLogKeepsAResponseOnlyIfItIsWanted() {
+        func log() -> CallLog {
+            CallLog(
+                CallIdentity(id: .init(number: 1), service: "a", method: "m", tags: []),
+                since: .now,
+                mode: .production,
+                limits: .init(
+                    timeout: .zero, attempts: 1, maximumResponseSize: 1, maximumRedirects: 0),
+                scenario: nil)
+        }
+        let raw = RawResponse(status: 200, body: [1])
+        let (plain, wanted) = (log(), log())
+        plain.setRaw(raw)
+        #expect(plain.raw == nil)
+        wanted.keepRaw()
+        let shared = CallLog(sharedBy: plain)
+        wanted.join(shared, of: .init(number: 1))
+        shared.setRaw(raw)
+        #expect(wanted.raw == raw && plain.raw == nil)
+    }
+
     /// However it is sent, the same call isn't made twice.
     @Test func anotherEngineMakesNoOtherCall() async throws {
         let engine = WaitingEngine()

@@ -62,6 +62,7 @@ final class ResponseNote: Sendable {
     private let state = Mutex(State())
 
     func begin(_ admission: Admission) {
+        admission.log.keepRaw()
         state.withLock { ($0.call, $0.log) = (admission.identity, admission.log) }
     }
 

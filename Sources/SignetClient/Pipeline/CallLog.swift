@@ -15,6 +15,7 @@ final class CallLog: Sendable {
         var request = CallRecord.Request()
         var response: CallRecord.Response?
         var raw: RawResponse?
+        var keepsRaw = false
         var entries: [Entry] = []
         /// The stage that contains no other but nested ones, and ends when the next one begins.
         var current: Int?
@@ -62,7 +63,7 @@ final class CallLog: Sendable {
         return own ?? joined?.url
     }
 
-    /// The response that was read last.
+    /// The response that was read last; nil unless it is kept.
     var raw: RawResponse? {
         let (own, joined) = state.withLock { ($0.raw, $0.joined?.log) }
         return own ?? joined?.raw
@@ -79,7 +80,10 @@ final class CallLog: Sendable {
 
     // MARK: What was asked, and what came back
 
-    func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
+    /// Keeps the response that is read from now on. A trace would otherwise hold the bodies of all its calls.
+    func keepRaw() { state.withLock { $0.keepsRaw = true } }
+
+    func setRaw(_ raw: RawResponse) { state.withLock { if $0.keepsRaw { $0.raw = raw } } }
 
     func setRequest(_ call: OutgoingCall) {
         let url = CallRecord.url(of: call.request)
@@ -135,7 +139,11 @@ final class CallLog: Sendable {
     /// Makes the log of shared work a part of this one.
     func join(_ log: CallLog, of call: CallIdentity.ID) {
         enter(.joining)
-        state.withLock { $0.joined = (call, log) }
+        let keepsRaw = state.withLock { state in
+            state.joined = (call, log)
+            return state.keepsRaw
+        }
+        if keepsRaw { log.keepRaw() }
     }
 
     // MARK: Attempts
