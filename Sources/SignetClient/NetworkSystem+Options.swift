@@ -28,6 +28,9 @@ extension NetworkSystem {
         /// The largest body of a response, in bytes.
         public var maximumResponseSize = 64 << 20
         /// The options of all calls; those of services, endpoints and calls win.
+        ///
+        /// For pin policies and pin reports, which the system fetches and sends for itself, they hold without
+        /// fields, credentials, sets, scenario, base URLs, compression, progress and owner.
         public var callOptions = CallOptions()
         /// The limits for decoding compressed responses. If nil, the system asks for no content coding and
         /// returns bodies as they were received.

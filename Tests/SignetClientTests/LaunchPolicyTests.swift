@@ -133,6 +133,25 @@ import Testing
         #expect(wanted.raw == raw && plain.raw == nil)
     }
 
+    @Test func theProgressOfACallThatLeftStaysEnded() async throws {
+        let engine = RecordingEngine(failingFirst: 1)
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        let system = try await Pipeline.system(engine) {
+            $0.sleep = { _ in for await _ in gate {} }
+        }
+        let progress = CallProgress()
+        let first = Self.start(system, .join) { $0.progress = progress }
+        #expect(try await eventually { engine.count == 1 })
+        let second = Self.start(system, .join)
+        #expect(try await eventually { system.launches.joinedCount == 2 })
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        opener.finish()
+        #expect(await second.value == nil)
+        #expect(engine.count == 2 && progress.state.hasEnded)
+        await system.shutdown()
+    }
+
     /// However it is sent, the same call isn't made twice.
     @Test func anotherEngineMakesNoOtherCall() async throws {
         let engine = WaitingEngine()

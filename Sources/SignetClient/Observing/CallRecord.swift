@@ -57,7 +57,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var status: Int
         /// The version that the server spoke; nil if no server was asked.
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
-        /// The size of the decoded body in bytes; nil for a download, or if the body wasn't read to its end.
+        /// The size of the decoded body in bytes; nil for a download or a stream, or if the body wasn't read to its end.
         public internal(set) var bodySize: Int?
         /// The origin of the response.
         public internal(set) var source: Source

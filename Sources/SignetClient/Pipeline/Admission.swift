@@ -65,6 +65,9 @@ struct Admission: Sendable {
     /// Whether content codings of responses are decoded.
     let decodes: Bool
 
+    /// Where progress is counted; nil after the call was ended, whose work may go on for other calls.
+    var progress: CallProgress? { call.ending == nil ? options.progress : nil }
+
     /// Hands an event on to those who listen to the call, or to each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }

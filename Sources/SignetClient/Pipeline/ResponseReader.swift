@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SignetRPC
 internal import SignetTransport
 
-/// Reads the responses of one call, into memory or into a file.
+/// Reads the responses of one call: into memory, into a file, or into a stream that the caller reads.
 protocol ResponseReader: Sendable {
     /// The maximum size of a response's body in bytes.
     var limit: Int { get }

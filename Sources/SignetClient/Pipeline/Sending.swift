@@ -38,7 +38,7 @@ extension NetworkSystem {
                 request, to: engine, for: admission, within: timeout, limit: limit)
             engines.noteResponse(
                 of: use, for: admission.engine, at: authority, after: options.instant() - began)
-            admission.options.progress?.observe(&reply, answering: request.head.method)
+            admission.progress?.observe(&reply, answering: request.head.method)
             hop.status = reply.response.status.code
             hop.httpVersion = reply.httpVersion
             hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
@@ -59,7 +59,7 @@ extension NetworkSystem {
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
-            admission.options.progress?.observe(&outgoing)
+            admission.progress?.observe(&outgoing)
             outgoing.policy = admission.policy
             outgoing.timeout = timeout
             outgoing.connectTimeout = min(
