@@ -3,13 +3,14 @@ public import SignetRPC
 public import SignetTransport
 
 /// A request on its way, as interceptors see it.
-public struct OutgoingCall: Sendable {
+public struct OutgoingCall: Sendable, CustomReflectable {
+    let admission: Admission
     /// Which call it is.
-    public let identity: CallIdentity
+    public var identity: CallIdentity { admission.identity }
     /// The call's merged options.
-    public let options: CallOptions
+    public var options: CallOptions { admission.options }
     /// The run mode of the configuration that the call began with.
-    public let mode: RunMode
+    public var mode: RunMode { admission.snapshot.mode.mode }
     /// The number of the attempt, from 1; nil around the whole call.
     public let attempt: Int?
     /// The method, URL and fields. The scheme and the host can't be changed.
@@ -18,9 +19,17 @@ public struct OutgoingCall: Sendable {
     public var body: RequestBody
 
     func with(attempt: Int) -> OutgoingCall {
-        OutgoingCall(
-            identity: identity, options: options, mode: mode, attempt: attempt, request: request,
-            body: body)
+        OutgoingCall(admission: admission, attempt: attempt, request: request, body: body)
+    }
+
+    /// Call, attempt, method and URL without its query; neither fields nor the body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "call": identity, "attempt": attempt as Any, "method": request.method,
+                "url": CallRecord.url(of: request),
+            ])
     }
 }
 

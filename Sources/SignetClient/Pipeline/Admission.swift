@@ -43,8 +43,9 @@ struct SystemHost: Sendable {
     }
 }
 
-/// A call that was admitted: all that holds for it to its end.
-struct Admission: Sendable {
+/// A call that was admitted: all that holds for it to its end. Every stage gets it, so it is an object,
+/// which costs less to hand on than its members.
+final class Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
     let policy: PinPolicy?
@@ -53,11 +54,11 @@ struct Admission: Sendable {
     let identity: CallIdentity
     /// The merged options.
     let options: CallOptions
-    var rules: CallRules
+    let rules: CallRules
     let call: RunningCall
     /// The calls that share the work; nil for the work of one call.
-    var joint: JointCalls?
-    var log: CallLog
+    let joint: JointCalls?
+    let log: CallLog
     /// Whose credentials the call carries, from its admission on; nil for none.
     let credentialKey: CredentialKey?
     /// Whether refusals of the pin policy are reported.
@@ -65,7 +66,47 @@ struct Admission: Sendable {
     /// Whether content codings of responses are decoded.
     let decodes: Bool
 
-    /// Where progress is counted; nil after the call was ended, whose work may go on for other calls.
+    init(
+        _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
+        engine: CallEngine?, options: CallOptions, rules: CallRules, call: RunningCall,
+        decodes: Bool
+    ) {
+        self.snapshot = snapshot
+        self.service = service
+        policy = target.host?.policy ?? snapshot.policy
+        self.engine = engine
+        identity = call.identity
+        self.options = options
+        self.rules = rules
+        self.call = call
+        joint = nil
+        log = call.log
+        credentialKey = options.credentials.map { CredentialKey(of: $0, at: target.service) }
+        reportsPins = target.host?.isReport != true
+        self.decodes = decodes
+    }
+
+    /// The admission of work that several calls share, with the options of the first one. The work has no
+    /// deadline, because each call has one of its own.
+    init(of calls: JointCalls, like first: Admission) {
+        var rules = first.rules
+        rules.end = nil
+        snapshot = first.snapshot
+        service = first.service
+        policy = first.policy
+        engine = first.engine
+        identity = first.identity
+        options = first.options
+        self.rules = rules
+        call = first.call
+        joint = calls
+        log = calls.log ?? first.log
+        credentialKey = first.credentialKey
+        reportsPins = first.reportsPins
+        decodes = first.decodes
+    }
+
+    /// Where progress is counted; nil after the call was ended, whose work may continue for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
     /// Hands an event on to those who listen to the call, or to each call that shares the work.
@@ -142,11 +183,9 @@ extension NetworkSystem {
             identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
             hub: hub, trace: options.trace)
         return Admission(
-            snapshot: snapshot, service: service, policy: target.host?.policy ?? snapshot.policy,
+            target, to: service, in: snapshot,
             engine: options.engine.map { CallEngine($0, random: self.options.random) },
-            identity: identity, options: options, rules: rules, call: call, log: log,
-            credentialKey: options.credentials.map { CredentialKey(of: $0, at: target.service) },
-            reportsPins: target.host?.isReport != true, decodes: self.options.decoding != nil)
+            options: options, rules: rules, call: call, decodes: self.options.decoding != nil)
     }
 
     /// The last stage: the call's record, its last event, and one line of the log.

@@ -90,7 +90,7 @@ extension Admission {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(
-            identity: identity, options: options, mode: snapshot.mode.mode, attempt: nil,
+            admission: self, attempt: nil,
             request: HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),

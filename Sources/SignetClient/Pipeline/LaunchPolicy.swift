@@ -107,10 +107,7 @@ final class Launches: Sendable {
             let response = try await shared.value(for: key) {
                 $0.add(admission.call)
             } of: { calls throws(ClientError) in
-                var joint = admission
-                joint.rules.end = nil
-                joint.joint = calls
-                joint.log = calls.log ?? admission.log
+                let joint = Admission(of: calls, like: admission)
                 joint.log.enter(.building)
                 return try await work(joint)
             }
