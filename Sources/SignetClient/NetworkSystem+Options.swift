@@ -47,9 +47,9 @@ extension NetworkSystem {
         public var externalSigners: [any ExternalSigner] = []
         /// The logger of the system. The system never logs a value, key or body.
         public var logger = Logger(label: "signet.client")
-        /// Where reports of pins that did not match go; the log alone by default.
+        /// The destinations of reports about pins that did not match. Defaults to the log.
         public var pinReports = PinReportOptions()
-        /// Where signed pin policies come from; nil for none.
+        /// The source of signed pin policies; nil for none.
         public var pinUpdates: PinUpdatePlan?
         /// The time in Unix seconds, for reports and signed policies.
         package var clock: @Sendable () -> Int64 = { UnixTime.now() }
@@ -84,7 +84,7 @@ extension NetworkSystem {
         public var runsOnEngineThread = false
         /// False tries out what a build does that may not switch; true gives no build what it has not.
         package var mayBeSwitched = true
-        /// Whether a service without pins is spoken to.
+        /// Whether services without pins may be called.
         fileprivate var allowsUnpinnedServices = false
 
         /// The defaults: the system's CAs, every service pinned.
@@ -100,7 +100,7 @@ extension NetworkSystem {
         public struct Dangerous: Sendable {
             fileprivate var base: Options
 
-            /// Lets services without pins be spoken to; CA, dates and host name are still checked.
+            /// Allows calls to services without pins. CA, dates and host name are still checked.
             public mutating func allowUnpinnedServices() { base.allowsUnpinnedServices = true }
         }
     }

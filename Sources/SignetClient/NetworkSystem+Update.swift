@@ -11,18 +11,18 @@ extension NetworkSystem {
     /// started with services as values.
     public var configuration: PublicView? { box.snapshot.configuration?.public }
 
-    /// The mode that holds: in a build that may not switch always `production`, whatever is set.
+    /// The mode that the system runs in; in a release build always `production`, whatever is set.
     public var mode: RunMode { box.snapshot.mode.mode }
 
-    /// Puts another configuration in the place of the current one.
+    /// Replaces the configuration.
     ///
-    /// Services, signers, pins, URL rules and limits are prepared whole before one swap. Calls under
-    /// way keep what they began with; every attempt of a later call is judged by the new pins, also on
-    /// a connection that an earlier call left open.
+    /// Services, signers, pins, URL rules and limits are prepared completely, and then replaced in one step. Calls
+    /// under way keep those that they began with. Every attempt of a later call is checked against the new pins,
+    /// also on a connection that an earlier call left open.
     ///
     /// - Parameters:
-    ///   - configuration: The new one, such as `LiveConfiguration.set(launch:)` gives.
-    ///   - keys: Other keys to sign with; nil keeps those there are.
+    ///   - configuration: The new one, such as `LiveConfiguration.set(launch:)` returns.
+    ///   - keys: Other keys to sign with; nil keeps the current ones.
     /// - Throws: As `start`, and `not-running`. Then nothing has changed.
     public func update(
         _ configuration: GlobalConfiguration, keys: KeySet? = nil
@@ -33,16 +33,16 @@ extension NetworkSystem {
         }
     }
 
-    /// The pins that new calls are judged by; nil in a system that was started without any.
+    /// The pin policy of new calls; nil in a system that was started without any.
     public var policy: PinPolicy? { box.snapshot.policy }
 
-    /// Puts a policy in the place of the current one, and of the pins of the services.
+    /// Replaces the pin policy, and with it the pins of the services.
     ///
-    /// One swap: calls under way keep what they began with, redirects and further attempts too. Each
-    /// later request is judged by the new policy, also on a connection that an earlier call left open and
-    /// in a TLS session that it left behind. The policy stays when the configuration changes.
+    /// The policy is replaced in one step. Calls under way keep the policy that they began with, also for redirects
+    /// and further attempts. Each later request is checked against the new policy, also on a connection or in a TLS
+    /// session of an earlier call. The policy stays in use when the configuration changes.
     ///
-    /// - Parameter policy: The new one; a service whose host it refuses is spoken to no more.
+    /// - Parameter policy: The new one. A service whose host it refuses can't be called any longer.
     /// - Throws: `not-running`.
     public func update(policy: PinPolicy) throws(ClientError) {
         try change { current throws(ClientError) in SystemSnapshot(current, policy: policy) }

@@ -3,14 +3,14 @@ internal import SignetVault
 
 /// How a program runs, as its configuration says (string `app.runMode`) and its build allows.
 ///
-/// Only a build that may switch, which is a debug build, runs in another mode than production. The
-/// build decides alone: in a release build no value, argument or variable of the surroundings does.
+/// Only a debug build can run in another mode than production. In a release build no value, argument or
+/// environment variable changes the mode.
 public enum RunMode: String, Sendable, Hashable, CaseIterable {
-    /// The release: real servers, nothing simulated.
+    /// Real servers, and nothing is simulated. This is the default.
     case production
-    /// The services' hosts of `services.NAME.staging`, and simulations, before a release.
+    /// The services' hosts of `services.NAME.staging`, and simulations, for tests before a release.
     case staging
-    /// The services' hosts of `services.NAME.development`, and simulations, at work.
+    /// The services' hosts of `services.NAME.development`, and simulations, for development.
     case development
 
     /// Whether this build may run in another mode than production.
@@ -132,7 +132,7 @@ struct Simulation: Sendable {
     /// Whether no host is reached.
     var reachesNoHost: Bool { isOffline }
 
-    /// Fails in the place of an attempt, at once and without any connection.
+    /// Fails instead of a request, at once and without any connection.
     ///
     /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it.
     func act() throws(ClientError) {

@@ -1,9 +1,9 @@
 public import SignetJSON
 
-/// How a network system started: its mode, what of its configuration has no effect, and where the
-/// fetched values came from. It holds names of keys, never a value.
+/// The report of a system's start: its mode, the keys that have no effect, and the source of the fetched
+/// values. It contains names of keys, never a value.
 public struct StartReport: Sendable, Hashable, CustomStringConvertible {
-    /// The mode that holds.
+    /// The mode that the system runs in.
     public internal(set) var mode: RunMode
     /// Whether the build may run in another mode than production.
     public internal(set) var isModeSwitchable: Bool
@@ -44,7 +44,7 @@ public struct FetchReport: Sendable, Hashable {
         case none
     }
 
-    /// Why something did not work.
+    /// The reason for a failure.
     public struct Failure: Sendable, Hashable {
         /// The code in kebab-case.
         public var code: String
@@ -59,7 +59,7 @@ public struct FetchReport: Sendable, Hashable {
         var json: JSONValue { ["code": .string(code), "message": .string(message)] }
     }
 
-    /// A dump of last good values that was used or written.
+    /// A dump of the last good values that was used or written.
     public struct Kept: Sendable, Hashable {
         /// Its sequence.
         public var sequence: Int64
@@ -81,11 +81,11 @@ public struct FetchReport: Sendable, Hashable {
     public internal(set) var source: Source
     /// When the service was asked last (Unix seconds).
     public internal(set) var askedAt: Int64
-    /// Why nothing was fetched when the service was asked last; nil where it was.
+    /// Why the last fetch failed; nil if it succeeded.
     public internal(set) var failure: Failure?
-    /// The dump of last good values that is there now, where it could be read.
+    /// The current dump of the last good values; nil if there is none, or if it can't be read.
     public internal(set) var kept: Kept?
-    /// Why the last good values could not be read, or new ones not be kept.
+    /// Why the last good values could not be read, or new values could not be kept.
     public internal(set) var keepingFailure: Failure?
 
     /// The report as JSON.

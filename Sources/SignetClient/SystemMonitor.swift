@@ -1,9 +1,9 @@
 public import SignetVault
 
-/// All that monitoring outside of the network system sees: the whole configuration, sealed.
+/// The access of monitoring outside of the network system: the whole configuration, sealed.
 ///
-/// It can be handed to code that must not read a value. Only who has the vault's keys opens what it
-/// gives. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate`` and
+/// It can be handed to code that must not read a value. Only the vault's keys open the dump that it
+/// makes. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate`` and
 /// ``NetworkSystem/pinReportCounts`` of the system itself.
 public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
     let box: SnapshotBox
@@ -27,9 +27,9 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
         }
     }
 
-    /// Only that it is one.
+    /// A redacted description.
     public var description: String { "SystemMonitor(redacted)" }
-    /// Without children.
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -17,8 +17,8 @@ internal import Synchronization
 /// let stub = StubEngine()
 /// stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
 /// let system = try await NetworkSystem.start(services: services, stub: stub)
-/// let reply = try await system.call(RPCCall("orders.create"), on: "orders")
-/// precondition(reply.result?.value["id"] == 7)
+/// let response = try await system.call(RPCCall("orders.create"), on: "orders")
+/// precondition(response.result?.value["id"] == 7)
 /// precondition(stub.requests.map(\.procedure) == ["orders.create"])
 /// ```
 ///
@@ -35,7 +35,7 @@ public final class StubEngine: HTTPEngine {
         var isRunning = true
     }
 
-    /// The engine's capabilities, which the initializer sets.
+    /// The engine's capabilities, which the initialiser sets.
     public let capabilities: EngineCapabilities
     private let state = Mutex(State())
 

@@ -42,9 +42,9 @@ import Testing
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential {
             let parameters: JSONObject = ["user": .string(scope)]
-            let reply = try await system.call(
+            let response = try await system.call(
                 RPCCall("session.renew", parameters: .object(parameters)), on: "login")
-            return .bearer(reply.result?.value["token"]?.string ?? "")
+            return .bearer(response.result?.value["token"]?.string ?? "")
         }
     }
 
@@ -96,8 +96,8 @@ import Testing
             to: .request(.get, path: "/orders"), with: .failure(.connect), .status(503),
             .json([1, 2]))
         let system = try await system(stub)
-        let reply = try await system.call(RESTRequest(.get, "/orders"), on: "shop")
-        #expect(reply.result?.value == [1, 2] && stub.requests.count == 3)
+        let response = try await system.call(RESTRequest(.get, "/orders"), on: "shop")
+        #expect(response.result?.value == [1, 2] && stub.requests.count == 3)
         await system.shutdown()
     }
 

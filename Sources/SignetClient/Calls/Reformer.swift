@@ -24,7 +24,7 @@ public import SignetRPC
 /// }
 /// ```
 ///
-/// A reformer changes nothing: reforming a response twice gives the same.
+/// A reformer changes nothing: reforming a response twice returns the same value.
 public protocol Reformer<Output>: Sendable {
     /// The type of the value.
     associatedtype Output: Sendable

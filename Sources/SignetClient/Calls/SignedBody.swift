@@ -10,8 +10,8 @@ extension RequestBody {
         guard isReplayable else {
             throw ClientError(
                 .bodyNotReplayable,
-                "a body is read twice where its digest is signed before it is sent: wanted a file, or a"
-                    + " stream that can be read again")
+                "a body whose digest is signed is read twice: expected bytes, a file, or a stream that"
+                    + " can be read again")
         }
         do {
             var digester = try BodyDigester(algorithms.union([.sha256]))

@@ -73,7 +73,7 @@ public protocol TypedCall: Encodable, Sendable {
 /// }
 /// ```
 ///
-/// A type for one procedure says its `Success`, so that the caller needn't:
+/// A type for one procedure names its `Success`, so that the caller needn't:
 ///
 /// ```swift
 /// struct CreateOrder: Endpoint {

@@ -38,8 +38,8 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 ///     func credential(
 ///         replacing old: Credential?, for call: CallIdentity
 ///     ) async throws -> Credential {
-///         let reply = try await system.call(RPCCall("session.renew"), on: "login")
-///         return .bearer(reply.result?.value.string ?? "")
+///         let response = try await system.call(RPCCall("session.renew"), on: "login")
+///         return .bearer(response.result?.value.string ?? "")
 ///     }
 /// }
 /// ```

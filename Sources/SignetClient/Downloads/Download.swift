@@ -1,17 +1,17 @@
-/// How a response's body is fetched into a file.
+/// The options of a download, which fetches a response's body into a file.
 public struct Download: Sendable, Hashable {
     /// Fields of the request besides those that the download makes (Range, If-Range, Accept-Encoding).
     public var fields: HTTPFields = [:]
-    /// Whether what an earlier run left is gone on from, where the server still has the same.
+    /// Whether the download continues the part that an earlier run left, if the server still has the same resource.
     public var resumes = true
     /// The SHA-256 that the whole file must have, 32 bytes; nil if the caller doesn't know it.
     public var sha256: [UInt8]?
-    /// The most bytes of the file.
+    /// The maximum size of the file in bytes.
     public var maximumSize: Int64 = 64 << 30
     /// The file's mode.
     public var mode: UInt32 = 0o600
 
-    /// Makes the standard choice: resuming, mode 0600, at most 64 GiB.
+    /// Creates the default options: resuming, mode 0600, at most 64 GiB.
     public init() {}
 
     /// The outcome of a download.
@@ -20,11 +20,11 @@ public struct Download: Sendable, Hashable {
         public let status: Int
         /// Its fields.
         public let fields: HTTPFields
-        /// The file's bytes.
+        /// The file's size in bytes.
         public let byteCount: Int64
-        /// How many of them an earlier run had fetched.
+        /// The number of bytes that an earlier run had fetched.
         public let resumedFrom: Int64
-        /// Whether a digest, the caller's or the server's Repr-Digest, was found to fit.
+        /// Whether the file was compared with a digest: the caller's, or the server's Repr-Digest.
         public let isDigestChecked: Bool
     }
 }

@@ -139,7 +139,7 @@ struct DownloadRun: ~Copyable {
             if isOfAnother(fields, total: range.total) { return try again() }
             guard bytes.lowerBound == part.size else {
                 throw Self.malformed(
-                    "the part that came (206) begins at byte \(bytes.lowerBound), wanted \(part.size)"
+                    "the received part (206) begins at byte \(bytes.lowerBound), expected \(part.size)"
                 )
             }
             guard isCertain(fields, total: range.total) else { return try again() }
@@ -154,7 +154,7 @@ struct DownloadRun: ~Copyable {
         default:
             throw ClientError(
                 .httpStatus,
-                "the server answered with HTTP status \(response.status.code), wanted 200 or 206",
+                "the server responded with HTTP status \(response.status.code), expected 200 or 206",
                 status: response.status.code)
         }
         return .body
@@ -266,7 +266,7 @@ struct DownloadRun: ~Copyable {
             if let wanted = options.sha256, found != wanted {
                 throw ClientError(
                     .wrongDigest,
-                    "what came has the SHA-256 \(Base64.encode(found, as: .standard)), wanted"
+                    "the file has the SHA-256 \(Base64.encode(found, as: .standard)), expected"
                         + " \(Base64.encode(wanted, as: .standard))")
             }
             guard !told.isEmpty else { return true }

@@ -1,14 +1,13 @@
 public import SignetRPC
 public import SignetVault
 
-/// How the fetched values of a configuration are asked for at the start, and what holds without them.
+/// The plan for fetching values of a configuration at the start, and for a start without them.
 ///
-/// The request goes to a service of the configuration as it is made of defaults and launch values
-/// alone; it is signed and pinned like any call. Fetched values therefore never change where the next
-/// ones come from, how that request is signed or which pins hold for it: a wrong value, once fetched,
-/// cannot lock a client out of its correction.
+/// The request goes to a service that defaults and launch values alone describe. It is signed and pinned
+/// like any call. So fetched values never change where the next ones come from, how that request is
+/// signed or which pins hold for it, and a wrong value, once fetched, can be corrected by fetching again.
 public struct FetchPlan: Sendable {
-    /// The action if the fetch failed and there are no last good values.
+    /// The action if the fetch fails and there are no last good values.
     public enum Otherwise: Sendable, Hashable {
         /// The system does not start.
         case refuse
@@ -16,9 +15,9 @@ public struct FetchPlan: Sendable {
         case proceed
     }
 
-    /// Where the last good fetched values are kept: a sealed dump that holds nothing else.
+    /// The place of the last good fetched values: a sealed dump that contains nothing else.
     public struct LastGood: Sendable {
-        /// The dump's file; it need not be there yet.
+        /// The dump's file; it need not exist yet.
         public var file: DumpFile
         /// The keys that seal the dump, and the app and versions that it is bound to.
         public var sealing: Sealing
@@ -43,11 +42,11 @@ public struct FetchPlan: Sendable {
     /// Names of public keys whose values are sent as parameters of these names; one that has no
     /// value is left out.
     public var parameters: [String]
-    /// The end of all attempts together.
+    /// The time for all attempts together.
     public var timeout: Duration = .seconds(10)
-    /// The largest response, in bytes.
+    /// The maximum size of the response in bytes.
     public var maximumResponseSize = 1 << 20
-    /// Where the last good values are kept; nil is nowhere.
+    /// The place of the last good values; nil if they are not kept.
     public var lastGood: LastGood?
     /// The action if there are no values at all.
     public var otherwise: Otherwise

@@ -4,12 +4,12 @@ public import SignetVault
 public struct Sealing: Sendable {
     /// The vault root or passphrase.
     public var keys: VaultKeys
-    /// The root's id; nil is the set's only root.
+    /// The root's id; nil for the set's only root.
     public var keyID: String?
     /// The app and the network system that open the dumps.
     public var binding: VersionBinding
 
-    /// Says what seals and what opens.
+    /// Creates a sealing.
     public init(keys: VaultKeys, keyID: String? = nil, binding: VersionBinding) {
         self.keys = keys
         self.keyID = keyID

@@ -9,7 +9,7 @@ internal import Synchronization
 // MARK: - Signed pin policies
 
 extension NetworkSystem {
-    /// How it stands with signed pin policies; nil where none are planned.
+    /// The state of the updates of signed pin policies; nil if no updates are planned.
     public var lastPinUpdate: PinUpdateReport? {
         let report = history.withLock { $0.pinUpdate }
         guard var report, let expires = report.expires else { return report }
@@ -27,12 +27,12 @@ extension NetworkSystem {
 
     private static var soon: Int64 { 7 * 86_400 }
 
-    /// Looks for a newer signed policy now, and puts it in place.
+    /// Asks for a newer signed policy now, and puts it in place.
     ///
     /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's URL
     /// alone: a redirect is a failure. On failure nothing changes.
     ///
-    /// - Returns: How it stands now; also ``lastPinUpdate``.
+    /// - Returns: The state after it, as ``lastPinUpdate``.
     /// - Throws: `not-configured` without a plan, `not-running`; why nothing came, or what came is not
     ///   taken: a code of `PinError`, such as `tampered`, `rolled-back` or `update-expired`.
     @discardableResult
@@ -124,7 +124,7 @@ extension NetworkSystem {
         guard response.status == 200 else {
             throw ClientError(
                 .malformedResponse,
-                "\(updates.url.authority) answered \(response.status), wanted 200 and a"
+                "\(updates.url.authority) responded with \(response.status), expected 200 and a"
                     + " signed pin policy")
         }
         return response.body

@@ -3,27 +3,28 @@ public import SignetPinning
 
 /// Where a program gets signed pin policies from, as `signet pins sign` makes them.
 ///
-/// The web server that has them is not trusted: what counts is a signature under a key that the program
-/// carries in itself, a serial number that does not go back, and a time that has come and is not over.
+/// The web server that has them is not trusted. A policy is taken if it is signed by a key that the program
+/// contains, its serial number is not lower than the last one, and it is valid now.
 public struct PinUpdatePlan: Sendable {
     /// An https URL of the document.
     public var url: String
-    /// Judges it, by the public keys that the program carries.
+    /// The verifier of the documents, with the public keys that the program contains.
     public var verifier: PinUpdateVerifier
-    /// The file that keeps the newest policy across restarts. It stays in use until a newer one comes, also when
-    /// its time is over (then ``NetworkSystem/lastPinUpdate`` has the finding `expired`).
+    /// The file that keeps the newest policy across restarts. It stays in use until a newer one comes, even after
+    /// it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding `expired`).
     public var file: String
     /// The pins of the document's host; nil leaves it to the policy in use, which an update can then make
     /// unreachable.
     public var hostPolicy: PinPolicy?
-    /// The serial number up to which the program's own pins are as new: no document is used that is not above
-    /// it, neither a served nor a kept one. Set it in a release whose own pins were brought up to date.
+    /// The serial number up to which the program's own pins are as new: documents up to this number are not
+    /// used, whether they are fetched or kept. Set it in a release whose own pins were brought up to date.
     public var builtInSerial: Int64 = 0
-    /// How long to the next look; a tenth more or less, so that programs do not ask in step.
+    /// The time between two requests for a newer policy, a tenth more or less, so that programs do not ask at the
+    /// same moment.
     public var interval: Duration = .seconds(6 * 3600)
-    /// How long to the next look after a failure; twice as long after each further one, up to `interval`.
+    /// The pause after a failure; it doubles with each further one, up to `interval`.
     public var retryPause: Duration = .seconds(30)
-    /// The time for one look; a start waits no longer than this.
+    /// The time for one request; the system's start waits no longer than this.
     public var timeout: Duration = .seconds(10)
 
     /// Plans updates.

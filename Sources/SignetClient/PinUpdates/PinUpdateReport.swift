@@ -2,13 +2,13 @@ internal import SignetBase
 internal import SignetCrypto
 public import SignetJSON
 
-/// How it stands with signed pin policies.
+/// The state of the updates of signed pin policies.
 public struct PinUpdateReport: Sendable, Hashable {
     /// Where the policy in use came from.
     public enum Source: String, Sendable, Hashable {
         /// From the web server.
         case fetched
-        /// From the file that keeps the newest across restarts.
+        /// From the file that keeps the newest policy across restarts.
         case kept
         /// It is the program's own: no signed policy could be used.
         case builtIn = "built-in"
@@ -34,11 +34,11 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var expires: Int64?
     /// When the web server was asked last, in Unix seconds.
     public internal(set) var askedAt: Int64?
-    /// How often it gave nothing that is taken, in a row.
+    /// The number of times in a row that no usable policy was fetched.
     public internal(set) var failures = 0
-    /// Why it gave nothing that is taken when it was asked last; nil where it did.
+    /// Why the last fetch brought no usable policy; nil if it brought one.
     public internal(set) var failure: FetchReport.Failure?
-    /// Why the kept policy was not used at the start; nil where it was, or there was none.
+    /// Why the kept policy was not used at the start; nil if it was used, or if there was none.
     public internal(set) var keepingFailure: FetchReport.Failure?
     /// The problems that an operator should look at.
     public internal(set) var findings: [Finding] = []

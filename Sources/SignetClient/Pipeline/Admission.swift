@@ -13,7 +13,7 @@ struct CallTarget: Sendable {
     var isBoxed = true
     /// The snapshot to use; nil is the current one.
     var snapshot: SystemSnapshot?
-    /// A host of the system's own, in the place of a service of the configuration.
+    /// A host of the system's own, instead of a service of the configuration.
     var host: SystemHost?
 }
 

@@ -8,31 +8,40 @@ internal import Synchronization
 // batches, exchanges, uploads, downloads, pages, fetched values, signed pin policies and pin reports.
 //
 //  stage                      function                                   file
-//  1  admit                   admitted(_:work:)                          Pipeline/Admission.swift
-//  2  check and build         request(of:reading:) of a typed call       Calls/NetworkSystem+TypedCalls.swift
+//  1  admit, merge options    admitted(_:work:)                          Pipeline/Admission.swift
+//  2  check and build         request(of:reading:as:), conventions       Calls/NetworkSystem+TypedCalls.swift
 //     launch policy           Launches.run(_:for:work:)                  Pipeline/LaunchPolicy.swift
 //     box                     Admission.box(_:), the adapter             Calls/CallRequest.swift
-//  3  freeze                  Admission.request(_:at:)                   Pipeline/Building.swift
-//  4  around the call         intercepted(_:by:send:), URL rules         Interceptors/Interception.swift
-//  5  attempts                attempts(_:into:for:)                      Pipeline/Attempts.swift
-//     5a around the attempt   intercepted(_:by:send:), URL rules         Interceptors/Interception.swift
-//     5b redirects, signing   follow(_:with:for:)                        Pipeline/Redirects.swift
+//  3  URL and fields          Admission.request(_:at:)                   Pipeline/Building.swift
+//  4  URL rules               send(_:into:for:)                          this file
+//     around the call         intercepted(_:by:send:)                    Interceptors/Interception.swift
+//  5  attempts, pauses        attempts(_:into:for:)                      Pipeline/Attempts.swift
+//     compression, once       OutgoingCall.compressed(by:)               Options/RequestCompression.swift
+//     credential              credential(of:for:replacing:by:)           Credentials/CredentialStore.swift
+//     5a around the attempt   intercepted(_:by:send:)                    Interceptors/Interception.swift
+//     5b redirects            follow(_:with:noting:for:)                 Pipeline/Redirects.swift
+//        cookies              PreparedService.cookies(for:)              Services/CookieStore.swift
+//        freeze and sign      FrozenRequest.signed(by:at:)               Services/PreparedService.swift
 //     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
-//     5d response             ResponseReader                             Pipeline/ResponseReader.swift
-//     or, of a stream         StreamReader                               Streams/StreamReader.swift
+//        engine choice        EngineSet.use(_:at:)                       Engines/EngineSet.swift
+//     5d response             MemoryReader                               Pipeline/ResponseReader.swift
+//        or of a download     DownloadReader                             Downloads/NetworkSystem+Downloading.swift
+//        or of a stream       StreamReader                               Streams/StreamReader.swift
+//        decoding             collect(_:answering:limit:)                Calls/NetworkSystem+Decoding.swift
 //  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
 //     convert                 value(of:_:) of a typed call               Calls/NetworkSystem+TypedCalls.swift
 //  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
 //
 // Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every stage gets.
-// The request is an OutgoingCall until it is signed, a FrozenRequest while it is signed, and an
+// The request is an OutgoingCall through the interceptors, a FrozenRequest while it is signed, and an
 // EngineRequest when it leaves; Sending.swift alone makes one, and decides whether an engine may speak to
-// a host. The response is an EngineResponse until a ResponseReader has read it, then a RawResponse.
+// a host. What an interceptor changed is checked by unmoved(_:from:for:) in this file, before the next stage.
+// The response is an EngineResponse until one of the readers has read it, then a RawResponse.
 
 extension NetworkSystem {
-    /// Sends a built request through stages 4 and 5.
+    /// Stages 4 and 5 of a built request: checks the URL rules, and runs the interceptors around the attempts.
     ///
-    /// - Parameter reader: What reads the response; nil reads it into memory.
+    /// - Parameter reader: The reader of the response; nil reads it into memory.
     func send(
         _ request: OutgoingCall, into reader: (any ResponseReader)? = nil, for admission: Admission
     ) async throws(ClientError) -> RawResponse {

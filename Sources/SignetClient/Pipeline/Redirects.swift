@@ -49,7 +49,7 @@ extension NetworkSystem {
             let redirect = try follow(
                 opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
             guard let redirect else { return opened.reply }
-            // Read, so that the connection serves again; it says nothing.
+            // Read, so that the connection can be used again; its content has no meaning.
             _ = try? await opened.reply.body.collect(limit: Self.redirectLimit)
             attempt.endHop(in: admission.log)
             if !redirect.keepsBody { body = [] }
@@ -61,7 +61,7 @@ extension NetworkSystem {
 
     private static var redirectLimit: Int { 64 << 10 }
 
-    /// The redirect that a response is, where it is followed; nil where the response is the answer.
+    /// The redirect that a response is, if it is followed; nil if the response is final.
     ///
     /// - Parameter signed: What became of the request before it was sent.
     /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.
@@ -89,7 +89,7 @@ extension NetworkSystem {
             "redirect",
             metadata: [
                 "call": "\(admission.identity.id)", "status": "\(redirect.status)",
-                "to": "\(redirect.to)",
+                "to": "\(redirect.to.origin)",
             ])
         try admission.snapshot.urlRules.check(
             RequestURL("\(redirect.to.origin)\(redirect.to.target)"))

@@ -1,7 +1,7 @@
 public import SignetRPC
 public import SignetTransport
 
-/// Fields and files for `multipart/form-data`; the files are streams, which are never whole in memory.
+/// Fields and files for `multipart/form-data`. The files are streams, which are never completely in memory.
 public struct MultipartUpload: Sendable {
     /// One file.
     public struct File: Sendable {
@@ -11,10 +11,10 @@ public struct MultipartUpload: Sendable {
         public var fileName: String
         /// The media type of the file.
         public var contentType: String
-        /// Its bytes.
+        /// The file's bytes.
         public var content: RequestBody
 
-        /// Makes a file.
+        /// Creates a file.
         public init(
             name: String, fileName: String, contentType: String = "application/octet-stream",
             content: RequestBody
@@ -26,12 +26,12 @@ public struct MultipartUpload: Sendable {
         }
     }
 
-    /// The fields, which go out first.
+    /// The fields, which are sent first.
     public var fields: MultipartForm
     /// The files, in their order.
     public var files: [File]
 
-    /// Makes an upload.
+    /// Creates an upload.
     public init(fields: MultipartForm = MultipartForm(), files: [File]) {
         self.fields = fields
         self.files = files

@@ -63,11 +63,11 @@ struct HTTPPinReportSink: PinReportSink {
             throw PinError(.reportFailed, "\(error.code.name): \(error.message)")
         }
         guard (200..<300).contains(status) else {
-            throw PinError(.reportFailed, "the collector answered \(status)")
+            throw PinError(.reportFailed, "the collector responded with \(status), expected 2xx")
         }
     }
 
-    /// The collector's own pins, or the policy's, under which unlisted hosts may be spoken to.
+    /// The collector's own pins, or the policy's, under which unlisted hosts may be called.
     private func policy() throws(PinError) -> PinPolicy {
         try PinPolicy(
             rules: (target.host.policy ?? box.snapshot.policy)?.rules ?? [], unlisted: .allow)

@@ -25,7 +25,7 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var keys: String?
     /// The id of the key that seals, as `--key-id` takes it.
     public var keyID: String?
-    /// The source of the passphrase that opens the dump in the place of the key set.
+    /// The source of the passphrase that opens the dump instead of the key set.
     public var passphrase: String?
     /// The file of the highest sequences seen, by which the check recognises an older dump that was put back.
     public var state: String?

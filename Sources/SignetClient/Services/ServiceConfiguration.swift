@@ -8,8 +8,8 @@ internal import SignetVault
 
 /// The settings of one service.
 ///
-/// In a configuration these are the keys `services.NAME.baseURL` and so on; the member's comment names
-/// each key's type. Only `baseURL` and `protocol` are needed.
+/// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys> has all of
+/// them. Only `baseURL` and `protocol` are required.
 public struct ServiceConfiguration: Sendable {
     /// How payloads are boxed.
     public enum PayloadProtocol: String, Sendable, Hashable, CaseIterable {
@@ -21,7 +21,7 @@ public struct ServiceConfiguration: Sendable {
         case rest
     }
 
-    /// Where the service is (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
+    /// The URL of the service (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
     ///
     /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
     /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
@@ -103,8 +103,8 @@ extension ServiceConfiguration {
 
     /// Reads every service of a configuration.
     ///
-    /// A service is there where `services.NAME.baseURL` has a value; a name holds no dot. With
-    /// `services.NAME.cdnURL` there is also `Service.cdn` of it.
+    /// A service exists if `services.NAME.baseURL` has a value; a name has no dot. With
+    /// `services.NAME.cdnURL` there is also its `Service.cdn`.
     ///
     /// - Parameters:
     ///   - configuration: Where the keys are.

@@ -44,7 +44,7 @@ import Testing
         options.retry = retry
 
         let events = system.events
-        let reply = try await system.call(
+        let response = try await system.call(
             RESTRequest(.get, "/orders"), on: "shop", options: options)
         await system.shutdown()
         var retries: [String] = []
@@ -52,11 +52,11 @@ import Testing
             retries.append("\(call.method) after \(reason)")
         }
 
-        #expect(reply.result?.value == [] && engine.count == 6)
+        #expect(response.result?.value == [] && engine.count == 6)
         #expect(retries == ["GET after 500", "GET after connect", "GET after 429"])
     }
 
-    /// Every word of the article's code stands in this file, in the same order.
+    /// Every word of the article's code is in this file, in the same order.
     @Test func theArticleShowsThisCode() throws {
         func words(_ text: String) -> String {
             text.split { $0.isWhitespace }.joined(separator: " ")

@@ -15,7 +15,7 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send an HTTP message unchanged and print the response.",
         discussion: """
-            The message is HTTP/1.1 as text. With --scheme it is signed first. The reply is printed \
+            The message is HTTP/1.1 as text. With --scheme it is signed first. The response is printed \
             whatever its status; the exit status is 1 if the status is not 2xx.
 
             --body sends a file of any size, in pieces. A signed file is read twice, and its last piece \
@@ -101,7 +101,7 @@ struct SendCommand: AsyncParsableCommand {
         if !common.json { try common.terminal.write(Self.text(of: reply)) }
         throw ToolError(
             RPCError.Code.httpStatus.value,
-            "the server answered with HTTP status \(reply.status), wanted 2xx", beside: object)
+            "the server responded with HTTP status \(reply.status), expected 2xx", beside: object)
     }
 
     private func fetch(

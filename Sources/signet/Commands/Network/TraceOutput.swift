@@ -62,7 +62,7 @@ extension CallRecord.Hop {
     }
 
     fileprivate var line: String {
-        let outcome = status.map { "\($0)" } ?? failure ?? "no reply"
+        let outcome = status.map { "\($0)" } ?? failure ?? "no response"
         let times = parts.filter { $0.1 > .zero }.map { name, time in
             let tenths = time.microseconds / 100
             return "\(name) \(tenths / 10).\(tenths % 10)"
