@@ -34,7 +34,7 @@ public struct StartReport: Sendable, Hashable, CustomStringConvertible {
 
 /// The outcome of a fetch of values.
 public struct FetchReport: Sendable, Hashable {
-    /// Where the fetched values came from that the system runs with.
+    /// The source of the fetched values that the system runs with.
     public enum Source: String, Sendable, Hashable {
         /// From the service.
         case fetched
@@ -61,9 +61,9 @@ public struct FetchReport: Sendable, Hashable {
 
     /// A dump of the last good values that was used or written.
     public struct Kept: Sendable, Hashable {
-        /// Its sequence.
+        /// The dump's sequence.
         public var sequence: Int64
-        /// When these values were first kept (RFC 3339).
+        /// The time at which these values were first kept (RFC 3339).
         public var sealedAt: String
         /// The seconds since then; nil if the dump's time isn't in UTC.
         public var age: Int64?
@@ -77,9 +77,9 @@ public struct FetchReport: Sendable, Hashable {
         }
     }
 
-    /// Where the values came from.
+    /// The source of the values.
     public internal(set) var source: Source
-    /// When the service was asked last (Unix seconds).
+    /// The time of the last fetch (Unix seconds).
     public internal(set) var askedAt: Int64
     /// Why the last fetch failed; nil if it succeeded.
     public internal(set) var failure: Failure?

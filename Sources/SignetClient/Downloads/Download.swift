@@ -18,7 +18,7 @@ public struct Download: Sendable, Hashable {
     public struct Result: Sendable, Hashable {
         /// The status of the last response, 200 or 206.
         public let status: Int
-        /// Its fields.
+        /// The fields of the last response.
         public let fields: HTTPFields
         /// The file's size in bytes.
         public let byteCount: Int64

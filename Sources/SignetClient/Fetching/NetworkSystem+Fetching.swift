@@ -107,7 +107,7 @@ extension NetworkSystem {
     /// The outcome of the last fetch of values; nil if no fetch was planned.
     public var lastFetch: FetchReport? { history.withLock { $0.fetch } }
 
-    /// How the system started.
+    /// The report of the system's start.
     public var startReport: StartReport { history.withLock { $0.start } }
 
     // MARK: The steps

@@ -49,12 +49,12 @@ public struct CallOptions: Sendable {
     public var scenario: Scenario?
     /// The rule for a call whose equal is running already. Defaults to `always`.
     public var launch: LaunchPolicy?
-    /// Where the credentials of each attempt come from.
+    /// The source of the credentials of each attempt.
     public var credentials: (any CredentialSource)?
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
     public var checks: [any ResponseCheck]?
-    /// How dates and names of members are written in parameters and results of Swift types. Defaults to the
-    /// service's, else to `JSONConventions()`.
+    /// The forms of dates and of members' names in parameters and results of Swift types. Defaults to the
+    /// service's, or to `JSONConventions()` if it has none.
     public var json: JSONConventions?
     /// The sets of common fields and parameters that the call carries, and no others; with `[]` it carries no
     /// set. Of values of the same name those of the later set win. Defaults to the service's ``ServiceConfiguration/defaultSets``.
@@ -67,7 +67,7 @@ public struct CallOptions: Sendable {
     public var tags: Set<String> = []
     /// A handle on the call: its events, its attempts, its record.
     public var trace: CallTrace?
-    /// Where the progress of uploads and downloads can be observed.
+    /// An object that shows the progress of uploads and downloads.
     public var progress: CallProgress?
     /// Whether requests' bodies are compressed. Defaults to `none`.
     public var compression: RequestCompression?

@@ -4,7 +4,7 @@ public import SignetJSON
 
 /// The state of the updates of signed pin policies.
 public struct PinUpdateReport: Sendable, Hashable {
-    /// Where the policy in use came from.
+    /// The source of the policy in use.
     public enum Source: String, Sendable, Hashable {
         /// From the web server.
         case fetched
@@ -25,14 +25,14 @@ public struct PinUpdateReport: Sendable, Hashable {
         var json: JSONValue { ["code": .string(code), "message": .string(message)] }
     }
 
-    /// Where the policy in use came from.
+    /// The source of the policy in use.
     public internal(set) var source = Source.builtIn
     /// Its serial number; nil for the program's own.
     public internal(set) var serial: Int64?
     /// The expiration of the policy in Unix seconds. The policy stays in use after it, until a newer one is
     /// fetched.
     public internal(set) var expires: Int64?
-    /// When the web server was asked last, in Unix seconds.
+    /// The time of the last fetch in Unix seconds.
     public internal(set) var askedAt: Int64?
     /// The number of times in a row that no usable policy was fetched.
     public internal(set) var failures = 0

@@ -5,7 +5,7 @@ internal import SignetTransport
 internal import Synchronization
 
 // Everything that leaves the program goes through the stages of this file, in this order: typed calls,
-// batches, exchanges, uploads, downloads, pages, fetched values, signed pin policies and pin reports.
+// batches, exchanges, uploads, downloads, streams, pages, fetched values, signed pin policies and pin reports.
 //
 //  stage                      function                                   file
 //  1  admit, merge options    admitted(_:work:)                          Pipeline/Admission.swift

@@ -47,7 +47,7 @@ extension NetworkSystem {
     /// Sends bytes or a stream unchanged, of any size in constant memory.
     ///
     /// - Parameters:
-    ///   - body: What is sent; if requests are signed it is read twice.
+    ///   - body: The bytes that are sent; if requests are signed, they are read twice.
     ///   - contentType: Its media type (RFC 9110, section 8.3.1).
     ///   - request: Method, path, query and fields; its body is ignored.
     ///   - service: The service that responds; its adapter is one for REST.

@@ -4,7 +4,7 @@ public import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// The pages of a list, each asked for when the one before it was taken.
+    /// Returns the pages of a list, each of which is requested when the reader wants it.
     ///
     /// ```swift
     /// struct Order: Decodable { var item: String }
@@ -39,7 +39,7 @@ extension NetworkSystem {
             value: { response throws(ClientError) in response })
     }
 
-    /// The typed pages of a list, each asked for when the one before it was taken.
+    /// Returns the typed pages of a list, each of which is requested when the reader wants it.
     ///
     /// The first page is the call's own; later ones have the cursor, number or offset in their parameters,
     /// or follow the link. With JSON-RPC, a cursor goes into the parameters, which are by name:
@@ -97,7 +97,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate let request: @Sendable (JSONConventions?) throws(ClientError) -> CallRequest
     fileprivate let value: @Sendable (UnboxedResponse) throws(ClientError) -> Element
 
-    /// Asks for page after page.
+    /// Requests page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pages: Pages<Element>
         /// How the next page is asked for, or why it is not.

@@ -10,13 +10,13 @@ extension NetworkSystem {
     /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
     /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and hosts.
     ///
-    /// Hosts are only shaken hands with, through their proxies; no request is sent, and nothing is changed.
+    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and nothing is changed.
     ///
     /// - Parameters:
     ///   - isOffline: Whether hosts are left out.
-    ///   - hostTimeout: How long one host may take.
+    ///   - hostTimeout: The time for one host.
     ///   - now: Unix seconds for the dates of keys and pins; nil is the clock's.
-    /// - Returns: What was found; no value of the configuration and no key.
+    /// - Returns: The findings, without values of the configuration or keys.
     public func selfCheck(
         isOffline: Bool = false, hostTimeout: Duration = .seconds(10), now: Int64? = nil
     ) async -> SelfCheckReport {

@@ -10,16 +10,16 @@ internal import SignetVault
 /// The check changes nothing, and its report contains nothing from inside dumps and key files.
 /// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running system.
 public struct SelfCheck: Sendable {
-    /// Where the files are.
+    /// The project, which names the files.
     public var project: SelfCheckProject
     /// Whether hosts are left out.
     public var isOffline: Bool
-    /// How long one host may take.
+    /// The time for one host.
     public var hostTimeout: Duration
-    /// The proxies that hosts are reached through; nil is what the configuration says (`proxy.…`).
+    /// The proxies that hosts are reached through; nil for the configuration's (`proxy.…`).
     public var proxies: ProxyRules?
-    /// The proxies where the configuration names none, or there is no configuration: the environment's, for
-    /// a program that asks it.
+    /// The proxies if the configuration has none, or if there is no configuration; the tool gives those of the
+    /// environment.
     public var otherProxies = ProxyRules.none
 
     /// Prepares a check.

@@ -43,7 +43,7 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var scheme: String?
     /// A PEM file of the CAs that are trusted in place of the system's.
     public var caFile: String?
-    /// Where hosts are to be found, each as `HOST:PORT:ADDRESS:PORT`.
+    /// Other addresses for hosts, each as `HOST:PORT:ADDRESS:PORT`.
     public var connectTo: [String] = []
 
     /// The members that a project file may have.

@@ -3,7 +3,7 @@ internal import SignetSigning
 internal import SignetVault
 
 extension ServiceConfiguration {
-    /// How requests are signed.
+    /// The signature of a service's requests.
     public struct Signing: Sendable, Hashable {
         /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path of
         /// a scheme's document (string `services.NAME.signing.scheme`).

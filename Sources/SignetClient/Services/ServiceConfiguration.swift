@@ -11,7 +11,7 @@ internal import SignetVault
 /// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys> has all of
 /// them. Only `baseURL` and `protocol` are required.
 public struct ServiceConfiguration: Sendable {
-    /// How payloads are boxed.
+    /// The protocol that makes requests of calls and reads responses.
     public enum PayloadProtocol: String, Sendable, Hashable, CaseIterable {
         /// JSON-RPC 1.0 over POST; in a configuration `jsonrpc-1.0`.
         case jsonRPC1 = "jsonrpc-1.0"
@@ -26,12 +26,12 @@ public struct ServiceConfiguration: Sendable {
     /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
     /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
     public var baseURL: String
-    /// How payloads are boxed (string `services.NAME.protocol`).
+    /// The protocol of the service (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
     /// An adapter that makes requests and reads responses in place of the adapter of `payloadProtocol`. In a
     /// configuration, `services.NAME.protocol` names one of `NetworkSystem.Options.adapters`.
     public var adapter: (any PayloadAdapter)?
-    /// How requests are signed; nil for not at all.
+    /// The signature of requests; nil for none.
     public var signing: Signing?
     /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given beside them
     /// must enforce them.
@@ -44,7 +44,7 @@ public struct ServiceConfiguration: Sendable {
     /// Parameters by name that every call carries; a call's own of the same name wins (object
     /// `services.NAME.commonParameters`).
     public var commonParameters: JSONObject
-    /// How long one attempt may take, from the first name look-up to the last byte of the response
+    /// The time for one attempt, from the first name look-up to the last byte of the response
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
     /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`
@@ -68,7 +68,7 @@ public struct ServiceConfiguration: Sendable {
     /// Options of the calls of one method, a procedure's name or an HTTP method
     /// (`services.NAME.methods.METHOD.…`). They win over those of scenarios.
     public var methods: [RPCMethod: CallOptions] = [:]
-    /// Where the service's cookies are kept; nil for nowhere, then none are sent (boolean
+    /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
     /// The mode in whose part of the configuration the service's host stands; nil for the service's own part.
