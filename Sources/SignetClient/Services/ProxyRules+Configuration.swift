@@ -21,7 +21,8 @@ extension ProxyRules {
         }
         if let credentials = try reader.read("proxy.credentials", as: String.self) {
             guard configuration.schema.rule(named: "proxy.credentials")?.isPublic == false else {
-                throw reader.invalid("proxy.credentials", reason: "is public, expected a secret key")
+                throw reader.invalid(
+                    "proxy.credentials", reason: "is public, expected a secret key")
             }
             do throws(TransportError) {
                 try proxy.setCredentials(Array(credentials.utf8))
