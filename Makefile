@@ -14,7 +14,7 @@ help:
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
 	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; makes 100,000 calls with faults in flat memory; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
 	@echo "make features runs the tests that carry ids of Documentation/features.md, prints the table and writes .build/features.json"
-	@echo "make bench   measures each job beside its floor, the least that it can cost"
+	@echo "make bench   measures each job beside its floor, the least that it can cost; ONLY=\"NAME NAME\" runs some, PEERS=yes adds the rows beside async-http-client"
 	@echo "make bench-start compares the start of the installed program with that of curl"
 	@echo "make fuzz    feeds changed inputs to each parser of foreign bytes under libFuzzer, a minute each (SECONDS_EACH); ONLY=fuzz-NAME runs one"
 	@echo "make docs    writes the site of the documentation to .build/docs"
@@ -61,7 +61,7 @@ threads:
 
 bench:
 	@Scripts/install-dependencies
-	@Scripts/bench $(ONLY)
+	@Scripts/bench $(if $(PEERS),--peers) $(ONLY)
 
 bench-start: $(PROGRAM)
 	@Scripts/bench-start "$(PROGRAM)"

@@ -97,7 +97,7 @@ let package = Package(
             ]),
         .target(
             name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"],
-            linkerSettings: [.linkedLibrary("z")]),
+            cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("z")]),
 
         .target(name: "CSignetSystem"),
         .target(name: "CSignetStreams"),

@@ -3,8 +3,16 @@ import PackageDescription
 
 let package = Package(
     name: "signet-benchmarks",
+    traits: [
+        .trait(
+            name: "Peers", description: "The rows beside async-http-client: make bench PEERS=yes.")
+    ],
     dependencies: [
         .package(name: "signet", path: ".."),
+        // Fetched and built only with the trait Peers.
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
     ],
     targets: [
@@ -24,7 +32,13 @@ let package = Package(
                 .product(name: "SignetTransport", package: "signet"),
                 .product(name: "SignetVault", package: "signet"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-            ],
+            ]
+                + [
+                    ("AsyncHTTPClient", "async-http-client"), ("NIOCore", "swift-nio"),
+                    ("NIOSSL", "swift-nio-ssl"),
+                ].map { name, package in
+                    .product(name: name, package: package, condition: .when(traits: ["Peers"]))
+                },
             swiftSettings: [.treatAllWarnings(as: .error)]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // libcurl's callbacks, and the options that set them.
 #include <errno.h>
 #include <string.h>
@@ -8,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "framing.h"
 #include "loop.h"
 
 static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
@@ -16,14 +12,12 @@ static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     return 0;
 }
 
-// Keeps a line of the trailers. libcurl delivers them after the body, over HTTP/1.1 and HTTP/2.
-static size_t on_trailer(signet_transfer *transfer, const char *bytes, size_t count) {
-    if (transfer->is_dropped || (count == 2 && bytes[0] == '\r') || count < 2) return count;
+// Keeps a line of the header or of the trailers.
+static size_t keep_line(
+    signet_transfer *transfer, signet_buffer *lines, const char *bytes, size_t count) {
     if (++transfer->field_count > transfer->field_limit + 1)
         return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
-    if (!signet_append(
-            &transfer->trailer, &transfer->trailer_count, &transfer->trailer_room, bytes, count))
-        return refuse(transfer, SIGNET_NO_MEMORY);
+    if (!signet_append(lines, bytes, count)) return refuse(transfer, SIGNET_NO_MEMORY);
     return count;
 }
 
@@ -41,28 +35,28 @@ static size_t on_header(char *bytes, size_t size, size_t number, void *context) 
     if (transfer->traffic) transfer->traffic->delivered += count;
     if (transfer->head_total > transfer->head_limit)
         return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
-    if (transfer->has_head) return on_trailer(transfer, bytes, count);
+    // libcurl delivers trailers after the body, over HTTP/1.1 and HTTP/2.
+    if (transfer->has_head) {
+        bool is_end = count < 2 || (count == 2 && bytes[0] == '\r');
+        return transfer->is_dropped || is_end
+            ? count
+            : keep_line(transfer, &transfer->trailers, bytes, count);
+    }
     bool is_end = (count == 2 && bytes[0] == '\r' && bytes[1] == '\n')
         || (count == 1 && bytes[0] == '\n');
-    if (!is_end) {
-        if (++transfer->field_count > transfer->field_limit + 1)
-            return refuse(transfer, SIGNET_HEAD_TOO_LARGE);
-        if (!signet_append(
-                &transfer->head, &transfer->head_count, &transfer->head_room, bytes, count))
-            return refuse(transfer, SIGNET_NO_MEMORY);
-        return count;
-    }
+    if (!is_end) return keep_line(transfer, &transfer->head, bytes, count);
     // Interim responses such as "HTTP/1.1 100 …" and "HTTP/2 103 …" precede the response.
-    const uint8_t *space = memchr(transfer->head, ' ', transfer->head_count);
-    size_t left = space ? transfer->head_count - (size_t)(space - transfer->head) : 0;
+    signet_buffer *head = &transfer->head;
+    const uint8_t *space = head->count ? memchr(head->bytes, ' ', head->count) : NULL;
+    size_t left = space ? head->count - (size_t)(space - head->bytes) : 0;
     if (left < 4) return refuse(transfer, SIGNET_MALFORMED_HEAD);
     if (space[1] == '1') {
         if (memcmp(space + 1, "101", 3) == 0) return refuse(transfer, SIGNET_MALFORMED_HEAD);
-        transfer->head_count = 0;
+        head->count = 0;
         return count;
     }
     signet_refusal problem = signet_framing_read(
-        transfer->head, transfer->head_count, transfer->is_head, &transfer->ends_with_connection);
+        head->bytes, head->count, transfer->is_head, &transfer->ends_with_connection);
     if (problem) return refuse(transfer, problem);
     transfer->has_head = true;
     signet_transfer_make_ready(transfer);
@@ -77,15 +71,14 @@ static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
     if (count > transfer->body_limit - transfer->body_total)
         return refuse(transfer, SIGNET_BODY_TOO_LARGE);
-    size_t waiting = transfer->body_count - transfer->body_taken;
+    size_t waiting = transfer->body.count - transfer->body_taken;
     if (waiting > 0 && waiting + count > BODY_ROOM && !transfer->is_flushing) {
         transfer->is_paused = true;
         if (transfer->was_http2) signet_flow_count(transfer);
         signet_transfer_make_ready(transfer);
         return CURL_WRITEFUNC_PAUSE;
     }
-    if (!signet_append(&transfer->body, &transfer->body_count, &transfer->body_room, bytes, count))
-        return refuse(transfer, SIGNET_NO_MEMORY);
+    if (!signet_append(&transfer->body, bytes, count)) return refuse(transfer, SIGNET_NO_MEMORY);
     transfer->body_total += count;
     if (transfer->traffic) transfer->traffic->delivered += count;
     signet_transfer_make_ready(transfer);
@@ -94,10 +87,10 @@ static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
 
 static size_t on_upload(char *buffer, size_t size, size_t number, void *context) {
     signet_transfer *transfer = context;
-    size_t left = transfer->upload.count - transfer->upload.taken;
+    size_t left = transfer->upload.piece.count - transfer->upload.taken;
     if (left > 0 && !transfer->upload.restarts) {
         size_t count = left < size * number ? left : size * number;
-        memcpy(buffer, transfer->upload.bytes + transfer->upload.taken, count);
+        memcpy(buffer, transfer->upload.piece.bytes + transfer->upload.taken, count);
         transfer->upload.taken += count;
         transfer->upload.was_taken_from = true;
         return count;
@@ -119,7 +112,7 @@ bool signet_transfer_rewind_upload(signet_transfer *transfer) {
     }
     transfer->upload.was_taken_from = transfer->upload.is_ended = false;
     transfer->upload.restarts = true;
-    transfer->upload.count = transfer->upload.taken = 0;
+    transfer->upload.piece.count = transfer->upload.taken = 0;
     return true;
 }
 
@@ -132,11 +125,11 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
 // without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
 // section 8.7). The only difference is that it sets no error text for a refused stream.
 static bool may_retry(signet_transfer *transfer) {
-    long sent = 0;
+    long sent = 1;
     if (transfer->has_head) return false;
     // libcurl 7.88.1 sends trailers only once, and would repeat the request without them.
     if (transfer->upload.has_trailers && transfer->upload.has_ended) return false;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 1;
+    curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent);
     // A session that nghttp2 ended because the server violated HTTP/2 has no error text either. But
     // then the last bytes on the connection are this side's GOAWAY; after a refusal they are the
     // server's.
@@ -213,9 +206,8 @@ static int before_request(
         if (!may_retry(transfer)) return abort_request(transfer, SIGNET_NOT_REPEATED);
     }
     // Bytes to a proxy, or on an earlier connection, aren't part of this request.
-    long sent = 0;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
-    transfer->proxy.sent = sent;
+    transfer->proxy.sent = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &transfer->proxy.sent);
 
     SSL *ssl = origins_tls(transfer->easy);
     if (transfer->is_secure && !ssl) return abort_request(transfer, SIGNET_NO_TLS);
@@ -264,11 +256,8 @@ static curl_socket_t on_open_socket(
     transfer->proxy.is_passed = false;
     transfer->proxy.handshakes = 0;
     transfer->proxy.head_total = 0;
-    int type = address->socktype;
-#ifdef SOCK_CLOEXEC
-    type |= SOCK_CLOEXEC;
-#endif
-    curl_socket_t opened = socket(address->family, type, address->protocol);
+    curl_socket_t opened =
+        socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (opened >= 0 && !leaves_descriptors(opened)) {
         close(opened);
         opened = CURL_SOCKET_BAD;

@@ -2,7 +2,6 @@
 
 #include <openssl/bio.h>
 #include <openssl/evp.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #define SUBJECT_LIMIT 1024
 #define DEPTH_LIMIT (SIGNET_CHAIN_LIMIT - 2)
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int context_index = -1;
 static int connection_index = -1;
 static int session_index = -1;
@@ -255,16 +253,12 @@ static int duplicate_chain_data(
     return 1;
 }
 
-static void start(void) {
+bool signet_chain_start(void) {
     context_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_context_data);
     connection_index =
         SSL_get_ex_new_index(0, NULL, NULL, duplicate_chain_data, free_chain_data);
     session_index =
         SSL_SESSION_get_ex_new_index(0, NULL, NULL, duplicate_chain_data, free_chain_data);
-}
-
-bool signet_chain_start(void) {
-    pthread_once(&once, start);
     return context_index >= 0 && connection_index >= 0 && session_index >= 0;
 }
 

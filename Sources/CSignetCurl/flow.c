@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
@@ -52,10 +49,7 @@ void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket)
     signet_flow_leave(transfer);
     transfer->flow.socket = socket;
     transfer->flow.is_member = true;
-    transfer->flow.previous = NULL;
-    transfer->flow.next = loop->flow_first;
-    if (loop->flow_first) loop->flow_first->flow.previous = transfer;
-    loop->flow_first = transfer;
+    LIST_INSERT_HEAD(&loop->flowing, transfer, flow.list);
     signet_flow *flow = flow_of(loop, socket);
     if (!flow) return;
     flow->ssl = ssl;
@@ -68,10 +62,7 @@ static void set_crowded(signet_transfer *transfer, signet_flow *flow) {
     bool is_crowded = flow->slow >= SLOW_FEW || flow->unread > UNREAD_FEW;
     if (is_crowded == (flow->crowded_origin != 0)) return;
     flow->crowded_origin = is_crowded ? transfer->flow.origin : 0;
-    if (is_crowded)
-        transfer->loop->crowded += 1;
-    else
-        transfer->loop->crowded -= 1;
+    transfer->loop->crowded += is_crowded ? 1 : -1;
 }
 
 static void set_unread(signet_transfer *transfer, int64_t unread) {
@@ -105,15 +96,9 @@ static void set_counted(signet_transfer *transfer, bool is_counted) {
 
 void signet_flow_leave(signet_transfer *transfer) {
     if (!transfer->flow.is_member) return;
-    signet_loop *loop = transfer->loop;
     set_unread(transfer, 0);
     set_counted(transfer, false);
-    if (transfer->flow.next) transfer->flow.next->flow.previous = transfer->flow.previous;
-    if (transfer->flow.previous)
-        transfer->flow.previous->flow.next = transfer->flow.next;
-    else
-        loop->flow_first = transfer->flow.next;
-    transfer->flow.next = transfer->flow.previous = NULL;
+    LIST_REMOVE(transfer, flow.list);
     transfer->flow.is_member = false;
     transfer->flow.socket = -1;
 }
@@ -121,11 +106,13 @@ void signet_flow_leave(signet_transfer *transfer) {
 void signet_flow_forget(signet_loop *loop, curl_socket_t socket) {
     signet_flow *flow = flow_of(loop, socket);
     if (!flow) return;
-    for (signet_transfer *each = flow->ssl ? loop->flow_first : NULL; each; each = each->flow.next) {
-        if (each->flow.socket != socket) continue;
-        each->flow.unread = 0;
-        each->flow.socket = -1;
-    }
+    signet_transfer *each;
+    if (flow->ssl)
+        LIST_FOREACH(each, &loop->flowing, flow.list) {
+            if (each->flow.socket != socket) continue;
+            each->flow.unread = 0;
+            each->flow.socket = -1;
+        }
     if (flow->crowded_origin) loop->crowded -= 1;
     *flow = (signet_flow){0};
 }
@@ -166,8 +153,8 @@ static void measure(signet_loop *loop) {
     size_t left = loop->counted;
     int64_t now = signet_monotonic_milliseconds();
     signet_transfer *next;
-    for (signet_transfer *each = loop->flow_first; each && left > 0; each = next) {
-        next = each->flow.next;
+    for (signet_transfer *each = LIST_FIRST(&loop->flowing); each && left > 0; each = next) {
+        next = LIST_NEXT(each, flow.list);
         if (!each->flow.is_counted) continue;
         left -= 1;
         if (each->flow.is_timed && !each->is_done && each->time.deadline <= now) {
@@ -201,7 +188,8 @@ bool signet_flow_choose(signet_transfer *transfer) {
 
 // Whether a call on this connection waits for bytes from the socket.
 static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
-    for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
+    signet_transfer *each;
+    LIST_FOREACH(each, &loop->flowing, flow.list)
         if (each->flow.socket == socket && !each->is_paused && !each->is_done
             && each->flow.unread <= (int64_t)BODY_ROOM)
             return true;
@@ -213,8 +201,8 @@ static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t no
     signet_flow *flow = flow_of(loop, socket);
     if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
     while (flow->unread >= UNREAD_FEW) {
-        signet_transfer *most = NULL;
-        for (signet_transfer *each = loop->flow_first; each; each = each->flow.next)
+        signet_transfer *each, *most = NULL;
+        LIST_FOREACH(each, &loop->flowing, flow.list)
             if (each->flow.socket == socket && each->flow.unread > (int64_t)BODY_ROOM
                 && now - each->flow.taken_at >= UNREAD_PATIENCE
                 && (!most || each->flow.unread > most->flow.unread))
@@ -281,7 +269,7 @@ void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket) {
 
 bool signet_flow_response_is_whole(const signet_transfer *transfer) {
     if (!transfer->has_head || transfer->is_paused
-        || transfer->body_count > transfer->body_taken)
+        || transfer->body.count > transfer->body_taken)
         return false;
     int64_t length = signet_transfer_content_length(transfer);
     if (length >= 0 && transfer->body_total == (uint64_t)length) return true;
@@ -291,7 +279,7 @@ bool signet_flow_response_is_whole(const signet_transfer *transfer) {
 static bool is_uploading(const signet_transfer *transfer, int64_t sent) {
     if (!transfer->upload.is_streamed) return sent < (int64_t)transfer->sent_body.count;
     if (transfer->upload.length >= 0) return sent < transfer->upload.length;
-    return !transfer->upload.is_ended || transfer->upload.taken < transfer->upload.count;
+    return !transfer->upload.is_ended || transfer->upload.taken < transfer->upload.piece.count;
 }
 
 bool signet_transfer_has_early_response(signet_transfer *transfer) {
@@ -333,7 +321,8 @@ void signet_flow_step(signet_loop *loop) {
         if (flow->is_stopped) end_slow_readers(loop, (curl_socket_t)i, now);
         if (flow->is_stopped) schedule(loop, now + FLOW_PAUSE);
     }
-    for (signet_transfer *each = loop->flow_first; each; each = each->flow.next) {
+    signet_transfer *each;
+    LIST_FOREACH(each, &loop->flowing, flow.list) {
         if (each->flow.is_timed && !each->is_done) schedule(loop, each->time.deadline);
         if (!each->flow.early_since || each->is_done) continue;
         signet_transfer_make_ready(each);

@@ -1,7 +1,8 @@
-#include "framing.h"
-
+// The fields that determine where a response's body ends.
 #include <string.h>
 #include <strings.h>
+
+#include "loop.h"
 
 // A part of the response's header.
 typedef struct {

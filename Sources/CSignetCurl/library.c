@@ -1,12 +1,8 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // libcurl and OpenSSL, which are initialised once for a process, and CA files.
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
-#include <unistd.h>
+#include <stdio.h>
 
 #include "loop.h"
 
@@ -47,18 +43,13 @@ static bool is_shortage(int number) {
 }
 
 int signet_check_ca_file(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return is_shortage(errno) ? -2 : errno;
-    char byte;
-    ssize_t count = read(descriptor, &byte, 1);
-    int problem = count < 0 ? errno : 0;
-    close(descriptor);
-    if (problem) return problem;
-    BIO *file = BIO_new_file(path, "r");
-    if (!file) return is_shortage(errno) ? -2 : EIO;
-    X509 *certificate = PEM_read_bio_X509_AUX(file, NULL, NULL, NULL);
-    BIO_free(file);
-    if (!certificate) return -1;
+    FILE *file = fopen(path, "re");
+    if (!file) return is_shortage(errno) ? -2 : errno;
+    // A folder, for example, can be opened and not read.
+    int problem = ungetc(getc(file), file) == EOF && ferror(file) ? errno : 0;
+    X509 *certificate = problem ? NULL : PEM_read_X509_AUX(file, NULL, NULL, NULL);
+    fclose(file);
+    if (!certificate) return problem ? problem : -1;
     X509_free(certificate);
     return 0;
 }

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The loop: its creation and end, and the steps in which libcurl handles sockets and timers.
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +8,12 @@
 #include <unistd.h>
 
 #include "loop.h"
-#include "trust.h"
 
 #define IDLE_CONNECTIONS 256L
+
+// Sets an option of `loop`, or shares data by `share`.
+#define SET_MULTI(option, value) (curl_multi_setopt(loop->multi, option, value) == CURLM_OK)
+#define SHARES(share, data) (curl_share_setopt(share, CURLSHOPT_SHARE, data) == CURLSHE_OK)
 
 static int on_socket(
     CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context) {
@@ -58,6 +58,7 @@ signet_loop *signet_loop_new(
     const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
     if (ca_descriptor >= 0) ca = signet_trust_path(ca_descriptor, in_memory);
     loop->ca_descriptor = ca_descriptor;
+    TAILQ_INIT(&loop->ready);
     loop->timer = -1;
     loop->busy_on = loop->last_opened = loop->corked = -1;
     loop->http2 = http2;
@@ -78,22 +79,14 @@ signet_loop *signet_loop_new(
         loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share && loop->second
         && (!ca || loop->ca_file)
         && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event) == 0
-        && curl_share_setopt(loop->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK
-        && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION)
-               == CURLSHE_OK
-        && curl_share_setopt(loop->second, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT) == CURLSHE_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop) == CURLM_OK
-        && curl_multi_setopt(
-               loop->multi, CURLMOPT_PIPELINING,
-               multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING)
-               == CURLM_OK
-        && curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS) == CURLM_OK
-        && curl_multi_setopt(
-               loop->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host)
-               == CURLM_OK;
+        && SHARES(loop->share, CURL_LOCK_DATA_SSL_SESSION)
+        && SHARES(loop->second, CURL_LOCK_DATA_SSL_SESSION)
+        && SHARES(loop->second, CURL_LOCK_DATA_CONNECT)
+        && SET_MULTI(CURLMOPT_SOCKETFUNCTION, on_socket) && SET_MULTI(CURLMOPT_SOCKETDATA, loop)
+        && SET_MULTI(CURLMOPT_TIMERFUNCTION, on_timer) && SET_MULTI(CURLMOPT_TIMERDATA, loop)
+        && SET_MULTI(CURLMOPT_PIPELINING, multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING)
+        && SET_MULTI(CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS)
+        && SET_MULTI(CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host);
     if (!ready) {
         signet_loop_free(loop);
         return NULL;
@@ -161,7 +154,7 @@ uint64_t signet_loop_calls(const signet_loop *loop) {
 }
 
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
-    int timeout = may_wait && !loop->ready_first ? at_most : 0;
+    int timeout = may_wait && TAILQ_EMPTY(&loop->ready) ? at_most : 0;
     if (timeout > 0 && loop->timer >= 0) {
         int64_t left = loop->timer - signet_monotonic_milliseconds();
         timeout = left < 0 ? 0 : left > timeout ? timeout : (int)left;

@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "CSignetCurl.h"
 #include "chain.h"
@@ -58,7 +59,7 @@ struct signet_loop {
     } *sockets;
     size_t socket_count;
 
-    signet_transfer *flow_first;  // the transfers whose requests have started
+    LIST_HEAD(, signet_transfer) flowing;  // the transfers whose requests have started
     size_t counted;  // the number of those whose unread bytes are counted
     size_t crowded;  // the number of connections that take no new calls
     int64_t flow_due;  // the time of the next check, in monotonic milliseconds; 0: never
@@ -71,17 +72,24 @@ struct signet_loop {
     bool may_cork;
     curl_socket_t corked;  // or -1
 
-    signet_transfer *ready_first, *ready_last;
+    TAILQ_HEAD(, signet_transfer) ready;  // the transfers with news
     signet_transfer *spare;
     bool was_short;  // no descriptor was left when the last connection was closed
     size_t spare_count;
 };
 
+// Bytes that grow.
+typedef struct {
+    uint8_t *bytes;
+    size_t count, room;
+} signet_buffer;
+
 struct signet_transfer {
     CURL *easy;
     signet_loop *loop;
     uint64_t identifier;
-    signet_transfer *next, *previous;  // in the list of those with news; `next` in that of the spare ones
+    TAILQ_ENTRY(signet_transfer) ready;  // in the list of those with news
+    signet_transfer *next;  // in the list of the spare ones
     bool is_ready, is_started, is_done, is_paused, is_secure, is_probe, is_sent, has_head;
     bool is_reused;      // the connection of the last request had been used before
     bool was_retried;    // libcurl has sent the request more than once
@@ -93,7 +101,6 @@ struct signet_transfer {
     CURLcode code;
     signet_refusal refusal;
 
-    uint8_t *request_body;
     struct {
         size_t count, head_count;  // of a body that isn't streamed, and approximately of the header
     } sent_body;
@@ -114,29 +121,25 @@ struct signet_transfer {
     struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
         int64_t length;  // -1: unknown
-        uint8_t *bytes;
-        size_t count, room, taken;
+        signet_buffer piece;
+        size_t taken;
         bool was_taken_from;  // since the last restart
         bool has_trailers, has_ended;  // libcurl has read the body's end
-        char *trailers;  // field lines, each ended by a zero byte
-        size_t trailer_count;
+        signet_buffer trailers;  // field lines, each ended by a zero byte
     } upload;
     struct curl_slist *fields, *connect_to;
-    char *field_bytes, *connect_to_bytes;
 
-    uint8_t *head;
-    size_t head_count, head_room, head_total, head_limit;
+    signet_buffer head, trailers;  // the lines of the response's header and of its trailers
+    size_t head_total, head_limit;
     int field_count, field_limit;
-    uint8_t *trailer;  // the lines of the response's trailers
-    size_t trailer_count, trailer_room;
     bool is_head, ends_with_connection;  // the request's method; how the response's body ends
-    uint8_t *body;
-    size_t body_count, body_room, body_taken;
+    signet_buffer body;
+    size_t body_taken;
     bool is_flushing;  // libcurl delivers what it stored while the transfer was paused
     uint64_t body_total, body_limit;
 
     struct {
-        signet_transfer *next, *previous;
+        LIST_ENTRY(signet_transfer) list;
         curl_socket_t socket;  // of an HTTP/2 connection, or -1
         uint64_t origin;  // a hash of the URL's scheme, host and port
         bool is_member, is_counted, is_second;
@@ -171,10 +174,8 @@ struct signet_transfer {
 
 // --- The system (system.c) -------------------------------------------------------------------
 
-// Adds bytes to a growing buffer. Returns false if memory ran out.
-bool signet_append(
-    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count)
-    SIGNET_MUST_CHECK;
+// Adds bytes to a buffer. Returns false if memory ran out.
+bool signet_append(signet_buffer *buffer, const void *bytes, size_t count) SIGNET_MUST_CHECK;
 // The monotonic clock in microseconds.
 int64_t signet_now_microseconds(void);
 
@@ -188,7 +189,7 @@ static inline uint64_t signet_hash_text(uint64_t hash, const char *text) {
     return hash;
 }
 
-// --- Transfers (transfer.c, callbacks.c, trailers.c, repeat.c, ready.c, timings.c) -----------------------
+// --- Transfers (transfer.c, callbacks.c, repeat.c, ready.c, timings.c) -----------------------
 
 void signet_transfer_close(signet_transfer *transfer);
 // Sets the options that a handle keeps for all calls, among them libcurl's callbacks.
@@ -200,11 +201,25 @@ int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
 bool signet_transfer_repeat(signet_transfer *transfer);
 // Returns to the first byte of the request's body. Returns false if the body can't be read again.
 bool signet_transfer_rewind_upload(signet_transfer *transfer);
-// Frees an upload's trailers.
-void signet_transfer_drop_trailers(signet_transfer *transfer);
+// Empties the buffer of the response's body, and frees it if it is large.
+void signet_transfer_empty_body(signet_transfer *transfer);
 // Adds a transfer to the list of those with news, or removes it.
 void signet_transfer_make_ready(signet_transfer *transfer);
 void signet_transfer_make_unready(signet_transfer *transfer);
+
+// --- CA files (trust.c) ----------------------------------------------------------------------
+
+#define SIGNET_TRUST_PATH 64
+// Writes the path by which this process can open a descriptor's file again into `path`, and returns it.
+const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]);
+
+// --- A response's framing (framing.c) --------------------------------------------------------
+
+// Checks Content-Length and Transfer-Encoding in a final response's header (RFC 9112, section 6.3).
+// Returns SIGNET_NO_REFUSAL, SIGNET_BAD_LENGTH or SIGNET_BAD_CODING. Sets `ends_with_connection` if
+// the end of the connection is the end of the body.
+signet_refusal signet_framing_read(
+    const uint8_t *head, size_t count, bool is_head, bool *ends_with_connection) SIGNET_MUST_CHECK;
 
 // --- Sockets (socket.c) ----------------------------------------------------------------------
 

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The response of a transfer, and how the transfer ended.
 #include <errno.h>
 #include <stdlib.h>
@@ -10,28 +7,33 @@
 
 bool signet_transfer_has_head(const signet_transfer *transfer) { return transfer->has_head; }
 
-const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count) {
-    *count = transfer->head_count;
-    return transfer->head;
+signet_bytes signet_transfer_head(const signet_transfer *transfer) {
+    return (signet_bytes){transfer->head.bytes, transfer->head.count};
 }
 
-const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count) {
-    size_t left = transfer->body_count - transfer->body_taken;
-    *count = left < BODY_ROOM ? left : BODY_ROOM;
-    return transfer->body ? transfer->body + transfer->body_taken : NULL;
+signet_bytes signet_transfer_trailers(const signet_transfer *transfer) {
+    return (signet_bytes){transfer->trailers.bytes, transfer->trailers.count};
+}
+
+signet_bytes signet_transfer_body(const signet_transfer *transfer) {
+    size_t left = transfer->body.count - transfer->body_taken;
+    if (left == 0) return (signet_bytes){NULL, 0};
+    return (signet_bytes){
+        transfer->body.bytes + transfer->body_taken, left < BODY_ROOM ? left : BODY_ROOM};
 }
 
 void signet_transfer_drop_body(signet_transfer *transfer) {
-    size_t left = transfer->body_count - transfer->body_taken;
-    size_t count = left < BODY_ROOM ? left : BODY_ROOM;
+    size_t count = signet_transfer_body(transfer).count;
     signet_flow_note_taken(transfer, count);
     transfer->body_taken += count;
-    if (count < left) return;
-    transfer->body_count = transfer->body_taken = 0;
-    if (transfer->body_room <= BODY_ROOM * 2) return;
-    free(transfer->body);
-    transfer->body = NULL;
-    transfer->body_room = 0;
+    if (transfer->body_taken == transfer->body.count) signet_transfer_empty_body(transfer);
+}
+
+void signet_transfer_empty_body(signet_transfer *transfer) {
+    transfer->body.count = transfer->body_taken = 0;
+    if (transfer->body.room <= BODY_ROOM * 2) return;
+    free(transfer->body.bytes);
+    transfer->body = (signet_buffer){0};
 }
 
 bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer->is_done; }
@@ -54,9 +56,8 @@ bool signet_transfer_is_at_proxy(const signet_transfer *transfer) {
 
 long signet_transfer_proxy_status(const signet_transfer *transfer) {
     long status = 0;
-    return curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &status) == CURLE_OK
-        ? status
-        : 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status;
 }
 
 // Returns the result of a transfer whose proxy did not connect to the origin.
@@ -69,16 +70,12 @@ static signet_result proxy_result(const signet_transfer *transfer) {
     case CURLE_PROXY: {
         long reason = CURLPX_OK;
         curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &reason);
-        switch (reason) {
-        case CURLPX_NO_AUTH:
-        case CURLPX_USER_REJECTED:
-        case CURLPX_UNKNOWN_FAIL: return SIGNET_FAILED_PROXY_LOGIN;
-        default:
-            return reason >= CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED
-                    && reason <= CURLPX_REQUEST_FAILED
-                ? SIGNET_FAILED_PROXY_REFUSED
-                : SIGNET_FAILED_PROXY;
-        }
+        if (reason == CURLPX_NO_AUTH || reason == CURLPX_USER_REJECTED
+            || reason == CURLPX_UNKNOWN_FAIL)
+            return SIGNET_FAILED_PROXY_LOGIN;
+        bool is_refusal = reason >= CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED
+            && reason <= CURLPX_REQUEST_FAILED;
+        return is_refusal ? SIGNET_FAILED_PROXY_REFUSED : SIGNET_FAILED_PROXY;
     }
     default: break;
     }
@@ -90,7 +87,7 @@ static signet_result proxy_result(const signet_transfer *transfer) {
 // Whether the last connection failed in this machine or before it, and not at the host.
 static bool is_unreachable(const signet_transfer *transfer) {
     long number = 0;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number) != CURLE_OK) return false;
+    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
     return number == ENETUNREACH || number == EHOSTUNREACH || number == ENETDOWN;
 }
 

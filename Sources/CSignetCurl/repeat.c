@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // Starts a transfer again if its connection ended before a response and it may be sent twice.
 #include "loop.h"
 

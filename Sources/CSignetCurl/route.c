@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // Finds the socket of a request that is about to be sent, which libcurl doesn't tell, and checks that
 // a pooled connection can carry it.
 //

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The sockets of a loop: their events for epoll, TCP_CORK, and the check for a lack of descriptors.
 #include <errno.h>
 #include <fcntl.h>

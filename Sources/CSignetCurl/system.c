@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The system's clocks, threads and error texts, and growing buffers.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,13 +11,7 @@
 
 #include "loop.h"
 
-int64_t signet_monotonic_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t signet_unix_seconds(void) { return (int64_t)time(NULL); }
+int64_t signet_monotonic_milliseconds(void) { return signet_now_microseconds() / 1000; }
 
 int64_t signet_now_microseconds(void) {
     struct timespec now;
@@ -53,54 +44,32 @@ const char *signet_error_text(int number) {
     return text ? text : "unknown error";
 }
 
-typedef struct {
-    void (*body)(void *);
-    void *context;
-} thread_start;
-
-static void *run_thread(void *argument) {
-    thread_start start = *(thread_start *)argument;
-    free(argument);
-    start.body(start.context);
-    return NULL;
-}
-
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) {
-    thread_start *start = malloc(sizeof *start);
-    if (!start) return false;
-    *start = (thread_start){body, context};
+bool signet_thread_start(const char *name, void *(*body)(void *), void *context) {
     // The program's own threads handle its signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_t thread;
-    int failed = pthread_create(&thread, NULL, run_thread, start);
+    int failed = pthread_create(&thread, NULL, body, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
-        free(start);
-        return false;
-    }
-#if defined(__linux__)
+    if (failed) return false;
     pthread_setname_np(thread, name);
-#else
-    (void)name;
-#endif
     pthread_detach(thread);
     return true;
 }
 
-bool signet_append(
-    uint8_t **bytes, size_t *count, size_t *room, const void *more, size_t more_count) {
-    if (more_count > SIZE_MAX / 4 - *count) return false;
-    if (*count + more_count > *room) {
-        size_t wanted = *room ? *room : 512;
-        while (wanted < *count + more_count) wanted *= 2;
-        uint8_t *grown = realloc(*bytes, wanted);
+bool signet_append(signet_buffer *buffer, const void *bytes, size_t count) {
+    if (count == 0) return true;
+    if (count > SIZE_MAX / 4 - buffer->count) return false;
+    if (buffer->count + count > buffer->room) {
+        size_t wanted = buffer->room ? buffer->room : 512;
+        while (wanted < buffer->count + count) wanted *= 2;
+        uint8_t *grown = realloc(buffer->bytes, wanted);
         if (!grown) return false;
-        *bytes = grown;
-        *room = wanted;
+        buffer->bytes = grown;
+        buffer->room = wanted;
     }
-    memcpy(*bytes + *count, more, more_count);
-    *count += more_count;
+    memcpy(buffer->bytes + buffer->count, bytes, count);
+    buffer->count += count;
     return true;
 }

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // Sizes and times of a transfer.
 #include "loop.h"
 
@@ -9,7 +6,8 @@
 
 int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what) {
     curl_off_t value = 0;
-    return curl_easy_getinfo(transfer->easy, what, &value) == CURLE_OK ? (int64_t)value : 0;
+    curl_easy_getinfo(transfer->easy, what, &value);
+    return value;
 }
 
 // Returns a time since the transfer's start; 0 if the step didn't happen.
@@ -20,10 +18,8 @@ static int64_t microseconds(const signet_transfer *transfer, CURLINFO what) {
 
 int64_t signet_transfer_content_length(const signet_transfer *transfer) {
     curl_off_t length = -1;
-    return curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-            == CURLE_OK
-        ? (int64_t)length
-        : -1;
+    curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    return length;
 }
 
 // Returns how many bytes of a body libcurl sends together with the request's header and counts twice.
@@ -37,9 +33,11 @@ static int64_t sent_with_head(const signet_transfer *transfer, int64_t first, in
 }
 
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings) {
-    long connections = 0;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections) != CURLE_OK)
-        connections = 1;
+    // libcurl leaves a value as it is if it doesn't know it.
+    long connections = 1, sent = 0, head = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections);
+    curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent);
+    curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head);
     timings->name_resolved = microseconds(transfer, CURLINFO_NAMELOOKUP_TIME_T);
     timings->connected = microseconds(transfer, CURLINFO_CONNECT_TIME_T);
     timings->tunnelled = transfer->tunnelled > 0
@@ -47,9 +45,6 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
         : 0;
     bool is_over = transfer->is_done || transfer->flow.early_since;
     timings->total = is_over ? microseconds(transfer, CURLINFO_TOTAL_TIME_T) : 0;
-    long sent = 0, head = 0;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent) != CURLE_OK) sent = 0;
-    if (curl_easy_getinfo(transfer->easy, CURLINFO_HEADER_SIZE, &head) != CURLE_OK) head = 0;
     int64_t first = sent - transfer->proxy.sent;
     int64_t body = signet_transfer_number(transfer, CURLINFO_SIZE_UPLOAD_T);
     timings->sent = first + body - sent_with_head(transfer, first, body);

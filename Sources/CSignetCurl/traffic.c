@@ -1,17 +1,11 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "traffic.h"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <openssl/bio.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#if defined(__linux__)
-#include <linux/tcp.h>
-#endif
 
 #include "CSignetCurl.h"
 
@@ -82,7 +76,6 @@ void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {
 }
 
 bool signet_traffic_of_socket(int socket, uint64_t *received) {
-#if defined(__linux__)
     struct tcp_info information = {0};
     socklen_t size = sizeof information;
     int unread = 0;
@@ -94,8 +87,4 @@ bool signet_traffic_of_socket(int socket, uint64_t *received) {
     uint64_t total = information.tcpi_bytes_received;
     *received = total > (uint64_t)unread ? total - (uint64_t)unread : 0;
     return true;
-#else
-    (void)socket, (void)received;
-    return false;
-#endif
 }

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The life of a transfer: its handle, its options, and how it starts, pauses and ends.
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +11,9 @@
 
 void signet_transfer_close(signet_transfer *transfer) {
     if (transfer->easy) curl_easy_cleanup(transfer->easy);
-    free(transfer->head);
-    free(transfer->body);
-    free(transfer->trailer);
-    free(transfer->upload.bytes);
-    signet_transfer_drop_trailers(transfer);
+    free(transfer->head.bytes);
+    free(transfer->trailers.bytes);
+    free(transfer->body.bytes);
     free(transfer);
 }
 
@@ -26,13 +21,12 @@ signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier)
     signet_transfer *transfer = loop->spare;
     if (transfer) {
         loop->spare = transfer->next;
-        loop->spare_count -= 1;
         transfer->next = NULL;
+        loop->spare_count -= 1;
     } else {
         transfer = calloc(1, sizeof *transfer);
         if (!transfer) return NULL;
         transfer->loop = loop;
-        transfer->opened = -1;
         transfer->easy = curl_easy_init();
         if (!transfer->easy || !signet_transfer_set_once(transfer)) {
             signet_transfer_close(transfer);
@@ -40,7 +34,7 @@ signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier)
         }
     }
     transfer->identifier = identifier;
-    transfer->flow.socket = transfer->flow.watched = -1;
+    transfer->opened = transfer->flow.socket = transfer->flow.watched = -1;
     return transfer;
 }
 
@@ -75,52 +69,24 @@ void signet_transfer_release(signet_transfer *transfer) {
     bool is_worn = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));
-    memset(&transfer->proxy, 0, sizeof transfer->proxy);
-    memset(&transfer->flow, 0, sizeof transfer->flow);
-    transfer->flow.socket = transfer->flow.watched = -1;
-    transfer->started = transfer->tunnelled = transfer->lost = 0;
-    free(transfer->request_body);
-    free(transfer->upload.bytes);
-    signet_transfer_drop_trailers(transfer);
-    memset(&transfer->upload, 0, sizeof transfer->upload);
-    transfer->is_repeatable = transfer->was_http2 = false;
-    free(transfer->fields);
-    free(transfer->field_bytes);
-    free(transfer->connect_to);
-    free(transfer->connect_to_bytes);
-    transfer->request_body = NULL;
-    transfer->fields = transfer->connect_to = NULL;
-    transfer->field_bytes = transfer->connect_to_bytes = NULL;
+    free(transfer->upload.piece.bytes);
+    free(transfer->upload.trailers.bytes);
+    curl_slist_free_all(transfer->fields);
+    curl_slist_free_all(transfer->connect_to);
     signet_wanted_release(transfer->wanted);
     signet_handshake_release(transfer->handshake);
     signet_chain_release(transfer->chain);
-    transfer->wanted = NULL;
-    transfer->handshake = NULL;
-    transfer->chain = NULL;
     if (!cleared || is_worn || loop->spare_count >= SPARE_LIMIT) {
         signet_transfer_close(transfer);
         return;
     }
-    transfer->is_started = transfer->is_done = transfer->is_paused = false;
-    transfer->is_secure = transfer->is_probe = transfer->is_sent = transfer->has_head = false;
-    transfer->is_reused = transfer->was_retried = transfer->was_repeated = false;
-    transfer->is_dropped = false;
-    transfer->hears_errors = transfer->lacks_resources = false;
-    transfer->opened = -1;
-    transfer->code = CURLE_OK;
-    transfer->refusal = SIGNET_NO_REFUSAL;
-    transfer->head_count = transfer->head_total = 0;
-    transfer->body_count = transfer->body_taken = 0;
-    transfer->field_count = 0;
-    transfer->trailer_count = 0;
-    transfer->is_head = transfer->ends_with_connection = false;
-    transfer->body_total = 0;
-    transfer->error[0] = 0;
-    if (transfer->body_room > BODY_ROOM * 2) {
-        free(transfer->body);
-        transfer->body = NULL;
-        transfer->body_room = 0;
-    }
+    signet_transfer_empty_body(transfer);
+    // The next call starts with nothing but the handle and the buffers.
+    *transfer = (signet_transfer){
+        .easy = easy, .loop = loop,
+        .head = {transfer->head.bytes, 0, transfer->head.room},
+        .trailers = {transfer->trailers.bytes, 0, transfer->trailers.room},
+        .body = transfer->body};
     transfer->next = loop->spare;
     loop->spare = transfer;
     loop->spare_count += 1;
@@ -132,7 +98,7 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer) {
 
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
-    const uint8_t *body, size_t body_count) {
+    const uint8_t *body, size_t body_count, bool is_repeatable) {
     CURL *easy = transfer->easy;
     const char *method = (const char *)start;
     const char *target = method + strlen(method) + 1;
@@ -141,55 +107,56 @@ bool signet_transfer_set_request(
     // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->is_head = is_head;
+    transfer->is_repeatable = is_repeatable;
     transfer->sent_body.head_count = strlen(method) + strlen(target) + 14;
     if (sends_body)
         transfer->sent_body.head_count += (size_t)snprintf(NULL, 0, "%zu", body_count) + 18;
-    if (!SET(CURLOPT_HTTPGET, 1L) || !SET(CURLOPT_NOBODY, is_head ? 1L : 0L)) return false;
-    if (!is_head && !sends_body && !SET(CURLOPT_HTTPGET, 1L)) return false;
-    if (sends_body) {
-        transfer->request_body = malloc(body_count + 1);
-        if (!transfer->request_body) return false;
-        if (body_count > 0) memcpy(transfer->request_body, body, body_count);
-        transfer->request_body[body_count] = 0;
-        if (!SET(CURLOPT_POST, 1L) || !SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_count)
-            || !SET(CURLOPT_POSTFIELDS, transfer->request_body))
-            return false;
-    }
+    if (!SET(CURLOPT_HTTPGET, 1L) || (is_head && !SET(CURLOPT_NOBODY, 1L))) return false;
+    // libcurl copies the body. Without a pointer it would read an empty one by a callback.
+    if (sends_body
+        && (!SET(CURLOPT_POST, 1L) || !SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_count)
+            || !SET(CURLOPT_COPYPOSTFIELDS, body_count > 0 ? (const char *)body : "")))
+        return false;
     return SET(CURLOPT_CUSTOMREQUEST, method) && SET(CURLOPT_URL, url)
         && SET(CURLOPT_REQUEST_TARGET, target);
 }
 
-void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable) {
-    transfer->is_repeatable = is_repeatable;
+// Appends a copy of each line, which ends with a zero byte.
+static bool append_lines(struct curl_slist **list, const uint8_t *lines, size_t count) {
+    const char *end = (const char *)lines + count;
+    for (const char *line = (const char *)lines; line < end; line += strlen(line) + 1) {
+        struct curl_slist *longer = curl_slist_append(*list, line);
+        if (!longer) return false;
+        *list = longer;
+    }
+    return true;
+}
+
+// Gives libcurl a list of its own, which it frees.
+static int on_trailers(struct curl_slist **list, void *context) {
+    signet_transfer *transfer = context;
+    const signet_buffer *trailers = &transfer->upload.trailers;
+    if (append_lines(list, trailers->bytes, trailers->count)) return CURL_TRAILERFUNC_OK;
+    if (!transfer->refusal) transfer->refusal = SIGNET_NO_MEMORY;
+    return CURL_TRAILERFUNC_ABORT;
 }
 
 bool signet_transfer_set_upload(
-    signet_transfer *transfer, int64_t length, bool is_replayable) {
+    signet_transfer *transfer, int64_t length, bool is_replayable, bool has_trailers) {
     CURL *easy = transfer->easy;
     transfer->upload.is_streamed = true;
     transfer->upload.is_replayable = is_replayable;
+    transfer->upload.has_trailers = has_trailers;
     transfer->upload.length = length;
     return SET(CURLOPT_UPLOAD, 1L) && SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)length)
-        && SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
+        && SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER)
+        && (!has_trailers
+            || (SET(CURLOPT_TRAILERFUNCTION, on_trailers) && SET(CURLOPT_TRAILERDATA, transfer)));
 }
 
-// Makes a list whose nodes are one allocation and whose texts are another.
-static bool make_list(
-    const uint8_t *lines, size_t count, struct curl_slist **list, char **bytes) {
-    size_t number = 0;
-    for (size_t i = 0; i < count; i++) number += lines[i] == 0;
-    if (number == 0) return true;
-    *bytes = malloc(count);
-    *list = calloc(number, sizeof **list);
-    if (!*bytes || !*list) return false;
-    memcpy(*bytes, lines, count);
-    char *text = *bytes;
-    for (size_t i = 0; i < number; i++) {
-        (*list)[i].data = text;
-        (*list)[i].next = i + 1 < number ? *list + i + 1 : NULL;
-        text += strlen(text) + 1;
-    }
-    return true;
+bool signet_transfer_set_trailers(signet_transfer *transfer, const uint8_t *lines, size_t count) {
+    transfer->upload.trailers.count = 0;
+    return signet_append(&transfer->upload.trailers, lines, count);
 }
 
 bool signet_transfer_set_fields(signet_transfer *transfer, const uint8_t *lines, size_t count) {
@@ -201,14 +168,14 @@ bool signet_transfer_set_fields(signet_transfer *transfer, const uint8_t *lines,
         if (i > start && lines[i - 1] != ':') transfer->sent_body.head_count += i - start + 2;
         start = i + 1;
     }
-    return make_list(lines, count, &transfer->fields, &transfer->field_bytes)
+    return append_lines(&transfer->fields, lines, count)
         && SET(CURLOPT_HTTPHEADER, transfer->fields);
 }
 
 bool signet_transfer_set_connect_to(
     signet_transfer *transfer, const uint8_t *lines, size_t count) {
     CURL *easy = transfer->easy;
-    return make_list(lines, count, &transfer->connect_to, &transfer->connect_to_bytes)
+    return append_lines(&transfer->connect_to, lines, count)
         && SET(CURLOPT_CONNECT_TO, transfer->connect_to);
 }
 
@@ -302,12 +269,8 @@ bool signet_transfer_consume_restart(signet_transfer *transfer) {
 
 bool signet_transfer_feed(
     signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) {
-    transfer->upload.count = transfer->upload.taken = 0;
-    if (count > 0
-        && !signet_append(
-            &transfer->upload.bytes, &transfer->upload.count, &transfer->upload.room, bytes,
-            count))
-        return false;
+    transfer->upload.piece.count = transfer->upload.taken = 0;
+    if (!signet_append(&transfer->upload.piece, bytes, count)) return false;
     transfer->upload.is_ended = is_end;
     transfer->upload.is_wanted = false;
     signet_transfer_wake_upload(transfer);

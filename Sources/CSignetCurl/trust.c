@@ -1,9 +1,4 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include "trust.h"
-
-#include <curl/curl.h>
+// CA files, and those in memory.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "CSignetCurl.h"
+#include "loop.h"
 
 // The system's file has 220 KB.
 #define BASE_LIMIT (16u << 20)

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // The two sockets by which curl_multi_wakeup wakes curl_multi_poll. Signet uses neither function, but
 // libcurl 7.88.1 creates the sockets without the close-on-exec flag, so that every child process
 // would inherit them. libcurl doesn't tell their numbers, so they are found by sending bytes through

@@ -1,6 +1,3 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 // Functions of the thread that watches whether libcurl is stuck.
 #include <sys/socket.h>
 #include <time.h>

@@ -13,10 +13,8 @@ static void *store(const redisReadTask *task, int kind, const char *text, size_t
     csignet_redis *connection = task->privdata;
     if (count > sizeof connection->text) return NULL;
     if (count > 0) memcpy(connection->text, text, count);
-    connection->response.kind = kind;
-    connection->response.integer = 0;
-    connection->response.text = connection->text;
-    connection->response.count = count;
+    connection->response =
+        (csignet_redis_response){.kind = kind, .text = connection->text, .count = count};
     return connection;
 }
 
@@ -74,9 +72,8 @@ int csignet_redis_connect(
     csignet_redis_set_reason(reason, room, "");
     csignet_redis *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return CSIGNET_REDIS_NO_MEMORY;
-    connection->out = malloc(CSIGNET_REDIS_OUT);
     connection->reader = redisReaderCreateWithFunctions(&store_functions);
-    int status = connection->out == NULL || connection->reader == NULL
+    int status = connection->reader == NULL
         ? CSIGNET_REDIS_NO_MEMORY
         : connect_bare(connection, server, deadline, reason, room);
     if (status == CSIGNET_REDIS_OK) {
@@ -169,14 +166,11 @@ int csignet_redis_read(
 
 void csignet_redis_close(csignet_redis *connection) {
     if (connection == NULL) return;
-    if (connection->out != NULL) {
-        OPENSSL_cleanse(connection->out, connection->out_count);
-        free(connection->out);
-    }
-    if (connection->reader != NULL) redisReaderFree(connection->reader);
+    OPENSSL_cleanse(connection->out, connection->out_count);
+    redisReaderFree(connection->reader);
     SSL_free(connection->ssl);
     SSL_CTX_free(connection->trust);
-    if (connection->context != NULL) redisFree(connection->context);
+    redisFree(connection->context);
     free(connection);
 }
 

@@ -15,17 +15,15 @@
 struct csignet_redis {
     redisContext *context;
     redisReader *reader;
-    unsigned char *out;
+    unsigned char out[CSIGNET_REDIS_OUT];
     size_t out_count;
     // Bytes received since the last whole response.
     size_t unread;
     csignet_redis_response response;
     unsigned char text[CSIGNET_REDIS_IN];
-    // Only with TLS. `ssl` owns the two BIOs.
+    // Only with TLS.
     SSL_CTX *trust;
     SSL *ssl;
-    BIO *incoming;
-    BIO *outgoing;
 };
 
 // Starts TLS on a new connection.

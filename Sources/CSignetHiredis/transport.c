@@ -59,8 +59,7 @@ static int receive_bare(
             *count = (size_t)taken;
             return CSIGNET_REDIS_OK;
         }
-        if (taken == 0) return CSIGNET_REDIS_CONNECTION_LOST;
-        if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+        if (taken == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
             return CSIGNET_REDIS_CONNECTION_LOST;
         }
     }
@@ -70,8 +69,9 @@ static int receive_bare(
 
 static int flush_tls(csignet_redis *connection, int64_t deadline) {
     unsigned char bytes[4096];
-    while (BIO_ctrl_pending(connection->outgoing) > 0) {
-        int count = BIO_read(connection->outgoing, bytes, sizeof bytes);
+    BIO *outgoing = SSL_get_wbio(connection->ssl);
+    while (BIO_ctrl_pending(outgoing) > 0) {
+        int count = BIO_read(outgoing, bytes, sizeof bytes);
         if (count <= 0) return CSIGNET_REDIS_CONNECTION_LOST;
         int status = transmit_bare(connection, bytes, (size_t)count, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
@@ -84,7 +84,7 @@ static int feed_tls(csignet_redis *connection, int64_t deadline) {
     size_t count = 0;
     int status = receive_bare(connection, bytes, sizeof bytes, &count, deadline);
     if (status != CSIGNET_REDIS_OK) return status;
-    return BIO_write(connection->incoming, bytes, (int)count) == (int)count
+    return BIO_write(SSL_get_rbio(connection->ssl), bytes, (int)count) == (int)count
         ? CSIGNET_REDIS_OK
         : CSIGNET_REDIS_NO_MEMORY;
 }
@@ -133,14 +133,13 @@ static int configure_trust(SSL_CTX *trust, const csignet_redis_server *server) {
     } else if (!trust_system(trust)) {
         return 0;
     }
-    if (server->certificate_file != NULL) {
-        if (SSL_CTX_use_certificate_chain_file(trust, server->certificate_file) != 1) return 0;
+    if (server->certificate_file != NULL
+        && SSL_CTX_use_certificate_chain_file(trust, server->certificate_file) != 1) {
+        return 0;
     }
-    if (server->key_file != NULL) {
-        if (SSL_CTX_use_PrivateKey_file(trust, server->key_file, SSL_FILETYPE_PEM) != 1) return 0;
-        if (SSL_CTX_check_private_key(trust) != 1) return 0;
-    }
-    return 1;
+    return server->key_file == NULL
+        || (SSL_CTX_use_PrivateKey_file(trust, server->key_file, SSL_FILETYPE_PEM) == 1
+            && SSL_CTX_check_private_key(trust) == 1);
 }
 
 static int require_name(SSL *ssl, const char *name) {
@@ -169,8 +168,6 @@ int csignet_redis_start_tls(
     }
     BIO_set_mem_eof_return(incoming, -1);
     SSL_set_bio(connection->ssl, incoming, outgoing);
-    connection->incoming = incoming;
-    connection->outgoing = outgoing;
     if (!require_name(connection->ssl, server->tls_name)) return refuse(reason, room);
     SSL_set_connect_state(connection->ssl);
     for (;;) {

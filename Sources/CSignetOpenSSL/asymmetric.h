@@ -20,10 +20,8 @@
 // Ed25519 (RFC 8032). `secret` is NULL for a public key. Returns NULL if the halves don't match.
 static inline EVP_PKEY *copenssl_ed25519_key(const void *point, const void *secret) {
     if (secret == NULL)
-        return EVP_PKEY_new_raw_public_key_ex(
-            NULL, "ED25519", NULL, (const unsigned char *)point, 32);
-    EVP_PKEY *key = EVP_PKEY_new_raw_private_key_ex(
-        NULL, "ED25519", NULL, (const unsigned char *)secret, 32);
+        return EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, point, 32);
+    EVP_PKEY *key = EVP_PKEY_new_raw_private_key_ex(NULL, "ED25519", NULL, secret, 32);
     unsigned char made[32];
     size_t count = sizeof made;
     if (key != NULL
@@ -70,8 +68,7 @@ static inline EVP_PKEY *copenssl_ec_key(
     memcpy(point + 1, x, (size_t)count);
     memcpy(point + 1 + count, y, (size_t)count);
     EVP_PKEY *key = NULL;
-    BIGNUM *number =
-        secret == NULL ? NULL : BN_bin2bn((const unsigned char *)secret, count, BN_secure_new());
+    BIGNUM *number = secret == NULL ? NULL : BN_bin2bn(secret, count, BN_secure_new());
     OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
     if (builder != NULL && (secret == NULL || number != NULL)
         && OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) == 1
@@ -103,11 +100,10 @@ typedef enum {
 static inline SIGNET_MUST_CHECK int copenssl_start_signature(
     EVP_MD_CTX *context, EVP_PKEY *key, copenssl_scheme scheme, int signs) {
     static const char *const digests[] = {NULL, "SHA2-256", "SHA2-384", "SHA2-512", "SHA2-256"};
+    const char *digest = digests[scheme];
     EVP_PKEY_CTX *details = NULL;
-    int status = signs ? EVP_DigestSignInit_ex(
-                     context, &details, digests[scheme], NULL, NULL, key, NULL)
-                       : EVP_DigestVerifyInit_ex(
-                           context, &details, digests[scheme], NULL, NULL, key, NULL);
+    int status = signs ? EVP_DigestSignInit_ex(context, &details, digest, NULL, NULL, key, NULL)
+                       : EVP_DigestVerifyInit_ex(context, &details, digest, NULL, NULL, key, NULL);
     if (status != 1) return 0;
     if (scheme == copenssl_rsa_pss_sha512)
         return EVP_PKEY_CTX_set_rsa_padding(details, RSA_PKCS1_PSS_PADDING) > 0
@@ -128,19 +124,17 @@ static inline SIGNET_MUST_CHECK int copenssl_sign(
     void *signature, size_t count) {
     unsigned char der[160];
     size_t written = copenssl_is_ecdsa(scheme) ? sizeof der : count;
-    unsigned char *target = copenssl_is_ecdsa(scheme) ? der : (unsigned char *)signature;
+    unsigned char *target = copenssl_is_ecdsa(scheme) ? der : signature;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     int status = context != NULL && copenssl_start_signature(context, key, scheme, 1) == 1
-        && EVP_DigestSign(
-               context, target, &written, (const unsigned char *)message, message_count)
-            == 1;
+        && EVP_DigestSign(context, target, &written, message, message_count) == 1;
     EVP_MD_CTX_free(context);
     if (!copenssl_is_ecdsa(scheme)) return status && written == count;
     const unsigned char *cursor = der;
     ECDSA_SIG *pair = status ? d2i_ECDSA_SIG(NULL, &cursor, (long)written) : NULL;
     int half = (int)(count / 2);
     status = pair != NULL
-        && BN_bn2binpad(ECDSA_SIG_get0_r(pair), (unsigned char *)signature, half) == half
+        && BN_bn2binpad(ECDSA_SIG_get0_r(pair), signature, half) == half
         && BN_bn2binpad(ECDSA_SIG_get0_s(pair), (unsigned char *)signature + half, half) == half;
     ECDSA_SIG_free(pair);
     return status;
@@ -150,7 +144,7 @@ static inline SIGNET_MUST_CHECK int copenssl_sign(
 static inline SIGNET_MUST_CHECK int copenssl_verify(
     EVP_PKEY *key, copenssl_scheme scheme, const void *message, size_t message_count,
     const void *signature, size_t count) {
-    const unsigned char *given = (const unsigned char *)signature;
+    const unsigned char *given = signature;
     unsigned char *der = NULL;
     if (copenssl_is_ecdsa(scheme)) {
         int half = (int)(count / 2);
@@ -173,11 +167,7 @@ static inline SIGNET_MUST_CHECK int copenssl_verify(
     int status = -1;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     if (context != NULL && copenssl_start_signature(context, key, scheme, 0) == 1)
-        status = EVP_DigestVerify(
-                     context, given, count, (const unsigned char *)message, message_count)
-                == 1
-            ? 1
-            : 0;
+        status = EVP_DigestVerify(context, given, count, message, message_count) == 1;
     EVP_MD_CTX_free(context);
     OPENSSL_free(der);
     return status;
@@ -221,8 +211,5 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     }
     return key;
 }
-
-// Returns the number of bytes in a signature by this key: for RSA, those of the modulus.
-static inline int copenssl_key_byte_count(const EVP_PKEY *key) { return EVP_PKEY_get_size(key); }
 
 #endif

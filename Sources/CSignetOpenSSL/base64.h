@@ -137,41 +137,29 @@ SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
     return read;
 }
 
-static inline int csignet_has_avx2(void) { return __builtin_cpu_supports("avx2") != 0; }
-
-#else
-
-static inline int csignet_has_avx2(void) { return 0; }
-
-static inline size_t csignet_base64_encode_avx2(
-    const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
-    (void)source, (void)count, (void)target, (void)plus, (void)slash;
-    return 0;
-}
-
-static inline size_t csignet_base64_decode_avx2(
-    const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
-    (void)source, (void)count, (void)target, (void)plus, (void)slash;
-    return 0;
-}
-
 #endif
 
 // Encodes a multiple of 24 bytes. Returns how many bytes were read, 0 without AVX2.
 static inline size_t csignet_base64_encode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
-    if (count < 28 || !csignet_has_avx2()) return 0;
-    return csignet_base64_encode_avx2(
-        (const uint8_t *)source, count, (uint8_t *)target, plus, slash);
+#if defined(__x86_64__)
+    if (count >= 28 && __builtin_cpu_supports("avx2"))
+        return csignet_base64_encode_avx2(source, count, target, plus, slash);
+#endif
+    (void)source, (void)count, (void)target, (void)plus, (void)slash;
+    return 0;
 }
 
 // Decodes a multiple of 32 characters, up to the first group with an invalid one. Returns how many were
 // read. `target` must have room for the bytes of all `count` characters.
 static inline size_t csignet_base64_decode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
-    if (count < 38 || !csignet_has_avx2()) return 0;
-    return csignet_base64_decode_avx2(
-        (const uint8_t *)source, count, (uint8_t *)target, plus, slash);
+#if defined(__x86_64__)
+    if (count >= 38 && __builtin_cpu_supports("avx2"))
+        return csignet_base64_decode_avx2(source, count, target, plus, slash);
+#endif
+    (void)source, (void)count, (void)target, (void)plus, (void)slash;
+    return 0;
 }
 
 #endif

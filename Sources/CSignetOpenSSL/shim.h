@@ -28,24 +28,17 @@
 
 // MAC
 
-// Sets a context's key and digest. NULL with a length of 0 is the empty key.
+// Sets a context's key and digest; a `digest` of NULL keeps the context's own. NULL with a length of 0 is
+// the empty key.
 static inline SIGNET_MUST_CHECK int copenssl_mac_start(
     EVP_MAC_CTX *context, const void *key, size_t count, const char *digest) {
     static const unsigned char nothing[1] = {0};
-    OSSL_PARAM parameters[2];
-    parameters[0] =
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0);
-    parameters[1] = OSSL_PARAM_construct_end();
+    OSSL_PARAM parameters[2] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
     return EVP_MAC_init(
-        context, key == NULL ? nothing : (const unsigned char *)key, count, parameters);
-}
-
-// Replaces the key of a context that has a digest.
-static inline SIGNET_MUST_CHECK int copenssl_mac_rekey(
-    EVP_MAC_CTX *context, const void *key, size_t count) {
-    static const unsigned char nothing[1] = {0};
-    return EVP_MAC_init(
-        context, key == NULL ? nothing : (const unsigned char *)key, count, NULL);
+        context, key == NULL ? nothing : key, count, digest == NULL ? NULL : parameters);
 }
 
 // Starts a new message with the context's key.
@@ -55,14 +48,14 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_restart(EVP_MAC_CTX *context) {
 
 static inline SIGNET_MUST_CHECK int copenssl_mac_update(
     EVP_MAC_CTX *context, const void *bytes, size_t count) {
-    return count == 0 ? 1 : EVP_MAC_update(context, (const unsigned char *)bytes, count);
+    return count == 0 ? 1 : EVP_MAC_update(context, bytes, count);
 }
 
 // Writes the tag. `count` must be the digest's length.
 static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
     EVP_MAC_CTX *context, void *tag, size_t count) {
     size_t written = 0;
-    int status = EVP_MAC_final(context, (unsigned char *)tag, &written, count);
+    int status = EVP_MAC_final(context, tag, &written, count);
     return status == 1 && written == count;
 }
 
@@ -106,7 +99,7 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_update(
 static inline SIGNET_MUST_CHECK int copenssl_digest_finish(
     EVP_MD_CTX *context, void *digest, size_t count) {
     unsigned int written = 0;
-    int status = EVP_DigestFinal_ex(context, (unsigned char *)digest, &written);
+    int status = EVP_DigestFinal_ex(context, digest, &written);
     return status == 1 && written == count;
 }
 
@@ -124,31 +117,34 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_once(
 
 // AEAD. The caller has checked that the key has 32 bytes, the nonce 12 and the tag 16.
 
-static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(
+// Encrypts or decrypts a text, all but the end. `expected_tag` is NULL for encryption.
+static inline SIGNET_MUST_CHECK int copenssl_gcm_transform(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
-    const void *associated, int associated_count, const void *plaintext, int count,
-    void *ciphertext, void *tag) {
+    const void *associated, int associated_count, const void *source, int count, void *target,
+    const void *expected_tag) {
     int written = 0;
-    if (EVP_EncryptInit_ex2(
-            context, cipher, (const unsigned char *)key, (const unsigned char *)nonce, NULL)
-        != 1)
+    const int encrypts = expected_tag == NULL;
+    if (EVP_CipherInit_ex2(context, cipher, key, nonce, encrypts, NULL) != 1) return 0;
+    if (!encrypts
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, (void *)expected_tag) != 1)
         return 0;
     if (associated_count > 0
-        && EVP_EncryptUpdate(
-               context, NULL, &written, (const unsigned char *)associated, associated_count)
-            != 1)
+        && EVP_CipherUpdate(context, NULL, &written, associated, associated_count) != 1)
         return 0;
-    if (count > 0) {
-        if (EVP_EncryptUpdate(
-                context, (unsigned char *)ciphertext, &written,
-                (const unsigned char *)plaintext, count)
-            != 1)
-            return 0;
-        if (written != count) return 0;
-    }
+    return count == 0
+        || (EVP_CipherUpdate(context, target, &written, source, count) == 1 && written == count);
+}
+
+// Encrypts a text in place and writes the tag.
+static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(
+    EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
+    const void *associated, int associated_count, void *text, int count, void *tag) {
     unsigned char rest[16];
-    if (EVP_EncryptFinal_ex(context, rest, &written) != 1 || written != 0) return 0;
-    return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag);
+    int written = 0;
+    return copenssl_gcm_transform(
+               context, cipher, key, nonce, associated, associated_count, text, count, text, NULL)
+        && EVP_EncryptFinal_ex(context, rest, &written) == 1 && written == 0
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
 }
 
 // Returns 1 if the tag matches, 0 if it doesn't, -1 if OpenSSL failed before it could decide.
@@ -156,27 +152,13 @@ static inline SIGNET_MUST_CHECK int copenssl_gcm_open(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, const void *ciphertext, int count,
     const void *tag, void *plaintext) {
-    int written = 0;
-    if (EVP_DecryptInit_ex2(
-            context, cipher, (const unsigned char *)key, (const unsigned char *)nonce, NULL)
-        != 1)
-        return -1;
-    if (EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag) != 1) return -1;
-    if (associated_count > 0
-        && EVP_DecryptUpdate(
-               context, NULL, &written, (const unsigned char *)associated, associated_count)
-            != 1)
-        return -1;
-    if (count > 0) {
-        if (EVP_DecryptUpdate(
-                context, (unsigned char *)plaintext, &written,
-                (const unsigned char *)ciphertext, count)
-            != 1)
-            return -1;
-        if (written != count) return -1;
-    }
     unsigned char rest[16];
-    return EVP_DecryptFinal_ex(context, rest, &written) == 1 && written == 0 ? 1 : 0;
+    int written = 0;
+    if (!copenssl_gcm_transform(
+            context, cipher, key, nonce, associated, associated_count, ciphertext, count,
+            plaintext, tag))
+        return -1;
+    return EVP_DecryptFinal_ex(context, rest, &written) == 1 && written == 0;
 }
 
 // Key derivation and random bytes
@@ -185,16 +167,15 @@ static inline SIGNET_MUST_CHECK int copenssl_scrypt(
     const void *passphrase, size_t passphrase_count, const void *salt, size_t salt_count,
     uint64_t n, uint64_t r, uint64_t p, uint64_t maximum_memory, void *key, size_t count) {
     return EVP_PBE_scrypt(
-        (const char *)passphrase, passphrase_count, (const unsigned char *)salt, salt_count, n,
-        r, p, maximum_memory, (unsigned char *)key, count);
+        passphrase, passphrase_count, salt, salt_count, n, r, p, maximum_memory, key, count);
 }
 
 static inline SIGNET_MUST_CHECK int copenssl_random(void *bytes, int count) {
-    return RAND_bytes((unsigned char *)bytes, count);
+    return RAND_bytes(bytes, count);
 }
 
 static inline SIGNET_MUST_CHECK int copenssl_random_secret(void *bytes, int count) {
-    return RAND_priv_bytes((unsigned char *)bytes, count);
+    return RAND_priv_bytes(bytes, count);
 }
 
 // Returns 1 if both are equal. Always reads all `count` bytes.
@@ -217,7 +198,7 @@ static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
 
 #define COPENSSL_READER(name, type, decode, release)                                     \
     static inline type *name(const void *der, long count) {                              \
-        const unsigned char *cursor = (const unsigned char *)der;                        \
+        const unsigned char *cursor = der;                                               \
         type *value = decode;                                                            \
         if (value == NULL || cursor == (const unsigned char *)der + count) return value; \
         release(value);                                                                  \
@@ -264,7 +245,7 @@ static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count)
     if (X509_NAME_print_ex(memory, name, 0, flags) >= 0) {
         char *data = NULL;
         long length = BIO_get_mem_data(memory, &data);
-        text = length >= 0 ? (unsigned char *)OPENSSL_malloc((size_t)length + 1) : NULL;
+        text = length >= 0 ? OPENSSL_malloc((size_t)length + 1) : NULL;
         if (text != NULL) {
             if (length > 0) memcpy(text, data, (size_t)length);
             *count = (size_t)length;
@@ -277,14 +258,13 @@ static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count)
 // Returns the subject alternative names (RFC 5280, section 4.2.1.6), or NULL if they are missing or
 // malformed. Free them with GENERAL_NAMES_free.
 static inline GENERAL_NAMES *copenssl_certificate_names(const X509 *certificate) {
-    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    return X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
 
 // The same for a certificate request (RFC 2986).
 static inline GENERAL_NAMES *copenssl_request_names(X509_REQ *request) {
     STACK_OF(X509_EXTENSION) *extensions = X509_REQ_get_extensions(request);
-    GENERAL_NAMES *names =
-        (GENERAL_NAMES *)X509V3_get_d2i(extensions, NID_subject_alt_name, NULL, NULL);
+    GENERAL_NAMES *names = X509V3_get_d2i(extensions, NID_subject_alt_name, NULL, NULL);
     sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
     return names;
 }
@@ -299,8 +279,7 @@ static inline const unsigned char *copenssl_names_bytes(
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
     if (name == NULL || (name->type != GEN_DNS && name->type != GEN_IPADD)) return NULL;
     *is_address = name->type == GEN_IPADD;
-    const ASN1_STRING *text =
-        *is_address ? (const ASN1_STRING *)name->d.iPAddress : (const ASN1_STRING *)name->d.dNSName;
+    const ASN1_STRING *text = *is_address ? name->d.iPAddress : name->d.dNSName;
     *count = ASN1_STRING_length(text);
     return ASN1_STRING_get0_data(text);
 }
@@ -316,10 +295,6 @@ static inline SIGNET_MUST_CHECK int copenssl_unix_time(const ASN1_TIME *time, in
 }
 
 // PEM
-
-static inline BIO *copenssl_reader(const void *bytes, int count) {
-    return BIO_new_mem_buf(bytes, count);
-}
 
 // Reads the next block: its label, header lines and bytes. Returns 0 if it is missing or malformed.
 // Decrypts nothing and asks for no passphrase.
@@ -356,8 +331,7 @@ static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
     size_t written = 0;
     if (EVP_PKEY_get_bn_param(key, name, &number) == 1) {
         size_t count = width > 0 ? width : (size_t)BN_num_bytes(number);
-        if (count <= capacity
-            && BN_bn2binpad(number, (unsigned char *)bytes, (int)count) == (int)count)
+        if (count <= capacity && BN_bn2binpad(number, bytes, (int)count) == (int)count)
             written = count;
     }
     BN_clear_free(number);
@@ -368,10 +342,7 @@ static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
 static inline SIGNET_MUST_CHECK size_t copenssl_key_octets(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity) {
     size_t written = 0;
-    if (EVP_PKEY_get_octet_string_param(key, name, (unsigned char *)bytes, capacity, &written)
-        != 1)
-        return 0;
-    return written;
+    return EVP_PKEY_get_octet_string_param(key, name, bytes, capacity, &written) == 1 ? written : 0;
 }
 
 // Returns the curve of an EC key as a NID, 0 if the curve has no name.

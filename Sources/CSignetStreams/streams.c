@@ -116,27 +116,19 @@ static int connected(int family, const struct sockaddr *address, socklen_t size)
 }
 
 int csignet_stream_connect(const char *path) {
-    struct sockaddr_un address;
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
     strcpy(address.sun_path, path);
     return connected(AF_UNIX, (struct sockaddr *)&address, sizeof address);
 }
 
 int csignet_stream_connect_loopback(uint16_t port) {
-    struct sockaddr_in four;
-    memset(&four, 0, sizeof four);
-    four.sin_family = AF_INET;
-    four.sin_port = htons(port);
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in four = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int file = connected(AF_INET, (struct sockaddr *)&four, sizeof four);
     if (file == -ECONNREFUSED) {
-        struct sockaddr_in6 six;
-        memset(&six, 0, sizeof six);
-        six.sin6_family = AF_INET6;
-        six.sin6_port = htons(port);
-        six.sin6_addr = in6addr_loopback;
+        struct sockaddr_in6 six = {
+            .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_loopback};
         file = connected(AF_INET6, (struct sockaddr *)&six, sizeof six);
         // If IPv6 isn't available, no server listens there.
         if (file < 0) file = -ECONNREFUSED;

@@ -10,14 +10,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/vfs.h>
-#endif
 
 #include "process.h"
 
@@ -77,22 +74,14 @@ void signet_editor_release_signals(void) {
 int signet_editor_spawn(const char *script, const char *path, pid_t *child) {
     char *const arguments[] = {
         (char *)"sh", (char *)"-c", (char *)script, (char *)"sh", (char *)path, NULL};
-    posix_spawn_file_actions_t actions;
     sigset_t fresh;
     sigemptyset(&fresh);
     sigaddset(&fresh, SIGPIPE);
     for (int index = 0; index < SIGNAL_COUNT; ++index)
         if (previous[index].sa_handler != SIG_IGN)
             sigaddset(&fresh, signals[index]);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    if (isatty(STDOUT_FILENO) == 0)
-        error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    return signet_spawn(arguments, &actions, &fresh, child);
+    int output = isatty(STDOUT_FILENO) == 0 ? STDERR_FILENO : -1;
+    return signet_spawn(arguments, 1, output, &fresh, child);
 }
 
 int signet_editor_wait(pid_t child) {
@@ -122,15 +111,10 @@ int signet_editor_is_ending(void) { return ending != 0; }
 // Wiping
 
 int signet_is_in_memory(int folder) {
-#if defined(__linux__)
     struct statfs system;
     if (fstatfs(folder, &system) != 0) return 0;
     return (unsigned long)system.f_type == 0x01021994UL
         || (unsigned long)system.f_type == 0x858458f6UL;
-#else
-    (void)folder;
-    return 0;
-#endif
 }
 
 static void wipe_file(int folder, const char *name, off_t size) {
@@ -161,20 +145,15 @@ static void wipe_folder(int folder, int depth) {
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (S_ISDIR(found.st_mode)) {
-            int inner = depth > 0 ? openat(
-                                        folder, name,
-                                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                                  : -1;
+        if (S_ISREG(found.st_mode)) wipe_file(folder, name, found.st_size);
+        if (S_ISDIR(found.st_mode) && depth > 0) {
+            int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
             if (inner >= 0) {
                 wipe_folder(inner, depth - 1);
                 close(inner);
             }
-            (void)unlinkat(folder, name, AT_REMOVEDIR);
-            continue;
         }
-        if (S_ISREG(found.st_mode)) wipe_file(folder, name, found.st_size);
-        (void)unlinkat(folder, name, 0);
+        (void)unlinkat(folder, name, S_ISDIR(found.st_mode) ? AT_REMOVEDIR : 0);
     }
     closedir(entries);
 }

@@ -10,20 +10,16 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#if defined(__linux__)
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#endif
 
 #include "process.h"
 
-#if defined(__linux__)
 // Present only where AddressSanitizer, whose leak check traces the process, is linked in.
 extern void __asan_init(void) __attribute__((weak));
-#endif
 
 // What `signet_execute` restores: the state before the first call of the functions that change it.
 static struct rlimit core_limit;
@@ -41,7 +37,6 @@ int signet_disable_core_dumps(void) {
     // The hard limit stays, because a process can't raise it again for the program that it becomes.
     limit.rlim_cur = 0;
     if (setrlimit(RLIMIT_CORE, &limit) != 0) status = 0;
-#if defined(__linux__)
     if (__asan_init != NULL) return status;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
     // The signals that Swift's runtime takes for its report.
@@ -51,7 +46,6 @@ int signet_disable_core_dumps(void) {
         if (sigaction(crashes[i], NULL, &action) != 0) status = 0;
         else if (action.sa_handler != SIG_IGN && signal(crashes[i], SIG_DFL) == SIG_ERR) status = 0;
     }
-#endif
     return status;
 }
 
@@ -105,13 +99,7 @@ int signet_pipe(int *reading, int *writing) {
 }
 
 int signet_rename_new(int folder, const char *from, const char *to) {
-#if defined(__linux__) && defined(SYS_renameat2)
     return syscall(SYS_renameat2, folder, from, folder, to, 1U /* RENAME_NOREPLACE */) == 0;
-#else
-    (void)folder, (void)from, (void)to;
-    errno = ENOSYS;
-    return 0;
-#endif
 }
 
 int signet_block_signals(sigset_t *before) {
@@ -129,12 +117,18 @@ void signet_restore_signals(const sigset_t *before) {
 }
 
 int signet_spawn(
-    char *const arguments[], posix_spawn_file_actions_t *actions, const sigset_t *fresh,
-    pid_t *child) {
+    char *const arguments[], int has_input, int output, const sigset_t *fresh, pid_t *child) {
+    posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
     sigemptyset(&none);
-    int error = posix_spawnattr_init(&attributes);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    if (!has_input)
+        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (error == 0 && output >= 0)
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (error == 0) error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         error = posix_spawnattr_setsigdefault(&attributes, fresh);
         if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
@@ -142,30 +136,21 @@ int signet_spawn(
             error = posix_spawnattr_setflags(
                 &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
         if (error == 0)
-            error = posix_spawn(child, "/bin/sh", actions, &attributes, arguments, environ);
+            error = posix_spawn(child, "/bin/sh", &actions, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
     }
-    posix_spawn_file_actions_destroy(actions);
+    posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
 int signet_spawn_shell(const char *line, int output, pid_t *child) {
     char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)line, NULL};
-    posix_spawn_file_actions_t actions;
     sigset_t fresh;
     sigemptyset(&fresh);
     sigaddset(&fresh, SIGPIPE);
     sigaddset(&fresh, SIGINT);
     sigaddset(&fresh, SIGTERM);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error != 0) return error;
-    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (error != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return error;
-    }
-    return signet_spawn(arguments, &actions, &fresh, child);
+    return signet_spawn(arguments, 0, output, &fresh, child);
 }
 
 int signet_wait(pid_t child) {

@@ -4,11 +4,9 @@ package struct ASCIISet: Sendable {
 
     /// Creates a set of the letters, the digits and some other characters.
     package init(lettersDigitsAnd others: String) {
-        for byte in 0..<128 as Range<UInt8> {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: insert(byte)
-            default: if others.utf8.contains(byte) { insert(byte) }
-            }
+        for byte in 0..<128 as Range<UInt8>
+        where isDigit(byte) || isSmallLetter(byte | 0x20) || others.utf8.contains(byte) {
+            insert(byte)
         }
     }
 

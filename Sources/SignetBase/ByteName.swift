@@ -9,19 +9,22 @@ package struct ByteName: Hashable, Sendable {
         sameBytes(left.text, right.text)
     }
 
-    package func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.span) }
+}
+
+extension Hasher {
+    /// Adds bytes and their number.
+    package mutating func combine(_ bytes: borrowing Span<UInt8>) {
         var word: UInt64 = 0
-        var count = 0
-        for byte in text.utf8 {
-            word = word << 8 | UInt64(byte)
-            count += 1
-            if count & 7 == 0 {
-                hasher.combine(word)
+        for index in bytes.indices {
+            word = word << 8 | UInt64(bytes[index])
+            if index & 7 == 7 {
+                combine(word)
                 word = 0
             }
         }
-        hasher.combine(word)
-        hasher.combine(count)
+        combine(word)
+        combine(bytes.count)
     }
 }
 

@@ -9,6 +9,9 @@ package final class Latch<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// The value; nil until it is set.
+    package var value: Value? { state.withLock { $0.value } }
+
     /// Creates a latch without a value.
     package init() {}
 

@@ -26,12 +26,10 @@ extension UnixTime {
         var rest = bytes[19...]
         var nanoseconds: Int64 = 0
         if rest.first == UInt8(ascii: ".") {
-            let digits = rest.dropFirst().prefix { isDigit($0) }
+            let digits = rest.dropFirst().prefix(while: isDigit)
             guard !digits.isEmpty else { return nil }
-            for position in 0..<9 {
-                let digit = position < digits.count ? digits[digits.startIndex + position] : 48
-                nanoseconds = nanoseconds * 10 + Int64(digit - 48)
-            }
+            nanoseconds = number(digits.prefix(9)) ?? 0
+            for _ in 0..<max(9 - digits.count, 0) { nanoseconds *= 10 }
             rest = rest.dropFirst(1 + digits.count)
         }
         guard let offset = parseOffset(rest) else { return nil }
@@ -73,7 +71,7 @@ extension UnixTime {
     /// Returns a time in the preferred form of RFC 9110, section 5.6.7; clamped to the years 0 to 9999.
     package static func httpDate(_ seconds: Int64) -> String {
         let bounded = min(max(seconds, earliest), latest)
-        let days = (bounded - modulo(bounded, 86_400)) / 86_400
+        let days = divided(bounded, by: 86_400).quotient
         let (year, month, day) = civil(days)
         let time = rfc3339(bounded).dropFirst(11).dropLast()
         return
@@ -87,10 +85,8 @@ extension UnixTime {
 
     private static func weekday(_ days: Int64) -> String {
         // 1970-01-01 was a Thursday.
-        ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(modulo(days, 7))]
+        ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(divided(days, by: 7).rest)]
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 
     /// Reads `HH:MM:SS` as seconds of the day.
     private static func parseTime(_ bytes: ArraySlice<UInt8>) -> Int64? {

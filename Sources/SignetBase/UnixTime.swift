@@ -16,8 +16,7 @@ package enum UnixTime {
     /// Returns a time as in `2026-11-21T04:45:48Z` (RFC 3339), clamped to the years 0 to 9999.
     package static func rfc3339(_ seconds: Int64) -> String {
         let bounded = min(max(seconds, earliest), latest)
-        let days = (bounded - modulo(bounded, 86_400)) / 86_400
-        let rest = modulo(bounded, 86_400)
+        let (days, rest) = divided(bounded, by: 86_400)
         let (year, month, day) = civil(days)
         return "\(padded(year, to: 4))-\(padded(month))-\(padded(day))T"
             + "\(padded(rest / 3600)):\(padded(rest / 60 % 60)):\(padded(rest % 60))Z"
@@ -39,7 +38,7 @@ package enum UnixTime {
     static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
-            guard (48...57).contains(digit) else { return nil }
+            guard isDigit(digit) else { return nil }
             value = value * 10 + Int64(digit - 48)
         }
         return value
@@ -50,26 +49,24 @@ package enum UnixTime {
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// Returns the remainder of a division that rounds down, which is never negative.
-    static func modulo(_ value: Int64, _ divisor: Int64) -> Int64 {
-        let rest = value % divisor
-        return rest < 0 ? rest + divisor : rest
+    /// Divides and rounds down, so that the remainder is never negative.
+    static func divided(_ value: Int64, by divisor: Int64) -> (quotient: Int64, rest: Int64) {
+        let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
     }
 
-    // Counts years from March, so that the leap day is a year's last, in eras of 400 years.
-    static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted - modulo(shifted, 400)) / 400
-        let yearOfEra = shifted - era * 400
+    /// Returns the days from 1970-01-01 to a date. A month or day out of range gives another date.
+    package static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+        // Count years from March, so that the leap day is a year's last, in eras of 400 years.
+        let (era, yearOfEra) = divided(month <= 2 ? year - 1 : year, by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = (shifted - modulo(shifted, 146_097)) / 146_097
-        let dayOfEra = shifted - era * 146_097
+    /// Returns the date a number of days after 1970-01-01.
+    package static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = divided(days + 719_468, by: 146_097)
         let yearOfEra =
             (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

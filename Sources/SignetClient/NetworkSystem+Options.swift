@@ -11,7 +11,8 @@ public import SignetTransport
 extension NetworkSystem {
     /// The options of a network system.
     public struct Options: Sendable {
-        /// A PEM file of the CAs that are trusted in place of the system's.
+        /// A PEM file of the CAs that are trusted in place of the system's, for libcurl. If ``engine`` is set,
+        /// this must be nil: give the CAs to that engine.
         public var caFile: String?
         /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the URL.
         public var connectTo: [EngineRequest.ConnectTo] = []
@@ -73,7 +74,7 @@ extension NetworkSystem {
         /// The engines of the system by name, for `CallOptions.engine`; `.standard` is `engine`. The
         /// system shuts all of them down when it is shut down.
         public var engines: [EngineName: any HTTPEngine] = [:]
-        /// The settings of libcurl if `engine` is nil. If nil, the system uses the configuration's
+        /// The settings of libcurl. If ``engine`` is set, this must be nil. If nil, the system uses the configuration's
         /// settings (`engine.…`). `caFile` wins over theirs.
         public var engineSettings: CurlEngine.Configuration?
         /// Whether the work of calls runs on the thread of the standard engine, if it has one.
@@ -118,13 +119,13 @@ extension NetworkSystem.Options {
         var unpinned: Set<HostName> = []
         let authorities = try Self.authorities(of: services)
         for configuration in services.values where !configuration.pins.isEmpty {
-            let host = try RequestURL(configuration.baseURL).origin.host
+            let host = try WebURL(configuration.baseURL).origin.host
             for pin in configuration.pins where pins[host]?.contains(pin) != true {
                 pins[host, default: []].append(pin)
             }
         }
         for (service, configuration) in services {
-            let host = try RequestURL(configuration.baseURL).origin.host
+            let host = try WebURL(configuration.baseURL).origin.host
             if configuration.pins.isEmpty {
                 if configuration.mayShareItsHostsPins, pins[host] != nil { continue }
                 guard allowsUnpinnedServices else {
@@ -161,7 +162,7 @@ extension NetworkSystem.Options {
     ) throws(ClientError) {
         var pins: [HostName: Set<Pin>] = [:]
         for configuration in services.values where !configuration.pins.isEmpty {
-            let host = try RequestURL(configuration.baseURL).origin.host
+            let host = try WebURL(configuration.baseURL).origin.host
             pins[host, default: []].formUnion(configuration.pins)
         }
         for (host, own) in pins {
@@ -192,7 +193,7 @@ extension NetworkSystem.Options {
         var authorities: [HostName: PinAuthorities] = [:]
         for (service, configuration) in services {
             guard let own = configuration.authorities else { continue }
-            let host = try RequestURL(configuration.baseURL).origin.host
+            let host = try WebURL(configuration.baseURL).origin.host
             if let other = authorities[host], other.mode != own.mode || other.digest != own.digest {
                 throw ClientError(
                     .invalidService,

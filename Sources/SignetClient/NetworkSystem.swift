@@ -20,7 +20,7 @@ public final class NetworkSystem: Sendable {
     public static let version = SignetVersion.current
 
     let calls: RunningCalls
-    let launches = Launches()
+    let duplicateCalls = DuplicateCalls()
     let retryBudget = RetryBudget()
     let credentials = CredentialStore()
     let hub = EventHub()
@@ -114,6 +114,7 @@ public final class NetworkSystem: Sendable {
     static func started(
         _ snapshot: SystemSnapshot, options: Options, fetcher: Fetcher? = nil
     ) throws(ClientError) -> NetworkSystem {
+        try options.checkEngineSettings()
         var collectors: [PreparedCollector] = []
         for collector in options.pinReports.collectors {
             collectors.append(try PreparedCollector(collector))
@@ -196,7 +197,7 @@ public final class NetworkSystem: Sendable {
         try await admitted(
             CallTarget(service: service, method: call.method.name, options: options)
         ) { admission throws(ClientError) in
-            try await self.launches.run(.procedure(call, path: path), for: admission) {
+            try await self.duplicateCalls.run(.procedure(call, path: path), for: admission) {
                 admission throws(ClientError) in
                 try await self.complete(call, path: path, for: admission)
             }
@@ -226,10 +227,10 @@ public final class NetworkSystem: Sendable {
             for call in calls { full.append(try service.joiningCommonParameters(call)) }
             let batch = full
             let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
-            let reply = try await self.send(
+            let raw = try await self.send(
                 admission.request(boxed, at: service.url), for: admission)
             var response = try Self.rpc { () throws(RPCError) in
-                try adapter.unboxBatch(reply, to: boxed)
+                try adapter.unboxBatch(raw, to: boxed)
             }
             if let json = admission.options.json { response.use(json) }
             return response

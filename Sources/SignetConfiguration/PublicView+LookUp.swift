@@ -15,13 +15,13 @@
             _ key: AbsoluteConfigKey, as type: ConfigType
         ) throws(VaultError) -> LookupResult {
             let name = key.components.joined(separator: ".")
-            guard let value = try checkedValue(named: name) else {
+            guard let (value, valueType) = try checkedValue(named: name) else {
                 return LookupResult(encodedKey: name, value: nil)
             }
             guard let content = ConfigContent(value, as: type) else {
                 throw VaultError(
                     .wrongType,
-                    "key \(quoted(name)): the value, of type \(value.typed.type?.rawValue ?? "null"), "
+                    "key \(quoted(name)): the value, of type \(valueType.rawValue), "
                         + "cannot be read as \(type.rawValue)")
             }
             return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: false))

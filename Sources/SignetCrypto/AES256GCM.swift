@@ -23,13 +23,26 @@ package enum AES256GCM {
         do throws(CryptoFailure) {
             let cipher = unsafe try requireCipher(
                 for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
-            var tag = [UInt8](repeating: 0, count: tagByteCount)
-            let isDone = unsafe text.withUnsafeMutableBytes { text in
-                unsafe encrypt(
-                    UnsafeRawBufferPointer(text), to: text.baseAddress, tag: &tag, cipher: cipher,
-                    key: key, nonce: nonce, associated: associated)
+            guard let context = unsafe EVP_CIPHER_CTX_new() else {
+                throw CryptoFailure.library(sealing)
             }
-            guard isDone else { throw CryptoFailure.library(sealing) }
+            defer { unsafe EVP_CIPHER_CTX_free(context) }
+            var tag = [UInt8](repeating: 0, count: tagByteCount)
+            let status = unsafe text.withUnsafeMutableBytes { text in
+                unsafe tag.withUnsafeMutableBytes { tag in
+                    unsafe key.withUnsafeBytes { key in
+                        unsafe nonce.withUnsafeBytes { nonce in
+                            unsafe associated.withUnsafeBytes { associated in
+                                unsafe copenssl_gcm_seal(
+                                    context, cipher, key.baseAddress, nonce.baseAddress,
+                                    associated.baseAddress, Int32(associated.count),
+                                    text.baseAddress, Int32(text.count), tag.baseAddress)
+                            }
+                        }
+                    }
+                }
+            }
+            guard status == 1 else { throw CryptoFailure.library(sealing) }
             return tag
         } catch {
             wipe(&text)
@@ -45,51 +58,6 @@ package enum AES256GCM {
         ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
-        let count = ciphertext.count
-        var result: Result<Void, CryptoFailure> = .success(())
-        let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            do throws(CryptoFailure) {
-                let target = unsafe UnsafeMutableBufferPointer(rebasing: buffer[..<count])
-                unsafe try decrypt(
-                    ciphertext, to: UnsafeMutableRawBufferPointer(target), tag: tag, key: key,
-                    nonce: nonce, associated: associated)
-                written = count
-            } catch {
-                result = .failure(error)
-                written = 0
-            }
-        }
-        try result.get()
-        return plaintext
-    }
-
-    /// Writes the ciphertext to `target`, which may be the plaintext's own memory, and the tag.
-    private static func encrypt(
-        _ plaintext: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer?,
-        tag: inout [UInt8], cipher: OpaquePointer, key: Span<UInt8>, nonce: Span<UInt8>,
-        associated: Span<UInt8>
-    ) -> Bool {
-        guard let context = unsafe EVP_CIPHER_CTX_new() else { return false }
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
-        return unsafe tag.withUnsafeMutableBytes { tag in
-            unsafe key.withUnsafeBytes { key in
-                unsafe nonce.withUnsafeBytes { nonce in
-                    unsafe associated.withUnsafeBytes { associated in
-                        unsafe copenssl_gcm_seal(
-                            context, cipher, key.baseAddress, nonce.baseAddress,
-                            associated.baseAddress, Int32(associated.count),
-                            plaintext.baseAddress, Int32(plaintext.count), target,
-                            tag.baseAddress) == 1
-                    }
-                }
-            }
-        }
-    }
-
-    private static func decrypt(
-        _ ciphertext: Span<UInt8>, to target: UnsafeMutableRawBufferPointer,
-        tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>, associated: Span<UInt8>
-    ) throws(CryptoFailure) {
         let operation = "AES-256-GCM open"
         let cipher = unsafe try requireCipher(
             for: operation, text: ciphertext, key: key, nonce: nonce, associated: associated)
@@ -101,29 +69,35 @@ package enum AES256GCM {
             throw CryptoFailure.library(operation)
         }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
-        let status = unsafe ciphertext.withUnsafeBytes { ciphertext in
-            unsafe key.withUnsafeBytes { key in
-                unsafe nonce.withUnsafeBytes { nonce in
-                    unsafe tag.withUnsafeBytes { tag in
-                        unsafe associated.withUnsafeBytes { associated in
-                            unsafe copenssl_gcm_open(
-                                context, cipher, key.baseAddress, nonce.baseAddress,
-                                associated.baseAddress, Int32(associated.count),
-                                ciphertext.baseAddress, Int32(ciphertext.count),
-                                tag.baseAddress, target.baseAddress)
+        let count = ciphertext.count
+        var status: Int32 = -1
+        let plaintext = unsafe [UInt8](unsafeUninitializedCapacity: count) { target, written in
+            status = unsafe ciphertext.withUnsafeBytes { ciphertext in
+                unsafe key.withUnsafeBytes { key in
+                    unsafe nonce.withUnsafeBytes { nonce in
+                        unsafe tag.withUnsafeBytes { tag in
+                            unsafe associated.withUnsafeBytes { associated in
+                                unsafe copenssl_gcm_open(
+                                    context, cipher, key.baseAddress, nonce.baseAddress,
+                                    associated.baseAddress, Int32(associated.count),
+                                    ciphertext.baseAddress, Int32(count), tag.baseAddress,
+                                    target.baseAddress)
+                            }
                         }
                     }
                 }
             }
+            written = status == 1 ? count : 0
+            if status != 1 { unsafe zeroize(UnsafeMutableRawBufferPointer(target)) }
         }
-        guard status == 1 else {
-            unsafe zeroize(target)
-            guard status == 0 else { throw CryptoFailure.library(operation) }
+        guard status != 0 else {
             copenssl_forget_errors()
             throw CryptoFailure(
                 operation: operation, reason: "the tag does not match",
                 isAuthenticationFailure: true)
         }
+        guard status == 1 else { throw CryptoFailure.library(operation) }
+        return plaintext
     }
 
     /// Checks every size and returns the cipher.

@@ -38,13 +38,7 @@ package enum DigestAlgorithm: String, Sendable, CaseIterable {
     }
 
     /// The algorithm's name in OpenSSL.
-    var opensslName: String {
-        switch self {
-        case .sha256: "SHA2-256"
-        case .sha384: "SHA2-384"
-        case .sha512: "SHA2-512"
-        }
-    }
+    var opensslName: String { "SHA2-\(8 * byteCount)" }
 
     var fetched: OpaquePointer? {
         switch self {

@@ -12,11 +12,7 @@ internal import Synchronization
 
     /// Returns an idle context, which the caller then owns, or nil if the pool is empty.
     borrowing func acquire() -> OpaquePointer? {
-        for slot in 0..<4 {
-            let address = empty(slot)
-            if address != 0 { return unsafe OpaquePointer(bitPattern: address) }
-        }
-        return nil
+        unsafe empty(first) ?? empty(second) ?? empty(third) ?? empty(fourth)
     }
 
     /// Keeps a context for the next caller. Returns false if the pool is full; then the caller
@@ -28,13 +24,8 @@ internal import Synchronization
     }
 
     @inline(__always)
-    private borrowing func empty(_ slot: Int) -> UInt {
-        switch slot {
-        case 0: first.exchange(0, ordering: .acquiringAndReleasing)
-        case 1: second.exchange(0, ordering: .acquiringAndReleasing)
-        case 2: third.exchange(0, ordering: .acquiringAndReleasing)
-        default: fourth.exchange(0, ordering: .acquiringAndReleasing)
-        }
+    private borrowing func empty(_ slot: borrowing Atomic<UInt>) -> OpaquePointer? {
+        unsafe OpaquePointer(bitPattern: slot.exchange(0, ordering: .acquiringAndReleasing))
     }
 
     @inline(__always)

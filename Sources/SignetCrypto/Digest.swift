@@ -21,7 +21,7 @@ package enum Digest {
 
 /// A digest of bytes that arrive in pieces. It may be passed to another thread.
 @safe package struct IncrementalDigest: ~Copyable, @unchecked Sendable {
-    private static let pool = DigestPool()
+    private static let idle = ContextPool()
 
     private let context: OpaquePointer
     private let algorithm: DigestAlgorithm
@@ -31,7 +31,7 @@ package enum Digest {
             throw CryptoFailure(
                 operation: "digest", reason: "OpenSSL does not provide \(algorithm.opensslName)")
         }
-        guard let context = unsafe Self.pool.contexts.acquire() ?? EVP_MD_CTX_new() else {
+        guard let context = unsafe Self.idle.acquire() ?? EVP_MD_CTX_new() else {
             throw CryptoFailure.library("digest")
         }
         guard unsafe copenssl_digest_start(context, fetched) == 1 else {
@@ -64,11 +64,6 @@ package enum Digest {
     }
 
     deinit {
-        if unsafe !Self.pool.contexts.release(context) { unsafe EVP_MD_CTX_free(context) }
+        if unsafe !Self.idle.release(context) { unsafe EVP_MD_CTX_free(context) }
     }
-}
-
-/// The process's idle digest contexts.
-private final class DigestPool: Sendable {
-    let contexts = ContextPool()
 }

@@ -30,17 +30,16 @@ internal import CSignetOpenSSL
             throw CryptoFailure.library("HMAC")
         }
         let count = algorithm.byteCount
-        var status: Int32 = 0
+        var isDone = false
         let tag = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            status = unsafe message.withUnsafeBytes { message in
-                guard unsafe copenssl_mac_restart(context) == 1 else { return 0 }
-                guard unsafe copenssl_mac_update(context, message.baseAddress, message.count) == 1
-                else { return 0 }
-                return unsafe copenssl_mac_finish(context, buffer.baseAddress, count)
+            isDone = unsafe message.withUnsafeBytes { message in
+                unsafe copenssl_mac_restart(context) == 1
+                    && copenssl_mac_update(context, message.baseAddress, message.count) == 1
+                    && copenssl_mac_finish(context, buffer.baseAddress, count) == 1
             }
-            written = status == 1 ? count : 0
+            written = isDone ? count : 0
         }
-        guard status == 1 else {
+        guard isDone else {
             unsafe EVP_MAC_CTX_free(context)
             throw CryptoFailure.library("HMAC")
         }
@@ -95,18 +94,15 @@ package enum HMAC {
             case .sha384: sha384
             case .sha512: sha512
             }
-        let context = unsafe try pool.context(key: key, using: algorithm)
         let count = target.count
-        let isDone =
-            unsafe add(message, to: context)
-            && target.withUnsafeMutableBytes { target in
-                unsafe copenssl_mac_finish(context, target.baseAddress, count) == 1
+        try unsafe pool.withContext(key: key, using: algorithm, for: "HMAC") { context in
+            unsafe message.withUnsafeBytes { message in
+                unsafe target.withUnsafeMutableBytes { target in
+                    unsafe copenssl_mac_update(context, message.baseAddress, message.count) == 1
+                        && copenssl_mac_finish(context, target.baseAddress, count) == 1
+                }
             }
-        guard isDone else {
-            unsafe EVP_MAC_CTX_free(context)
-            throw CryptoFailure.library("HMAC")
         }
-        unsafe pool.release(context)
     }
 
     /// Fills `target`, at most 255 * 32 bytes, with the output of HKDF-Expand (RFC 5869, section
@@ -114,23 +110,14 @@ package enum HMAC {
     static func expand(
         to target: inout MutableSpan<UInt8>, key: Span<UInt8>, info: Span<UInt8>
     ) throws(CryptoFailure) {
-        let context = unsafe try sha256.context(key: key, using: .sha256)
-        let status = unsafe info.withUnsafeBytes { info in
-            unsafe target.withUnsafeMutableBytes { target in
-                unsafe copenssl_hkdf_expand(
-                    context, info.baseAddress, info.count, target.baseAddress, target.count)
+        try unsafe sha256.withContext(key: key, using: .sha256, for: "HKDF expand") { context in
+            unsafe info.withUnsafeBytes { info in
+                unsafe target.withUnsafeMutableBytes { target in
+                    unsafe copenssl_hkdf_expand(
+                        context, info.baseAddress, info.count, target.baseAddress, target.count)
+                        == 1
+                }
             }
-        }
-        guard status == 1 else {
-            unsafe EVP_MAC_CTX_free(context)
-            throw CryptoFailure.library("HKDF expand")
-        }
-        unsafe sha256.release(context)
-    }
-
-    private static func add(_ bytes: Span<UInt8>, to context: OpaquePointer) -> Bool {
-        unsafe bytes.withUnsafeBytes { bytes in
-            unsafe copenssl_mac_update(context, bytes.baseAddress, bytes.count) == 1
         }
     }
 }
@@ -150,36 +137,25 @@ private func macContext() throws(CryptoFailure) -> OpaquePointer {
 private final class MACPool: Sendable {
     private let contexts = ContextPool()
 
-    /// Returns a context with `key`: an idle one whose key is replaced, or a new one.
-    func context(
-        key: Span<UInt8>, using algorithm: DigestAlgorithm
-    ) throws(CryptoFailure) -> OpaquePointer {
+    /// Calls `body` with a context that has `key`: an idle one whose key is replaced, or a new one. Afterwards
+    /// keeps it for later, its key replaced by the empty one.
+    ///
+    /// - Throws: `CryptoFailure`, for `operation` if `body` returns false. The context is then freed.
+    func withContext(
+        key: Span<UInt8>, using algorithm: DigestAlgorithm, for operation: String,
+        _ body: (OpaquePointer) -> Bool
+    ) throws(CryptoFailure) {
         let idle = unsafe contexts.acquire()
-        let context = unsafe try newOr(idle)
+        let context = if let idle = unsafe idle { unsafe idle } else { unsafe try macContext() }
+        var isKept = false
+        defer { if !isKept { unsafe EVP_MAC_CTX_free(context) } }
+        // An idle context has its digest already.
+        let digest = unsafe idle == nil ? algorithm.opensslName : nil
         let status = unsafe key.withUnsafeBytes { key in
-            if unsafe idle != nil {
-                return unsafe copenssl_mac_rekey(context, key.baseAddress, key.count)
-            }
-            return unsafe copenssl_mac_start(
-                context, key.baseAddress, key.count, algorithm.opensslName)
+            unsafe copenssl_mac_start(context, key.baseAddress, key.count, digest)
         }
-        guard status == 1 else {
-            unsafe EVP_MAC_CTX_free(context)
-            throw CryptoFailure.library("HMAC key")
-        }
-        return unsafe context
-    }
-
-    private func newOr(_ idle: OpaquePointer?) throws(CryptoFailure) -> OpaquePointer {
-        if let idle = unsafe idle { return unsafe idle }
-        return unsafe try macContext()
-    }
-
-    /// Keeps a context for later, its key replaced by the empty one, or frees it.
-    func release(_ context: OpaquePointer) {
-        guard unsafe copenssl_mac_rekey(context, nil, 0) == 1 else {
-            return unsafe EVP_MAC_CTX_free(context)
-        }
-        if unsafe !contexts.release(context) { unsafe EVP_MAC_CTX_free(context) }
+        guard status == 1 else { throw CryptoFailure.library("HMAC key") }
+        guard unsafe body(context) else { throw CryptoFailure.library(operation) }
+        isKept = unsafe copenssl_mac_start(context, nil, 0, nil) == 1 && contexts.release(context)
     }
 }

@@ -34,7 +34,8 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
 
 /// A public key or a key pair for signatures. Threads share it.
 @safe package final class SignatureKey: Sendable {
-    enum Family: Sendable {
+    /// A kind of key, with the name that `Key.Kind` gives it.
+    enum Family: String, Sendable {
         case ed25519, p256, p384, rsa
 
         /// The JWK members of its numbers, in the order in which `init` expects them.
@@ -106,7 +107,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
             switch family {
             case .ed25519: 64
             case .p256, .p384: 2 * size
-            case .rsa: Int(unsafe copenssl_key_byte_count(key))
+            case .rsa: Int(unsafe EVP_PKEY_get_size(key))
             }
     }
 

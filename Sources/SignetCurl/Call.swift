@@ -20,7 +20,7 @@ final class Call: Sendable {
 
     /// The result that a caller waits for.
     enum Outcome: Sendable {
-        case response(ReceivedResponse)
+        indirect case response(ReceivedResponse)
         case handshake(ProbeResult)
     }
 
@@ -50,7 +50,7 @@ final class Call: Sendable {
 
     init(
         identifier: UInt64, plan: RequestPlan, isProbe: Bool, deadline: Int64, body: BodyBuffer,
-        upload: UploadFeed? = nil, resumesOnLoop: Bool = false
+        upload: UploadFeed?, resumesOnLoop: Bool
     ) {
         self.identifier = identifier
         self.plan = plan

@@ -67,7 +67,7 @@ public import SignetTransport
             throw Self.unsupported("found a part (206) of an encoded body, which cannot be decoded")
         }
         let needsInflater = coding != .none && hasBody
-        let inflater = unsafe needsInflater ? signet_inflater_new(coding == .gzip) : nil
+        let inflater = unsafe needsInflater ? signet_coder_new(true, coding == .gzip) : nil
         if unsafe needsInflater && inflater == nil { throw Self.noMemory }
         self.limits = limits
         self.hasBody = hasBody
@@ -75,14 +75,14 @@ public import SignetTransport
         unsafe self.inflater = inflater
     }
 
-    deinit { if let inflater = unsafe inflater { unsafe signet_inflater_free(inflater) } }
+    deinit { if let inflater = unsafe inflater { unsafe signet_coder_free(inflater) } }
 
     /// Whether the decoder changes the body.
     public var decodes: Bool { coding != .none && hasBody }
 
     private static func coding(_ fields: HTTPFields) throws(TransportError) -> Coding {
         let listed = fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
-            .map { $0.trimming(" \t").lowercased() }
+            .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ").lowercased() }
             .filter { !$0.isEmpty && $0 != "identity" }
         guard let name = listed.first else { return .none }
         guard listed.count == 1 else {
@@ -139,7 +139,7 @@ public import SignetTransport
                 guard coding == .gzip, input[position] == 0x1F else {
                     throw Self.malformed("has bytes after the end of its \(coding) stream")
                 }
-                guard unsafe signet_inflater_reset(inflater) else {
+                guard unsafe signet_coder_reset(inflater) else {
                     throw Self.malformed("cannot be decoded")
                 }
                 isInside = true
@@ -152,24 +152,24 @@ public import SignetTransport
 
     private mutating func inflate() throws(TransportError) -> [UInt8] {
         var taken = 0
-        var result = SIGNET_INFLATED_PART
+        var result = SIGNET_CODED_PART
         // The piece isn't cleared first, because a server may send millions of empty members.
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { piece, filled in
             result = unsafe input.withUnsafeBufferPointer { input in
                 let rest = unsafe UnsafeBufferPointer(rebasing: input[position...])
-                return unsafe signet_inflater_run(
-                    inflater, rest.baseAddress, rest.count, &taken, piece.baseAddress, piece.count,
-                    &filled)
+                return unsafe signet_coder_run(
+                    inflater, rest.baseAddress, rest.count, false, &taken, piece.baseAddress,
+                    piece.count, &filled)
             }
         }
         position += taken
         switch result {
-        case SIGNET_INFLATED_PART:
+        case SIGNET_CODED_PART:
             if taken == 0, piece.isEmpty, position < input.count {
                 throw Self.malformed("is not valid \(coding)")
             }
-        case SIGNET_INFLATED_END: isInside = false
-        case SIGNET_INFLATED_NO_MEMORY: throw Self.noMemory
+        case SIGNET_CODED_END: isInside = false
+        case SIGNET_CODED_NO_MEMORY: throw Self.noMemory
         default: throw Self.malformed("is not valid \(coding)")
         }
         return piece
@@ -204,14 +204,5 @@ public import SignetTransport
 
     private static func malformed(_ problem: String) -> TransportError {
         TransportError(.malformedResponse, "the response's body \(problem)")
-    }
-}
-
-extension Substring {
-    fileprivate func trimming(_ characters: String) -> Substring {
-        var rest = self
-        while let first = rest.first, characters.contains(first) { rest.removeFirst() }
-        while let last = rest.last, characters.contains(last) { rest.removeLast() }
-        return rest
     }
 }

@@ -13,14 +13,14 @@ package import SignetTransport
     ///
     /// - Throws: `TransportError` with code `resources` if the system has no memory.
     package init() throws(TransportError) {
-        guard let deflater = unsafe signet_deflater_new() else {
+        guard let deflater = unsafe signet_coder_new(false, true) else {
             throw TransportError(
                 .resources, "the system provided no memory to encode the request's body")
         }
         unsafe self.deflater = deflater
     }
 
-    deinit { unsafe signet_deflater_free(deflater) }
+    deinit { unsafe signet_coder_free(deflater) }
 
     /// Returns what the next bytes are encoded to; empty if the encoder needs more of them.
     package mutating func encode(_ bytes: [UInt8]) -> [UInt8] { run(bytes, isEnd: false) }
@@ -45,9 +45,9 @@ package import SignetTransport
                 piece, filled in
                 hasEnded = unsafe bytes.withUnsafeBufferPointer { bytes in
                     let rest = unsafe UnsafeBufferPointer(rebasing: bytes[position...])
-                    return unsafe signet_deflater_run(
+                    return unsafe signet_coder_run(
                         deflater, rest.baseAddress, rest.count, isEnd, &taken, piece.baseAddress,
-                        piece.count, &filled)
+                        piece.count, &filled) == SIGNET_CODED_END
                 }
             }
             position += taken

@@ -1,4 +1,4 @@
-internal import CSignetCurl
+internal import SignetBase
 internal import SignetPinning
 public import SignetTransport
 
@@ -135,7 +135,7 @@ public final class CurlEngine: HTTPEngine {
         if Task.isCancelled {
             throw TransportError(.cancelled, "the call was cancelled")
         }
-        let plan = try RequestPlan(request, now: Clock.unixSeconds)
+        let plan = try RequestPlan(request, now: UnixTime.now())
         if let proxyCAFile = plan.proxy?.caFile { try LibcurlCheck.check(caFile: proxyCAFile) }
         return plan
     }
@@ -170,7 +170,7 @@ public final class CurlEngine: HTTPEngine {
     public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
         let plan = try RequestPlan(
             probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,
-            timeout: probe.timeout, now: Clock.unixSeconds)
+            timeout: probe.timeout, now: UnixTime.now())
         let authorities = probe.policy?.rule(for: probe.authority.host)?.authorities
         let loop = try loops.loop(
             caFile: probe.caFile, authorities: authorities, proxy: probe.proxy)

@@ -55,30 +55,37 @@ final class EventLoop: Sendable {
         self.handle = handle
         self.configuration = configuration
         self.hasRoute = hasRoute
-        // Each thread owns one reference to the loop.
-        let forLoop = unsafe Unmanaged.passRetained(self)
-        let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-            guard let context = unsafe context else { return }
+        let run: ThreadBody = { context in
+            guard let context = unsafe context else { return nil }
             let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
             var thread = LoopThread(loop)
             thread.run()
+            return nil
         }
-        guard unsafe signet_thread_start("signet-curl", body, forLoop.toOpaque()) else {
-            unsafe forLoop.release()
-            throw Self.noResources
+        let watch: ThreadBody = { context in
+            guard let context = unsafe context else { return nil }
+            unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue().watch()
+            return nil
         }
-        let forWatch = unsafe Unmanaged.passRetained(self)
-        let watch: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-            guard let context = unsafe context else { return }
-            let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-            loop.watch()
-        }
-        guard unsafe signet_thread_start("signet-watch", watch, forWatch.toOpaque()) else {
-            unsafe forWatch.release()
+        guard unsafe startThread("signet-curl", run) else { throw Self.noResources }
+        guard unsafe startThread("signet-watch", watch) else {
             shared.withLock { $0.threads = 1 }
             stop()
             throw Self.noResources
         }
+    }
+
+    private typealias ThreadBody =
+        @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+    /// Starts a thread, which owns one reference to the loop.
+    ///
+    /// - Returns: `false` if the system provides no thread.
+    private func startThread(_ name: String, _ body: ThreadBody) -> Bool {
+        let owned = unsafe Unmanaged.passRetained(self)
+        if unsafe signet_thread_start(name, body, owned.toOpaque()) { return true }
+        unsafe owned.release()
+        return false
     }
 
     deinit { handle.free() }
@@ -253,14 +260,11 @@ final class EventLoop: Sendable {
             handle.waitAtGate(milliseconds: Self.watchInterval)
             let busy = handle.busyMilliseconds
             let (isStopping, isLast, overdue) = shared.withLock { shared -> (Bool, Bool, [Call]) in
-                guard busy > Int64(Self.watchInterval) else {
-                    return (shared.isStopping, shared.threads == 1, [])
-                }
                 let now = Clock.milliseconds
-                return (
-                    shared.isStopping, shared.threads == 1,
-                    shared.calls.values.filter { $0.deadline + 20 < now }
-                )
+                let overdue =
+                    busy > Int64(Self.watchInterval)
+                    ? shared.calls.values.filter { $0.deadline + 20 < now } : []
+                return (shared.isStopping, shared.threads == 1, overdue)
             }
             for call in overdue {
                 call.fail(

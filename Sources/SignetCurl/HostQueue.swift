@@ -6,7 +6,7 @@ internal import SignetBase
 /// A queued call uses little. Used on the loop's thread only.
 final class HostQueue {
     /// The number of calls that libcurl has.
-    private(set) var active = 0
+    var active = 0
     /// Whether the host uses HTTP/1.1 only, so that calls can't share a connection.
     var isWithoutMultiplexing = false
     /// The calls that libcurl doesn't have yet. Some may have ended.
@@ -14,9 +14,4 @@ final class HostQueue {
 
     /// Whether the host has no active or waiting calls.
     var isIdle: Bool { active == 0 && waiting.count == 0 }
-
-    /// Notes that libcurl has one more call.
-    func callStarted() { active += 1 }
-    /// Notes that libcurl has one call less.
-    func callEnded() { active -= 1 }
 }

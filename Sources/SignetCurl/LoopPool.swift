@@ -104,19 +104,8 @@ final class LoopPool: Sendable {
     func loop(
         caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
     ) throws(TransportError) -> EventLoop {
-        if caFile == nil, authorities == nil, proxy == nil {
-            let stamp = FileStamp(caFile: configuration.caFile)
-            let primary = state.withLock { state -> EventLoop? in
-                let isCurrent = state.primary.key.trust.stamp == stamp && state.outdated.isEmpty
-                return isCurrent && !state.isStopped ? state.primary.loop.reserved() : nil
-            }
-            if let primary { return primary }
-        }
         let trust = TrustStore(caFile: caFile ?? configuration.caFile, authorities: authorities)
-        return try loop(for: PoolKey(trust, proxy: proxy))
-    }
-
-    private func loop(for key: PoolKey) throws(TransportError) -> EventLoop {
+        let key = PoolKey(trust, proxy: proxy)
         let (isStopped, known, idle) = state.withLock { state in
             let known = state.isStopped ? nil : state.reserve(key)
             return (state.isStopped, known, state.removeIdle())

@@ -4,7 +4,7 @@ internal import SignetTransport
 
 /// A response's header as libcurl delivered it. The caller's thread parses it, so that the loop's
 /// thread can continue with other calls.
-final class ReceivedResponse: Sendable {
+struct ReceivedResponse: Sendable {
     /// The start line and fields, line by line.
     let head: [UInt8]
     let timings: Timings
@@ -16,25 +16,13 @@ final class ReceivedResponse: Sendable {
     /// Receives the timings of the whole call.
     let record: TimingsRecord
 
-    init(
-        head: [UInt8], timings: Timings, chain: [SeenCertificate], served: [[UInt8]],
-        record: TimingsRecord
-    ) {
-        self.head = head
-        self.timings = timings
-        self.chain = chain
-        self.served = served
-        self.record = record
-    }
-
     /// Parses the header and judges the chain.
     ///
     /// - Throws: `TransportError`: `malformed-reply`, or the policy's refusal.
     func engineResponse(
         to plan: RequestPlan, body: BodyBuffer
     ) throws(TransportError) -> EngineResponse {
-        let lines = head
-        guard let head = ResponseHead(lines.span) else { throw Self.malformed(from: plan.host) }
+        guard let head = ResponseHead(head.span) else { throw Self.malformed(from: plan.host) }
         let verdict =
             plan.pins == nil
             ? nil

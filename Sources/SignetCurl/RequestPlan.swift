@@ -43,9 +43,7 @@ final class RequestPlan: Sendable {
     /// Checks a request and applies its policy.
     ///
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
-    init(
-        _ engineRequest: EngineRequest, now: Int64
-    ) throws(TransportError) {
+    init(_ engineRequest: EngineRequest, now: Int64) throws(TransportError) {
         let request = engineRequest.request
         let isSecure = try WebOrigin.isSecure(scheme: request.scheme ?? "https")
         guard let written = request.authority, !written.isEmpty else {
@@ -144,15 +142,7 @@ final class RequestPlan: Sendable {
     }
 
     private static func startLine(method: String, target: String, origin: Origin) -> [UInt8] {
-        var line: [UInt8] = []
-        line.reserveCapacity(method.utf8.count + target.utf8.count + origin.url.utf8.count + 3)
-        line.append(contentsOf: method.utf8)
-        line.append(0)
-        line.append(contentsOf: target.utf8)
-        line.append(0)
-        line.append(contentsOf: origin.url.utf8)
-        line.append(0)
-        return line
+        Array("\(method)\0\(target)\0\(origin.url)\0".utf8)
     }
 
     private static func fields(
@@ -196,16 +186,9 @@ final class RequestPlan: Sendable {
                 throw invalid("the field Connection must be close or keep-alive")
             default: break
             }
-            lines.append(contentsOf: field.name.rawName.utf8)
-            let start = lines.count + 1
             // With a colon and no value, libcurl would remove the field; a semicolon makes it
             // empty.
-            lines.append(contentsOf: field.value.isEmpty ? ";".utf8 : ": ".utf8)
-            unsafe field.withUnsafeBytesOfValue { unsafe lines.append(contentsOf: $0) }
-            for byte in lines[start...] where byte < 0x20 && byte != 0x09 || byte == 0x7F {
-                throw invalid("the field \(field.name.rawName) contains a control character")
-            }
-            lines.append(0)
+            try lines.append(field, separator: field.value.isEmpty ? ";" : ": ")
         }
         if addsAccept { lines.append(contentsOf: "Accept:\0".utf8) }
         if addsContentType { lines.append(contentsOf: "Content-Type:\0".utf8) }

@@ -10,24 +10,31 @@ struct ResponseHead {
     ///
     /// - Returns: `nil` if they aren't a start line and fields of RFC 9110.
     init?(_ bytes: borrowing Span<UInt8>) {
-        var (position, lineCount) = (0, 0)
-        for index in 0..<bytes.count where bytes[index] == UInt8(ascii: "\n") { lineCount += 1 }
+        var position = 0
         guard let line = ResponseHead.nextLine(of: bytes, from: &position),
-            let (version, status) = ResponseHead.startLine(line, of: bytes)
+            let (version, status) = ResponseHead.startLine(line, of: bytes),
+            let fields = ResponseHead.fields(of: bytes, from: position)
         else { return nil }
-        var fields = HTTPFields()
-        fields.reserveCapacity(lineCount)
-        while position < bytes.count {
-            guard let line = ResponseHead.nextLine(of: bytes, from: &position),
-                let field = ResponseHead.field(line, of: bytes)
-            else { return nil }
-            fields.append(field)
-        }
         self.version = version
         self.response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    static func nextLine(
+    /// Parses the lines of a header after its start line, or those of trailers.
+    ///
+    /// - Returns: `nil` if they aren't fields of RFC 9110.
+    static func fields(of bytes: borrowing Span<UInt8>, from start: Int = 0) -> HTTPFields? {
+        var fields = HTTPFields()
+        var position = start
+        while position < bytes.count {
+            guard let line = nextLine(of: bytes, from: &position),
+                let field = field(line, of: bytes)
+            else { return nil }
+            fields.append(field)
+        }
+        return fields
+    }
+
+    private static func nextLine(
         of bytes: borrowing Span<UInt8>, from position: inout Int
     ) -> Range<Int>? {
         let start = position
@@ -84,7 +91,7 @@ struct ResponseHead {
         return true
     }
 
-    static func field(_ line: Range<Int>, of bytes: borrowing Span<UInt8>) -> HTTPField? {
+    private static func field(_ line: Range<Int>, of bytes: borrowing Span<UInt8>) -> HTTPField? {
         var colon = line.lowerBound
         while colon < line.upperBound, bytes[colon] != UInt8(ascii: ":") { colon += 1 }
         guard colon < line.upperBound else { return nil }
@@ -105,47 +112,10 @@ struct ResponseHead {
     private static func name(
         _ range: Range<Int>, of bytes: borrowing Span<UInt8>
     ) -> HTTPField.Name? {
-        if range.count < common.count {
-            for known in common[range.count] where known.isAt(range.lowerBound, of: bytes) {
-                return known.name
-            }
-        }
         // Only ASCII, because == of strings ignores the Unicode form.
         for index in range where bytes[index] >= 0x80 { return nil }
         return HTTPField.Name(text(range, of: bytes))
     }
-
-    /// A common field name, which is created only once.
-    private struct KnownName {
-        let bytes: [UInt8]
-        let name: HTTPField.Name
-
-        /// Whether the name is at a position of a header. The header must have as many bytes there.
-        func isAt(_ position: Int, of header: borrowing Span<UInt8>) -> Bool {
-            for offset in bytes.indices where bytes[offset] != header[position + offset] {
-                return false
-            }
-            return true
-        }
-    }
-
-    /// The common field names by their length.
-    private static let common: [[KnownName]] = {
-        var byLength: [[KnownName]] = []
-        for text in [
-            "Server", "Date", "Content-Type", "Content-Length", "Connection", "Cache-Control",
-            "ETag", "Last-Modified", "Vary", "Set-Cookie", "Transfer-Encoding", "Location", "Age",
-            "Expires", "Accept-Ranges", "Strict-Transport-Security", "Keep-Alive", "Via",
-        ] {
-            for spelling in [text, text.lowercased()] {
-                guard let name = HTTPField.Name(spelling) else { continue }
-                let bytes = Array(spelling.utf8)
-                while byLength.count <= bytes.count { byLength.append([]) }
-                byLength[bytes.count].append(KnownName(bytes: bytes, name: name))
-            }
-        }
-        return byLength
-    }()
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 

@@ -42,25 +42,13 @@ internal import SignetTransport
     func resume() { unsafe signet_transfer_resume(handle) }
 
     /// Returns the response's start line and fields, line by line.
-    func head() -> [UInt8] {
-        var count = 0
-        let bytes = unsafe signet_transfer_head(handle, &count)
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
+    func head() -> [UInt8] { unsafe Array(copying: signet_transfer_head(handle)) }
 
     /// Returns the lines of the trailers, after the body's end.
-    func trailers() -> [UInt8] {
-        var count = 0
-        let bytes = unsafe signet_transfer_trailers(handle, &count)
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
+    func trailers() -> [UInt8] { unsafe Array(copying: signet_transfer_trailers(handle)) }
 
     /// Returns a copy of the next part of the body.
-    func body() -> [UInt8] {
-        var count = 0
-        let bytes = unsafe signet_transfer_body(handle, &count)
-        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-    }
+    func body() -> [UInt8] { unsafe Array(copying: signet_transfer_body(handle)) }
 
     /// Removes the part of the body that `body()` returned.
     func dropBody() { unsafe signet_transfer_drop_body(handle) }
@@ -167,8 +155,7 @@ internal import SignetTransport
             handle, milliseconds, connect, Int64(plan.maximumBodySize),
             Int64(max(configuration.maximumHeaderSize, 0)),
             Int32(min(max(configuration.maximumHeaderFields, 0), 65_534)))
-        guard isLimited else { return false }
-        return unsafe signet_transfer_start(handle)
+        return unsafe isLimited && signet_transfer_start(handle)
     }
 
     private func setRequest(_ plan: RequestPlan) -> Bool {
@@ -177,16 +164,12 @@ internal import SignetTransport
             unsafe plan.startLine.withUnsafeBufferPointer { start in
                 unsafe signet_transfer_set_request(
                     handle, start.baseAddress, plan.isHead, plan.sendsBody && bytes != nil,
-                    body.baseAddress, body.count)
+                    body.baseAddress, body.count, plan.isRepeatable)
             }
         }
-        unsafe signet_transfer_set_repeatable(handle, plan.isRepeatable)
         guard isSet, bytes == nil else { return isSet }
-        if plan.body.hasTrailers {
-            guard unsafe signet_transfer_announce_trailers(handle) else { return false }
-        }
         return unsafe signet_transfer_set_upload(
-            handle, plan.body.length ?? -1, plan.body.isReplayable)
+            handle, plan.body.length ?? -1, plan.body.isReplayable, plan.body.hasTrailers)
     }
 
     private func setProxy(_ plan: RequestPlan) -> Bool {
@@ -219,15 +202,12 @@ internal import SignetTransport
     }
 
     private func setPins(of call: Call, waitsForMultiplexing: Bool) -> Bool {
-        guard let pins = call.plan.pins else {
-            return unsafe signet_transfer_set_trust(
-                handle, call.plan.isSecure, nil, 0, true, call.isProbe, !call.isProbe,
-                waitsForMultiplexing)
-        }
-        return unsafe pins.digests.withUnsafeBufferPointer { digests in
+        let pins = call.plan.pins
+        return unsafe (pins?.digests ?? []).withUnsafeBufferPointer { digests in
             unsafe signet_transfer_set_trust(
-                handle, call.plan.isSecure, digests.baseAddress, digests.count / 32,
-                pins.isEnforced, call.isProbe, !call.isProbe, waitsForMultiplexing)
+                handle, call.plan.isSecure, pins == nil ? nil : digests.baseAddress,
+                digests.count / 32, pins?.isEnforced ?? true, call.isProbe, !call.isProbe,
+                waitsForMultiplexing)
         }
     }
 }
@@ -299,13 +279,11 @@ internal import SignetTransport
     }
     /// Removes and returns the next transfer with news.
     func nextReady() -> Transfer? {
-        guard let transfer = unsafe signet_loop_next_ready(handle) else { return nil }
-        return unsafe Transfer(transfer)
+        unsafe signet_loop_next_ready(handle).map { unsafe Transfer($0) }
     }
     /// Returns a transfer for a call; `nil` if memory ran out.
     func acquireTransfer(for identifier: UInt64) -> Transfer? {
-        guard let transfer = unsafe signet_transfer_acquire(handle, identifier) else { return nil }
-        return unsafe Transfer(transfer)
+        unsafe signet_transfer_acquire(handle, identifier).map { unsafe Transfer($0) }
     }
     /// Releases everything but the handle itself. Afterwards it may only be woken and freed.
     func close() { unsafe signet_loop_close(handle) }
@@ -313,10 +291,14 @@ internal import SignetTransport
     func free() { unsafe signet_loop_free(handle) }
 }
 
-/// The system's clocks.
+/// The system's monotonic clock.
 enum Clock {
-    /// The monotonic time in milliseconds.
     static var milliseconds: Int64 { signet_monotonic_milliseconds() }
-    /// The Unix time in seconds.
-    static var unixSeconds: Int64 { signet_unix_seconds() }
+}
+
+extension [UInt8] {
+    /// Creates a copy of bytes that belong to the C code.
+    fileprivate init(copying bytes: signet_bytes) {
+        unsafe self.init(UnsafeBufferPointer(start: bytes.start, count: bytes.count))
+    }
 }

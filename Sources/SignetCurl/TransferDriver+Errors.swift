@@ -149,7 +149,7 @@ extension TransferDriver {
     }
 
     /// Returns the error of a call without a response before its deadline.
-    private static func timeout(of plan: RequestPlan, reason: String) -> TransportError {
+    static func timeout(of plan: RequestPlan, reason: String) -> TransportError {
         TransportError(
             .timeout, "\(plan.host.uriText):\(plan.port): no response in time: \(reason)")
     }
@@ -157,11 +157,6 @@ extension TransferDriver {
     /// Returns the error of a call that was queued until its deadline.
     static func queueTimeout(of plan: RequestPlan) -> TransportError {
         timeout(of: plan, reason: "the call waited for a connection until its deadline")
-    }
-
-    /// Returns the error of a call that libcurl did not end at its deadline.
-    static func lateTimeout(of plan: RequestPlan) -> TransportError {
-        timeout(of: plan, reason: "the call had not ended by its deadline")
     }
 
     /// Returns the error of a body that is larger than the call allows.

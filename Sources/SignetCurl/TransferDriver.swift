@@ -6,17 +6,11 @@ internal import SignetTransport
 ///
 /// Used on the loop's thread only.
 struct TransferDriver {
-    private final class Active {
+    private struct Active {
         let call: Call
         let transfer: Transfer
         let host: HostQueue
         var hasResponse = false
-
-        init(call: Call, transfer: Transfer, host: HostQueue) {
-            self.call = call
-            self.transfer = transfer
-            self.host = host
-        }
     }
 
     private static let maximumChains = 256
@@ -86,31 +80,27 @@ struct TransferDriver {
         }
         let plan = call.plan
         let left = call.deadline - Clock.milliseconds
-        guard left > 0 else {
-            end(call, with: TransferDriver.queueTimeout(of: plan))
-            return
-        }
+        guard left > 0 else { return end(call, with: TransferDriver.queueTimeout(of: plan)) }
         guard let transfer = loop.acquireTransfer(for: call.identifier) else {
-            end(call, with: TransferDriver.noMemory)
-            return
+            return end(call, with: TransferDriver.noMemory)
         }
         let waits = !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
             transfer.release()
-            end(call, with: TransferDriver.noMemory)
-            return
+            return end(call, with: TransferDriver.noMemory)
         }
-        host.callStarted()
+        host.active += 1
         firstEnd = min(firstEnd, call.deadline + Self.lateness)
         active[call.identifier] = Active(call: call, transfer: transfer, host: host)
     }
 
+    /// Ends a call with an error, and releases its transfer if it has one.
     private mutating func end(_ call: Call, with error: TransportError) {
         call.fail(error)
         call.upload?.close()
-        finished.append(call.identifier)
+        cancel(call.identifier)
     }
 
     private mutating func host(of plan: RequestPlan) -> HostQueue {
@@ -167,8 +157,9 @@ struct TransferDriver {
             if end <= now { late.append(entry.call) } else { firstEnd = min(firstEnd, end) }
         }
         for call in late {
-            call.fail(TransferDriver.lateTimeout(of: call.plan))
-            cancel(call.identifier)
+            end(
+                call,
+                with: Self.timeout(of: call.plan, reason: "the call had not ended by its deadline"))
         }
     }
 
@@ -190,7 +181,7 @@ struct TransferDriver {
         guard let entry = active.removeValue(forKey: identifier) else { return }
         entry.call.upload?.close()
         entry.transfer.release()
-        entry.host.callEnded()
+        entry.host.active -= 1
         if entry.host.waiting.count > 0 { startQueued(at: entry.host) }
     }
 
@@ -224,8 +215,7 @@ struct TransferDriver {
         case .end(let trailers): if entry.transfer.feedEnd(trailers: trailers) { return }
         case .failed(let error): problem = error
         }
-        entry.call.fail(problem)
-        cancel(identifier)
+        end(entry.call, with: problem)
     }
 
     /// Handles every transfer that has news.
@@ -258,9 +248,7 @@ struct TransferDriver {
         let call = entry.call
         let transfer = entry.transfer
         if let failure = TransferDriver.unreadFailure(transfer.refusal, of: call.plan) {
-            call.fail(failure)
-            cancel(call.identifier)
-            return
+            return end(call, with: failure)
         }
         if transfer.hasHead, !entry.hasResponse, !call.isProbe {
             let head = transfer.head()
@@ -269,15 +257,13 @@ struct TransferDriver {
                 entry.host.isWithoutMultiplexing = true
             }
             if !call.plan.isHead, transfer.contentLength > call.plan.maximumBodySize {
-                call.fail(TransferDriver.bodyTooLarge(for: call.plan))
-                cancel(call.identifier)
-                return
+                return end(call, with: TransferDriver.bodyTooLarge(for: call.plan))
             }
             let (chain, served) = judgedChain(of: transfer, plan: call.plan)
             response = ReceivedResponse(
                 head: head, timings: transfer.timings(), chain: chain, served: served,
                 record: call.timings)
-            entry.hasResponse = true
+            active[call.identifier]?.hasResponse = true
             transfer.wakeUpload()
         }
         let isDrained = moveBody(from: transfer, to: call)
@@ -337,7 +323,7 @@ struct TransferDriver {
     private func finishBody(of call: Call, transfer: Transfer) {
         let lines = transfer.trailers()
         guard !lines.isEmpty else { return call.body.finish() }
-        guard let fields = ResponseHead.trailers(lines.span) else {
+        guard let fields = ResponseHead.fields(of: lines.span) else {
             return call.body.finish(ReceivedResponse.malformed(from: call.plan.host))
         }
         call.body.finish(trailers: TrailerFields.allowed(of: fields))

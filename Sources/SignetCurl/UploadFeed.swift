@@ -113,9 +113,9 @@ final class UploadFeed: Sendable {
                 guard await append(chunk, in: pass) else { return }
             }
             let trailers = try await body.trailers()?.trailerLines() ?? []
-            end(pass, with: .finished(trailers: trailers))
+            update(pass) { $0.end = .finished(trailers: trailers) }
         } catch {
-            end(pass, with: .failed(error))
+            update(pass) { $0.end = .failed(error) }
         }
     }
 
@@ -123,14 +123,10 @@ final class UploadFeed: Sendable {
     ///
     /// - Returns: `false` if no more chunks are needed.
     private func append(_ chunk: [UInt8], in pass: Int) async -> Bool {
-        let isAwaited = state.withLock { state in
-            guard state.pass == pass, !state.isClosed else { return false }
+        update(pass) { state in
             state.chunks.append(chunk)
             state.count += chunk.count
-            defer { state.isAwaited = false }
-            return state.isAwaited
         }
-        if isAwaited { hasNews() }
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
                 guard state.pass == pass, !state.isClosed, state.count >= capacity else {
@@ -144,10 +140,11 @@ final class UploadFeed: Sendable {
         return state.withLock { $0.pass == pass && !$0.isClosed }
     }
 
-    private func end(_ pass: Int, with end: End) {
+    /// Adds news of the current reading, and tells the loop if it waits for them.
+    private func update(_ pass: Int, _ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
             guard state.pass == pass, !state.isClosed else { return false }
-            state.end = end
+            change(&state)
             defer { state.isAwaited = false }
             return state.isAwaited
         }

@@ -23,16 +23,6 @@ enum ASCII {
     @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
 
-    /// The value of a hexadecimal digit, upper or lower case; nil for any other byte.
-    static func hexValue(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case 0x30...0x39: UInt32(byte &- 0x30)
-        case 0x41...0x46: UInt32(byte &- 0x41 &+ 10)
-        case 0x61...0x66: UInt32(byte &- 0x61 &+ 10)
-        default: nil
-        }
-    }
-
     /// The lower-case hexadecimal digit of a value under 16.
     static func hexDigit(_ value: UInt8) -> UInt8 {
         value < 10 ? 0x30 &+ value : 0x61 &+ value &- 10

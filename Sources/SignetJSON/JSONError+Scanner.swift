@@ -8,18 +8,6 @@ extension JSONError {
     }
 
     @inline(never)
-    static func tooMany(_ limit: Int, at offset: Int) -> JSONError {
-        JSONError(
-            .tooLarge, "more values and member names than the limit of \(limit)",
-            offset: offset)
-    }
-
-    @inline(never)
-    static func duplicateMember(at offset: Int) -> JSONError {
-        JSONError(.duplicateMember, "duplicate member name", offset: offset)
-    }
-
-    @inline(never)
     static func malformed(at offset: Int, found: String, expected: String) -> JSONError {
         JSONError(.malformed, "found \(found), expected \(expected)", offset: offset)
     }

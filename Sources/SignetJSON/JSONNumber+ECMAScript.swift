@@ -10,27 +10,11 @@ extension JSONNumber {
             let integer = Int64(value)
             return Double(integer) == value ? String(integer) : value.description
         }
-        var digits: [UInt8] = []
-        var scale = 0  // the value is 0.digits × 10^scale
-        var sawPoint = false
-        var exponent = 0
-        let description = Array(value.description.utf8)
-        var at = 0
-        if description[at] == ASCII.minus { at += 1 }
-        while at < description.count {
-            let byte = description[at]
-            at += 1
-            if ASCII.isDigit(byte) {
-                digits.append(byte)
-                if !sawPoint { scale += 1 }
-            } else if byte == ASCII.point {
-                sawPoint = true
-            } else {
-                exponent = Int(String(decoding: description[at...], as: UTF8.self)) ?? 0
-                break
-            }
-        }
-        scale += exponent
+        let parts = value.magnitude.description.split(separator: "e")
+        let mantissa = parts[0].split(separator: ".")
+        var digits = Array(mantissa.joined().utf8)
+        // The value is 0.digits × 10^scale.
+        var scale = mantissa[0].utf8.count + (parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
         while digits.count > 1, digits.first == ASCII.zero {
             digits.removeFirst()
             scale -= 1

@@ -70,9 +70,10 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         copying bytes: Span<UInt8>, maximumDepth: Int = JSONReader.maximumDepth,
         recordedDepth: Int = .max
     ) throws(JSONError) {
-        try self.init(
-            bytes.copied(0..<bytes.count), maximumDepth: maximumDepth,
-            recordedDepth: recordedDepth)
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        for index in bytes.indices { copy.append(bytes[index]) }
+        try self.init(copy, maximumDepth: maximumDepth, recordedDepth: recordedDepth)
     }
 
     /// Creates a reader of a valid text with its nodes.
@@ -111,45 +112,6 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Calls `body` with an object's members in order, until it returns false. Any other type has
-    /// no members.
-    ///
-    /// - Returns: Whether `body` never returned false.
-    package func allMembers(
-        of element: Element, _ body: (_ name: Element, _ value: Element) -> Bool
-    ) -> Bool {
-        guard element.kind == .object, isRecorded(element) else { return true }
-        var index = element.index + 1
-        for _ in 0..<nodes[element.index].count {
-            guard body(self.element(index), self.element(index + 1)) else { return false }
-            index += 1 + Int(nodes[index + 1].size)
-        }
-        return true
-    }
-
-    /// The number of an object's members; 0 for any other type.
-    package func memberCount(of element: Element) -> Int {
-        element.kind == .object ? Int(nodes[element.index].count) : 0
-    }
-
-    /// Whether two objects have the same member names, in the same order and with the same escapes.
-    package func haveSameNames(_ left: Element, _ right: Element) -> Bool {
-        guard left.kind == .object, right.kind == .object, isRecorded(left), isRecorded(right),
-            nodes[left.index].count == nodes[right.index].count
-        else { return false }
-        var one = left.index + 1
-        var two = right.index + 1
-        let span = bytes.span
-        for _ in 0..<nodes[left.index].count {
-            guard isEqual(span, in: nodes[one].inner, to: span.extracting(nodes[two].inner)) else {
-                return false
-            }
-            one += 1 + Int(nodes[one + 1].size)
-            two += 1 + Int(nodes[two + 1].size)
-        }
-        return true
-    }
-
     /// Returns a string element's text, unescaped; nil for any other type.
     public func string(_ element: Element) -> String? {
         element.kind == .string ? string(at: element.index) : nil
@@ -173,16 +135,11 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// Whether an element is a string whose unescaped text has the same bytes as `text`.
-    public func isString(_ element: Element, equalTo text: StaticString) -> Bool {
-        guard element.kind == .string else { return false }
-        let node = nodes[element.index]
-        guard node.isEscaped || node.inner.count == text.utf8CodeUnitCount else { return false }
-        return isString(at: element.index, equalTo: text.description)
-    }
-
-    /// Whether an element is a string whose unescaped text has the same bytes as `text`.
     public func isString(_ element: Element, equalTo text: String) -> Bool {
-        element.kind == .string && isString(at: element.index, equalTo: text)
+        guard element.kind == .string else { return false }
+        return nodes[element.index].isEscaped
+            ? sameBytes(string(at: element.index), text)
+            : isName(at: element.index, equalTo: text)
     }
 
     /// Returns an element as a tree.
@@ -191,7 +148,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             var index = element.index
             return value(at: &index)
         }
-        guard let reader = try? JSONReader(copying: bytes.span.extracting(element.range)) else {
+        guard let reader = try? JSONReader(bytes(of: element)) else {
             return .null  // impossible: the text is valid
         }
         return reader.value(reader.root)
@@ -241,12 +198,6 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
 
     func number(at index: Int) -> JSONNumber {
         JSONNumber(validText: String(decoding: bytes[nodes[index].range], as: UTF8.self))
-    }
-
-    func isString(at index: Int, equalTo text: String) -> Bool {
-        let node = nodes[index]
-        if node.isEscaped { return sameBytes(string(at: index), text) }
-        return isEqual(bytes.span, in: node.inner, to: text.utf8.span)
     }
 
     /// Whether a name's node has no escapes and equals a name.
@@ -301,15 +252,5 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
             }
             return .object(object)
         }
-    }
-}
-
-extension Span<UInt8> {
-    /// Copies the bytes in a range to an array.
-    func copied(_ range: Range<Int>) -> [UInt8] {
-        var copy: [UInt8] = []
-        copy.reserveCapacity(range.count)
-        for index in range { copy.append(self[index]) }
-        return copy
     }
 }

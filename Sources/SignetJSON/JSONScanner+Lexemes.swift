@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension JSONScanner {
     /// Returns the position after any white space.
     @inline(__always)
@@ -180,10 +182,10 @@ extension JSONScanner {
     ) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for at in start + 2..<start + 6 {
-            guard at < bytes.count, let digit = ASCII.hexValue(bytes[at]) else {
+            guard at < bytes.count, let digit = hexDigit(bytes[at]) else {
                 throw .malformed(bytes, at: min(at, bytes.count), expected: "a hexadecimal digit")
             }
-            unit = unit << 4 | digit
+            unit = unit << 4 | UInt32(digit)
         }
         return unit
     }
@@ -245,14 +247,15 @@ extension JSONScanner {
             case 0x72: output.append(ASCII.carriageReturn)
             case 0x74: output.append(ASCII.tab)
             case 0x75:
-                var scalar = validCodeUnit(bytes, at: at)
+                var value = validCodeUnit(bytes, at: at)
                 at &+= 4
-                if scalar & 0xfc00 == 0xd800 {
-                    scalar =
-                        0x10000 + (scalar & 0x3ff) << 10 + validCodeUnit(bytes, at: at + 2) & 0x3ff
+                if value & 0xfc00 == 0xd800 {
+                    value =
+                        0x10000 + (value & 0x3ff) << 10 + validCodeUnit(bytes, at: at + 2) & 0x3ff
                     at &+= 6
                 }
-                append(scalar, to: &output)
+                guard let scalar = Unicode.Scalar(value) else { continue }  // impossible
+                output.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             case let other: output.append(other)
             }
         }
@@ -261,29 +264,7 @@ extension JSONScanner {
     /// Returns the code unit of four hexadecimal digits.
     private static func validCodeUnit(_ bytes: borrowing Span<UInt8>, at start: Int) -> UInt32 {
         var unit: UInt32 = 0
-        for at in start..<start + 4 { unit = unit << 4 | (ASCII.hexValue(bytes[at]) ?? 0) }
+        for at in start..<start + 4 { unit = unit << 4 | UInt32(hexDigit(bytes[at]) ?? 0) }
         return unit
-    }
-
-    private static func append(_ scalar: UInt32, to output: inout [UInt8]) {
-        func byte(_ lead: UInt32, shift: UInt32 = 0, mask: UInt32) -> UInt8 {
-            UInt8(truncatingIfNeeded: lead | (scalar >> shift) & mask)
-        }
-        switch scalar {
-        case 0..<0x80:
-            output.append(byte(0, mask: 0x7f))
-        case 0x80..<0x800:
-            output.append(byte(0xc0, shift: 6, mask: 0x1f))
-            output.append(byte(0x80, mask: 0x3f))
-        case 0x800..<0x10000:
-            output.append(byte(0xe0, shift: 12, mask: 0x0f))
-            output.append(byte(0x80, shift: 6, mask: 0x3f))
-            output.append(byte(0x80, mask: 0x3f))
-        default:
-            output.append(byte(0xf0, shift: 18, mask: 0x07))
-            output.append(byte(0x80, shift: 12, mask: 0x3f))
-            output.append(byte(0x80, shift: 6, mask: 0x3f))
-            output.append(byte(0x80, mask: 0x3f))
-        }
     }
 }

@@ -66,7 +66,11 @@ struct JSONScanner {
         }
         while !isWhole {
             let known = nodes
-            guard known.count < most - 1 else { throw .tooMany(recordedCount, at: scanner.at) }
+            guard known.count < most - 1 else {
+                throw JSONError(
+                    .tooLarge, "more values and member names than the limit of \(recordedCount)",
+                    offset: scanner.at)
+            }
             nodes = try [JSONNode](capacity: min(known.count * 2 + 2, most)) {
                 (room: inout OutputSpan<JSONNode>) throws(JSONError) in
                 for node in known { room.append(node) }
@@ -197,7 +201,7 @@ struct JSONScanner {
         let end = try Self.stringEnd(bytes, from: start, isEscaped: &isEscaped)
         guard
             names.insert(bytes, from: start &+ 1, to: end &- 1, isEscaped: isEscaped, in: &scope)
-        else { throw .duplicateMember(at: start) }
+        else { throw JSONError(.duplicateMember, "duplicate member name", offset: start) }
         return end
     }
 

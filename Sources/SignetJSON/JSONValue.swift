@@ -58,7 +58,7 @@ public enum JSONValue: Sendable, Hashable {
     public func serialized(_ style: JSONStyle = .compact) -> [UInt8] {
         var writer = JSONWriter(style)
         writer.write(self)
-        return writer.bytes
+        return writer.finish()
     }
 
     /// The compact JSON text.

@@ -32,14 +32,15 @@ extension JSONValue {
     public func canonicalized() throws(JSONError) -> [UInt8] {
         var writer = JSONWriter(.canonical)
         writer.write(self)
+        let bytes = writer.finish()
         guard !writer.sawNotFinite else {
             throw JSONError(.notFinite, "a number beyond binary64 has no canonical form (RFC 8785)")
         }
-        guard !Self.holdsNoncharacter(writer.bytes.span) else {
+        guard !Self.holdsNoncharacter(bytes.span) else {
             throw JSONError(
                 .refused, "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
         }
-        return writer.bytes
+        return bytes
     }
 
     /// Whether valid UTF-8 holds a noncharacter: U+FDD0 to U+FDEF, or one that ends in FFFE or
@@ -62,19 +63,21 @@ extension JSONValue {
 
 /// Writes values to a buffer, one after another.
 struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+    private var text = UTF8Buffer(capacity: 64)
     private(set) var sawNotFinite = false
     private let style: JSONStyle.Value
     private var level = 0
 
     init(_ style: JSONStyle) { self.style = style.value }
 
+    mutating func finish() -> [UInt8] { text.finish() }
+
     mutating func write(_ value: JSONValue) {
         switch value {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .null: text.append(.null)
+        case .bool(let value): text.append(.bool(value))
         case .number(let number): write(number)
-        case .string(let text): write(text)
+        case .string(let value): text.append(value)
         case .array(let values):
             writeItems(values.count, from: ASCII.openBracket, to: ASCII.closeBracket) {
                 writer, index in
@@ -85,9 +88,9 @@ struct JSONWriter {
             writeItems(object.count, from: ASCII.openBrace, to: ASCII.closeBrace) {
                 writer, index in
                 let member = object[order?[index] ?? index]
-                writer.write(member.name)
-                writer.bytes.append(ASCII.colon)
-                if writer.style == .pretty { writer.bytes.append(ASCII.space) }
+                writer.text.append(member.name)
+                writer.text.append(ASCII.colon)
+                if writer.style == .pretty { writer.text.append(ASCII.space) }
                 writer.write(member.value)
             }
         }
@@ -97,73 +100,35 @@ struct JSONWriter {
         _ count: Int, from opening: UInt8, to closing: UInt8,
         with item: (inout JSONWriter, Int) -> Void
     ) {
-        bytes.append(opening)
+        text.append(opening)
         if count > 0 {
             level += 1
             for index in 0..<count {
-                if index > 0 { bytes.append(ASCII.comma) }
+                if index > 0 { text.append(ASCII.comma) }
                 newLine()
                 item(&self, index)
             }
             level -= 1
             newLine()
         }
-        bytes.append(closing)
+        text.append(closing)
     }
 
     private mutating func newLine() {
         guard style == .pretty else { return }
-        bytes.append(ASCII.lineFeed)
-        bytes.append(contentsOf: repeatElement(ASCII.space, count: 2 * level))
+        text.append(ASCII.lineFeed)
+        for _ in 0..<2 * level { text.append(ASCII.space) }
     }
 
     private mutating func write(_ number: JSONNumber) {
-        guard style == .canonical else {
-            bytes.append(contentsOf: number.text.utf8)
-            return
-        }
-        guard let value = number.double else {
-            sawNotFinite = true
-            bytes.append(contentsOf: number.text.utf8)
-            return
-        }
-        bytes.append(contentsOf: JSONNumber.text(of: value).utf8)
+        guard style == .canonical else { return text.append(.number(number)) }
+        if let value = number.double { return text.append(.double(value)) }
+        sawNotFinite = true
+        text.append(.number(number))
     }
 
-    /// Writes a string with the escapes of RFC 8785, section 3.2.2.2: the short ones, `\u00xx` for
+    /// Appends a byte of a string with the escapes of RFC 8785, section 3.2.2.2: the short ones, `\u00xx` for
     /// the other control characters, and no others.
-    mutating func write(_ text: String) { Self.append(text, to: &bytes) }
-
-    /// Appends a string with quotation marks, and returns whether it has escapes.
-    @discardableResult
-    static func append(_ text: String, to bytes: inout [UInt8]) -> Bool {
-        bytes.append(ASCII.quote)
-        let isPlain = isPlain(text.utf8.span)
-        if isPlain {
-            bytes.append(contentsOf: text.utf8)
-        } else {
-            for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
-        }
-        bytes.append(ASCII.quote)
-        return !isPlain
-    }
-
-    /// Whether no byte needs an escape.
-    private static func isPlain(_ text: borrowing Span<UInt8>) -> Bool {
-        var at = 0
-        while at < text.count {
-            if let word = word(text, at: at) {
-                let special = specialBytes(word)
-                at &+= special == 0 ? 8 : special.trailingZeroBitCount &>> 3
-                if special == 0 { continue }
-            }
-            let byte = text[at]
-            guard byte >= 0x20, byte != ASCII.quote, byte != ASCII.backslash else { return false }
-            at &+= 1
-        }
-        return true
-    }
-
     static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case ASCII.quote, ASCII.backslash: bytes += [ASCII.backslash, byte]

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The member names of all open objects, to detect duplicates.
 ///
 /// Small objects are searched linearly by a fingerprint. Large ones get a hash table with Swift's
@@ -31,18 +33,15 @@ struct MemberNames {
         }
     }
 
-    private struct Table {
-        var slots: [UInt32]
-        var hashes: [Int]
-    }
-
     private static let linearSearchLimit = 24
 
     /// The names of the open objects, the innermost last. Entries from `used` on are unused.
     private var entries: [Entry] = []
     private var used = 0
     private var scratch: [UInt8] = []
-    private var tables: [Table] = []
+    /// The names of each large object: the number of the entry by the hash of its name. A name whose hash is in
+    /// use gets the next free number.
+    private var tables: [[Int: Int]] = []
 
     func open() -> Scope {
         Scope(
@@ -130,12 +129,12 @@ struct MemberNames {
         if used - first >= Self.linearSearchLimit {
             if !scope.hasTable {
                 scope.hasTable = true
-                tables.append(Table(slots: [UInt32](repeating: 0, count: 128), hashes: []))
+                tables.append([:])
                 for index in first..<used {
-                    _ = addToTable(entries[index], of: bytes, first: first)
+                    _ = addToTable(entries[index], number: index, of: bytes)
                 }
             }
-            guard addToTable(entry, of: bytes, first: first) else { return false }
+            guard addToTable(entry, number: used, of: bytes) else { return false }
         } else {
             for index in first..<used
             where entries[index].fingerprint == entry.fingerprint {
@@ -146,60 +145,33 @@ struct MemberNames {
         return true
     }
 
-    /// Adds a name with the next number to the innermost table. Returns false if it is a duplicate.
+    /// Adds a name to the innermost table. Returns false if it is a duplicate.
     private mutating func addToTable(
-        _ entry: Entry, of bytes: borrowing Span<UInt8>, first: Int
+        _ entry: Entry, number: Int, of bytes: borrowing Span<UInt8>
     ) -> Bool {
         let last = tables.count - 1
-        let hash = hash(of: entry, in: bytes)
-        let mask = tables[last].slots.count - 1
-        var slot = hash & mask
-        while tables[last].slots[slot] != 0 {
-            let other = Int(tables[last].slots[slot]) - 1
-            if tables[last].hashes[other] == hash,
-                isEqual(entries[first + other], to: entry, in: bytes)
-            {
-                return false
-            }
-            slot = (slot + 1) & mask
+        var hash = hash(of: entry, in: bytes)
+        while let other = tables[last][hash] {
+            if isEqual(entries[other], to: entry, in: bytes) { return false }
+            hash &+= 1
         }
-        tables[last].hashes.append(hash)
-        tables[last].slots[slot] = UInt32(truncatingIfNeeded: tables[last].hashes.count)
-        if tables[last].hashes.count * 2 > tables[last].slots.count { growTable(last) }
+        tables[last][hash] = number
         return true
-    }
-
-    private mutating func growTable(_ last: Int) {
-        let count = tables[last].slots.count * 4
-        var slots = [UInt32](repeating: 0, count: count)
-        for (index, hash) in tables[last].hashes.enumerated() {
-            var slot = hash & (count - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (count - 1) }
-            slots[slot] = UInt32(truncatingIfNeeded: index + 1)
-        }
-        tables[last].slots = slots
     }
 
     @inline(__always)
     private static func fingerprint(
         of bytes: borrowing Span<UInt8>, from start: Int, to end: Int
     ) -> UInt64 {
-        let count = end &- start
-        if count < 8 {
-            if let word = word(bytes, at: start) { return shortFingerprint(of: word, count: count) }
-            var packed: UInt64 = 0
-            for at in start..<end { packed |= UInt64(bytes[at]) << (8 * UInt64(at - start)) }
-            return shortFingerprint(of: packed, count: count)
+        let count = UInt64(truncatingIfNeeded: end &- start)
+        var first: UInt64 = 0
+        if let word = word(bytes, at: start) {
+            first = word
+        } else {  // the last bytes of the text
+            for at in start..<end { first |= UInt64(bytes[at]) &<< (8 &* UInt64(at &- start)) }
         }
-        let first = word(bytes, at: start) ?? 0
-        let last = word(bytes, at: end &- 8) ?? 0
-        return (first &+ UInt64(truncatingIfNeeded: count)) &* 0x9e37_79b9_7f4a_7c15 ^ last
-    }
-
-    @inline(__always)
-    private static func shortFingerprint(of word: UInt64, count: Int) -> UInt64 {
-        let length = UInt64(truncatingIfNeeded: count)
-        return length << 56 | word & (1 &<< (8 &* length) &- 1)
+        guard count >= 8 else { return count << 56 | first & (1 &<< (8 &* count) &- 1) }
+        return (first &+ count) &* 0x9e37_79b9_7f4a_7c15 ^ (word(bytes, at: end &- 8) ?? 0)
     }
 
     private func isEqual(
@@ -222,28 +194,13 @@ struct MemberNames {
     }
 
     private func hash(of entry: Entry, in bytes: borrowing Span<UInt8>) -> Int {
-        let end = Int(entry.start) + Int(entry.count)
-        return entry.isScratch
-            ? Self.hash(of: scratch.span, from: Int(entry.start), to: end)
-            : Self.hash(of: bytes, from: Int(entry.start), to: end)
-    }
-
-    private static func hash(
-        of bytes: borrowing Span<UInt8>, from start: Int, to end: Int
-    ) -> Int {
+        let range = Int(entry.start)..<Int(entry.start) + Int(entry.count)
         var hasher = Hasher()
-        var at = start
-        while at &+ 8 <= end, let word = word(bytes, at: at) {
-            hasher.combine(word)
-            at &+= 8
+        if entry.isScratch {
+            hasher.combine(scratch.span.extracting(range))
+        } else {
+            hasher.combine(bytes.extracting(range))
         }
-        var rest: UInt64 = 0
-        while at < end {
-            rest = rest << 8 | UInt64(bytes[at])
-            at &+= 1
-        }
-        hasher.combine(rest)
-        hasher.combine(end &- start)
         return hasher.finalize()
     }
 }

@@ -61,6 +61,23 @@ enum SnakeCase {
     }
 }
 
+extension JSONConventions.Keys {
+    /// Returns the name of a key's member.
+    @inline(__always)
+    func memberName<Key: CodingKey>(of key: Key) -> String {
+        renames(Key.self) ? SnakeCase.memberName(of: key.stringValue) : key.stringValue
+    }
+
+    /// Whether members get other names than their keys.
+    @inline(__always)
+    func renames<Key: CodingKey>(_ type: Key.Type) -> Bool {
+        switch self {
+        case .asIs: false
+        case .snakeCase: !DictionaryKeys.contains(type)
+        }
+    }
+}
+
 /// The type of the keys of dictionaries, which the standard library doesn't name.
 ///
 /// An encoder or decoder sees the same containers for a dictionary and for a type with properties, and must

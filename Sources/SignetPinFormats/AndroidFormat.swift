@@ -42,16 +42,13 @@ enum AndroidFormat {
         notes: inout ConversionNotes
     ) throws(PinError) {
         var inherited = outer
-        var domains: [XMLElement] = []
-        var nested: [XMLElement] = []
         var sawPins = false
         if let cleartext = try flag("cleartextTrafficPermitted", of: element) {
             inherited.allowsCleartext = cleartext
         }
         for child in element.elements {
             switch child.name {
-            case "domain": domains.append(child)
-            case "domain-config": nested.append(child)
+            case "domain", "domain-config": break
             case "pin-set":
                 guard !sawPins else { throw malformed("duplicate <pin-set>") }
                 sawPins = true
@@ -66,11 +63,12 @@ enum AndroidFormat {
             default: notes.add("<\(child.name)> has no counterpart and is left out")
             }
         }
+        let domains = element.elements.filter { $0.name == "domain" }
         guard !domains.isEmpty else { throw malformed("found a <domain-config> without <domain>") }
         for domain in domains {
             rules.append(try rule(for: domain, inherited: inherited, notes: &notes))
         }
-        for inner in nested {
+        for inner in element.elements where inner.name == "domain-config" {
             try readDomains(of: inner, inherited: inherited, rules: &rules, notes: &notes)
         }
     }
@@ -79,8 +77,7 @@ enum AndroidFormat {
         for domain: XMLElement, inherited: Inherited, notes: inout ConversionNotes
     ) throws(PinError) -> PinRule {
         guard domain.elements.isEmpty else { throw malformed("<domain> must contain only a name") }
-        let host = String(
-            decoding: domain.text.utf8.filter { !XMLReader.isSpace($0) }, as: UTF8.self)
+        let host = domain.textWithoutSpace
         try TrustKitFormat.requirePlainHost(host)
         let includesBelow = try flag("includeSubdomains", of: domain) ?? false
         guard let pins = inherited.pins, !pins.isEmpty else {
@@ -90,29 +87,23 @@ enum AndroidFormat {
             notes.add(
                 "\(host): Android permits cleartext, which a policy never does for a pinned host")
         }
-        if let day = inherited.expires {
-            notes.add(
-                "\(host): Android's pins expire at the start of \(day), the policy's at its end")
-        }
+        if let day = inherited.expires { notes.addDay(day, of: host, in: "Android") }
         return try PinRule(
             host: host, pins: pins, includesSubdomains: includesBelow, expires: inherited.expires,
             afterExpiry: inherited.expires == nil ? .refuse : .allow)
     }
 
     private static func pins(in set: XMLElement) throws(PinError) -> [Pin] {
-        var pins = DistinctPins()
-        for element in set.elements {
+        let pins = try set.elements.map { (element) throws(PinError) in
             guard element.name == "pin", element.elements.isEmpty else {
                 throw malformed("<pin-set> must contain only <pin>")
             }
             guard element["digest"] == "SHA-256" else {
                 throw malformed("a pin's digest must be SHA-256")
             }
-            let text = String(
-                decoding: element.text.utf8.filter { !XMLReader.isSpace($0) }, as: UTF8.self)
-            pins.add(try Pin(parsing: Pin.prefix + text))
+            return try Pin(parsing: Pin.prefix + element.textWithoutSpace)
         }
-        return pins.pins
+        return pins.withoutDuplicates
     }
 
     private static func flag(_ name: String, of element: XMLElement) throws(PinError) -> Bool? {
@@ -161,16 +152,11 @@ enum AndroidFormat {
         var expiration = ""
         if let date = rule.expires, rule.afterExpiry == .allow {
             expiration = " expiration=\"\(date.text)\""
-            notes.add(
-                "\(rule.pattern): Android's pins expire at the start of \(date), the policy's at its"
-                    + " end")
+            notes.addDay(date.text, of: rule.pattern.description, in: "Android")
         } else {
             notes.addExpiry(of: rule, in: "Android")
         }
-        var text = "        <pin-set\(expiration)>\n"
-        for pin in rule.pins {
-            text += "            <pin digest=\"SHA-256\">\(pin.base64)</pin>\n"
-        }
-        return text + "        </pin-set>\n"
+        let pins = rule.pins.map { "            <pin digest=\"SHA-256\">\($0.base64)</pin>\n" }
+        return "        <pin-set\(expiration)>\n\(pins.joined())        </pin-set>\n"
     }
 }

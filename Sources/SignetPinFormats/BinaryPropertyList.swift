@@ -38,17 +38,15 @@ struct BinaryPropertyList {
             table <= UInt64(trailer),
             UInt64(trailer) - table >= count * UInt64(offsetSize)
         else { throw PropertyList.malformed("the binary list's trailer doesn't match its size") }
-        var offsets: [Int] = []
-        for index in 0..<Int(count) {
+        offsets = try (0..<Int(count)).map { (index) throws(PinError) in
             let start = Int(table) + index * offsetSize
             let offset = Self.number(bytes[start..<(start + offsetSize)])
             guard offset >= 8, offset < table else {
                 throw PropertyList.malformed("an offset of the binary list is outside of it")
             }
-            offsets.append(Int(offset))
+            return Int(offset)
         }
         self.bytes = Array(bytes[..<Int(table)])
-        self.offsets = offsets
         self.top = Int(top)
     }
 
@@ -107,20 +105,19 @@ struct BinaryPropertyList {
             }
             return .string(string)
         case 0xA:
-            var values: [JSONValue] = []
-            for reference in try references(from: body, count: count) {
-                values.append(try value(reference, depth: depth + 1))
-            }
-            return .array(values)
+            let elements = try references(from: body, count: count)
+            return .array(
+                try elements.map { (index) throws(PinError) in
+                    try value(index, depth: depth + 1)
+                })
         default:
             let names = try references(from: body, count: count)
             let places = try references(from: body + count * referenceSize, count: count)
-            var entries: [(String, JSONValue)] = []
-            for (name, place) in zip(names, places) {
-                guard case .string(let key) = try value(name, depth: depth + 1) else {
+            let entries = try zip(names, places).map { (name, place) throws(PinError) in
+                guard let key = try value(name, depth: depth + 1).string else {
                     throw PropertyList.malformed("found a key that isn't a string")
                 }
-                entries.append((key, try value(place, depth: depth + 1)))
+                return (key, try value(place, depth: depth + 1))
             }
             return try PropertyList.dictionary(entries)
         }

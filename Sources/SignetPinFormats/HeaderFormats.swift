@@ -9,17 +9,17 @@ enum CurlFormat {
         throws(PinError)
         -> PinPolicy
     {
-        var pins = DistinctPins()
-        for part in try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false) {
+        let parts = try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false)
+        let pins = try parts.map { (part) throws(PinError) in
             guard part.hasPrefix(prefix) else {
                 throw PinError(
                     .malformedInput,
                     "curl's pins start with \"sha256//\"; anything else is a file name")
             }
-            pins.add(try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count)))
+            return try Pin(parsing: Pin.prefix + part.dropFirst(prefix.count))
         }
         notes.add("curl compares only the leaf's key, a policy any key of the verified chain")
-        return try PinPolicy(rules: [PinRule(host: host, pins: pins.pins)])
+        return try PinPolicy(rules: [PinRule(host: host, pins: pins.withoutDuplicates)])
     }
 
     static func write(_ rule: PinRule, notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
@@ -46,8 +46,9 @@ enum CurlFormat {
 
 /// The field `Public-Key-Pins` or `Public-Key-Pins-Report-Only` (RFC 7469, section 2.1).
 enum HPKPFormat {
-    private static let field = "public-key-pins"
-    private static let reportField = "public-key-pins-report-only"
+    private static let modes: [String: PinRule.Mode] = [
+        "public-key-pins": .enforce, "public-key-pins-report-only": .report,
+    ]
 
     static func read(_ bytes: [UInt8], host: String, notes: inout ConversionNotes)
         throws(PinError)
@@ -55,20 +56,18 @@ enum HPKPFormat {
     {
         var text = Array(try CurlFormat.line(in: bytes).utf8)[...]
         var mode = PinRule.Mode.enforce
-        for (name, itsMode) in [(reportField, PinRule.Mode.report), (field, .enforce)] {
-            let start = text.prefix(name.utf8.count + 1)
-            if String(decoding: start, as: UTF8.self).lowercased() == name + ":" {
-                text = text.dropFirst(name.utf8.count + 1)
-                mode = itsMode
-                break
-            }
+        if let colon = text.firstIndex(of: UInt8(ascii: ":")),
+            let itsMode = modes[String(decoding: text[..<colon], as: UTF8.self).lowercased()]
+        {
+            text = text[(colon + 1)...]
+            mode = itsMode
         }
-        var pins = DistinctPins()
+        var pins: [Pin] = []
         var seen: Set<String> = []
         var includesBelow = false
         for (name, value) in try directives(text) {
             if name == "pin-sha256" {
-                pins.add(try Pin(parsing: Pin.prefix + (value ?? "")))
+                pins.append(try Pin(parsing: Pin.prefix + (value ?? "")))
                 continue
             }
             guard seen.insert(name).inserted else { throw malformed("duplicate \(name)") }
@@ -91,10 +90,12 @@ enum HPKPFormat {
         guard mode == .report || seen.contains("max-age") else {
             throw malformed("max-age is missing, so browsers ignore the field")
         }
-        guard !pins.pins.isEmpty else { throw malformed("missing pin-sha256") }
+        guard !pins.isEmpty else { throw malformed("missing pin-sha256") }
         return try PinPolicy(
             rules: [
-                PinRule(host: host, pins: pins.pins, includesSubdomains: includesBelow, mode: mode)
+                PinRule(
+                    host: host, pins: pins.withoutDuplicates, includesSubdomains: includesBelow,
+                    mode: mode)
             ])
     }
 

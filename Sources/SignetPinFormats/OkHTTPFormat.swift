@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetJSON
 internal import SignetPinning
 
@@ -15,29 +16,22 @@ enum OkHTTPFormat {
             throw CodeReader.malformed("the file isn't UTF-8, or has more than 16 MiB", line: 1)
         }
         var order: [PinRule.Pattern] = []
-        var pins: [PinRule.Pattern: DistinctPins] = [:]
+        var pins: [PinRule.Pattern: [Pin]] = [:]
         for call in try CodeReader.calls(in: bytes) {
             let pattern = try PinRule.Pattern(parsing: call.pattern)
-            if pins[pattern] == nil {
-                order.append(pattern)
-                pins[pattern] = DistinctPins()
-            }
-            for text in call.pins {
-                let pin: Pin
-                do throws(PinError) {
-                    pin = try Pin(parsing: text)
-                } catch {
-                    throw PinError(error.code, "line \(call.line): \(error.message)")
-                }
-                pins[pattern]?.add(pin)
+            if pins[pattern] == nil { order.append(pattern) }
+            do throws(PinError) {
+                pins[pattern, default: []] += try call.pins.map(Pin.init(parsing:))
+            } catch {
+                throw PinError(error.code, "line \(call.line): \(error.message)")
             }
         }
         guard !order.isEmpty else {
             throw CodeReader.malformed("found no .add(\"host\", \"sha256/…\")", line: 1)
         }
-        var rules: [PinRule] = []
-        for pattern in order {
-            rules.append(try PinRule(host: pattern.description, pins: pins[pattern]?.pins ?? []))
+        let rules = try order.map { (pattern) throws(PinError) in
+            let pins = pins[pattern, default: []].withoutDuplicates
+            return try PinRule(host: pattern.description, pins: pins)
         }
         notes.addUnlisted(in: "OkHttp")
         return try PinPolicy(rules: merged(try PinPolicy(rules: rules), notes: &notes))
@@ -231,9 +225,9 @@ struct CodeReader {
             } else if rest.starts(with: "\"\"\"".utf8) {
                 throw Self.malformed("raw strings aren't supported", line: line)
             } else if byte == UInt8(ascii: "\"") {
-                return .text(try string())
+                return .text(try literal(named: "a string"))
             } else if byte == UInt8(ascii: "'") {
-                try character()
+                _ = try literal(named: "a character literal")
             } else if isWord(byte) {
                 let end = rest.firstIndex { !isWord($0) } ?? bytes.count
                 defer { index = end }
@@ -246,10 +240,10 @@ struct CodeReader {
         return nil
     }
 
+    private static let wordCharacters = ASCIISet(lettersDigitsAnd: "_")
+
     private func isWord(_ byte: UInt8) -> Bool {
-        byte >= 0x80 || byte == UInt8(ascii: "_")
-            || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
-            || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))
+        byte >= 0x80 || Self.wordCharacters.contains(byte)
     }
 
     private mutating func comment() throws(PinError) {
@@ -266,24 +260,16 @@ struct CodeReader {
         throw Self.malformed("a comment isn't closed", line: start)
     }
 
-    private mutating func character() throws(PinError) {
-        index += 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
-            let byte = bytes[index]
-            index += byte == UInt8(ascii: "\\") ? 2 : 1
-            if byte == UInt8(ascii: "'") { return }
-        }
-        throw Self.malformed("a character literal isn't closed", line: line)
-    }
-
-    private mutating func string() throws(PinError) -> String {
+    /// Reads a literal in quotes of one kind.
+    private mutating func literal(named what: String) throws(PinError) -> String {
+        let quote = bytes[index]
         index += 1
         var text: [UInt8] = []
         while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
             let byte = bytes[index]
             index += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case quote: return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 // Hosts and pins need no escapes, and other strings don't matter.
                 text.append(0)
@@ -293,6 +279,6 @@ struct CodeReader {
             default: text.append(byte)
             }
         }
-        throw Self.malformed("a string isn't closed", line: line)
+        throw Self.malformed("\(what) isn't closed", line: line)
     }
 }

@@ -1,4 +1,5 @@
 internal import SignetBase
+internal import SignetJSON
 public import SignetPinning
 
 /// A file format for pins, of this package or of another program.
@@ -37,9 +38,8 @@ public struct PinFormat: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the format with a name, or nil.
     public init?(name: String) {
-        guard let value = Value.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name.utf8) })
-        else { return nil }
-        self.value = value
+        guard let format = Self.all.first(where: { sameBytes($0.name, name) }) else { return nil }
+        self = format
     }
 
     init(value: Value) { self.value = value }
@@ -80,25 +80,23 @@ public enum PinConversion {
         _ bytes: [UInt8], as format: PinFormat, host: String? = nil,
         filesIn directory: String? = nil
     ) throws(PinError) -> Reading {
-        var notes = ConversionNotes()
-        let policy: PinPolicy
-        switch format.value {
-        case .signet: policy = try PinPolicy(parsing: bytes, filesIn: directory)
-        case .trustkit:
-            policy = try TrustKitFormat.policy(from: PropertyList.read(bytes), notes: &notes)
-        case .trustKitJSON:
-            policy = try TrustKitFormat.policy(from: TrustKitFormat.json(bytes), notes: &notes)
-        case .android: policy = try AndroidFormat.read(bytes, notes: &notes)
-        case .okhttp: policy = try OkHTTPFormat.read(bytes, notes: &notes)
-        case .curl, .hpkp:
-            guard let host else {
-                throw PinError(.malformedInput, "\(format) doesn't name a host: set it with --host")
-            }
-            policy =
-                try format.value == .curl
-                ? CurlFormat.read(bytes, host: host, notes: &notes)
-                : HPKPFormat.read(bytes, host: host, notes: &notes)
+        // The other formats don't use the host.
+        guard let host = format.namesHosts ? "" : host else {
+            throw PinError(.malformedInput, "\(format) doesn't name a host: set it with --host")
         }
+        var notes = ConversionNotes()
+        let policy =
+            switch format.value {
+            case .signet: try PinPolicy(parsing: bytes, filesIn: directory)
+            case .trustkit:
+                try TrustKitFormat.policy(from: PropertyList.read(bytes), notes: &notes)
+            case .trustKitJSON:
+                try TrustKitFormat.policy(from: TrustKitFormat.json(bytes), notes: &notes)
+            case .android: try AndroidFormat.read(bytes, notes: &notes)
+            case .okhttp: try OkHTTPFormat.read(bytes, notes: &notes)
+            case .curl: try CurlFormat.read(bytes, host: host, notes: &notes)
+            case .hpkp: try HPKPFormat.read(bytes, host: host, notes: &notes)
+            }
         return Reading(policy: policy, notes: notes.lines)
     }
 
@@ -129,9 +127,13 @@ public enum PinConversion {
         switch format.value {
         case .signet: bytes = policy.serialized()
         case .trustkit:
-            let list = try TrustKitFormat.propertyList(policy, notes: &notes)
+            let list: JSONValue = [
+                "TSKConfiguration": try TrustKitFormat.configuration(of: policy, notes: &notes)
+            ]
             bytes = binary ? BinaryPropertyList.write(list) : XMLPropertyList.write(list)
-        case .trustKitJSON: bytes = try TrustKitFormat.jsonText(policy, notes: &notes)
+        case .trustKitJSON:
+            let configuration = try TrustKitFormat.configuration(of: policy, notes: &notes)
+            bytes = configuration.serialized(.pretty) + [UInt8(ascii: "\n")]
         case .android: bytes = try AndroidFormat.write(policy, notes: &notes)
         case .okhttp: bytes = try OkHTTPFormat.write(policy, notes: &notes)
         case .curl:
@@ -152,12 +154,11 @@ public enum PinConversion {
             rule =
                 pinned.first { $0.pattern == pattern }
                 ?? (pattern.scope == .exact ? policy.rule(for: pattern.host) : nil)
+        } else if pinned.count > 1 {
+            throw notExpressible(
+                "\(format) has the pins of one host, and the policy has \(pinned.count) rules with"
+                    + " pins: choose one with --host")
         } else {
-            guard pinned.count <= 1 else {
-                throw notExpressible(
-                    "\(format) has the pins of one host, and the policy has \(pinned.count)"
-                        + " rules with pins: choose one with --host")
-            }
             rule = pinned.first
         }
         guard let rule, !rule.isExclusion else {
@@ -191,10 +192,23 @@ struct ConversionNotes {
                 + "; the pins apply until they are changed")
     }
 
+    /// Adds a note about a date that a format counts otherwise.
+    mutating func addDay(_ day: String, of host: String, in format: String) {
+        add("\(host): \(format)'s pins expire at the start of \(day), the policy's at its end")
+    }
+
     mutating func addUnlisted(in format: String) {
         add(
             "\(format) allows hosts that aren't listed; this policy refuses them, unless you set"
                 + " \"unlisted\":\"allow\"")
+    }
+}
+
+extension [Pin] {
+    /// The pins in the same order, each once.
+    var withoutDuplicates: [Pin] {
+        var known: Set<Pin> = []
+        return filter { known.insert($0).inserted }
     }
 }
 
@@ -228,16 +242,13 @@ struct RuleScopeIndex {
     /// Returns the other rules with pins that cover any host that `rule` decides about, in the
     /// policy's order.
     func pinnedRules(around rule: PinRule) -> [PinRule] {
-        var found = covering(rule)
-        if let apex = apex(rule) { found.append(apex) }
-        return found.sorted().map { rules[$0] }
+        (covering(rule) + [apex(rule)].compactMap(\.self)).sorted().map { rules[$0] }
     }
 
     /// Returns the other rules with pins that cover every host that `rule` decides about.
     func rules(coveringAllOf rule: PinRule) -> [PinRule] {
-        var found = covering(rule)
-        if rule.pattern.scope == .exact, let apex = apex(rule) { found.append(apex) }
-        return found.sorted().map { rules[$0] }
+        let apex = rule.pattern.scope == .exact ? apex(rule) : nil
+        return (covering(rule) + [apex].compactMap(\.self)).sorted().map { rules[$0] }
     }
 
     /// Returns the `*.` rule with pins that covers the name of a `**.` rule itself, if that name
@@ -248,17 +259,15 @@ struct RuleScopeIndex {
 
     /// Returns the rules that cover all names at and below the rule's host.
     private func covering(_ rule: PinRule) -> [Int] {
-        var found = byHost[rule.pattern.host.text, default: []].filter { index in
-            let other = rules[index]
-            return !other.isExclusion && other.pattern != rule.pattern && Self.includesBelow(other)
-        }
-        guard rule.pattern.host.kind == .name else { return found }
-        var suffix = rule.pattern.host.text[...]
-        while let dot = suffix.firstIndex(of: ".") {
-            suffix = suffix[suffix.index(after: dot)...]
-            found += byHost[String(suffix), default: []].filter {
-                !rules[$0].isExclusion && Self.includesBelow(rules[$0])
+        var found: [Int] = []
+        var suffix: Substring? = rule.pattern.host.text[...]
+        while let name = suffix {
+            found += byHost[String(name), default: []].filter { index in
+                let other = rules[index]
+                return !other.isExclusion && other.pattern != rule.pattern
+                    && Self.includesBelow(other)
             }
+            suffix = rule.pattern.host.kind == .name ? name.droppingFirstLabel : nil
         }
         return found
     }
@@ -267,14 +276,14 @@ struct RuleScopeIndex {
     private func apex(_ rule: PinRule) -> Int? {
         let name = rule.pattern.host.text
         guard rule.pattern.host.kind == .name, rule.pattern.scope != .oneLabel,
-            let dot = name.firstIndex(of: ".")
+            let parent = name[...].droppingFirstLabel
         else { return nil }
         if rule.pattern.scope == .anyDepth,
             byHost[name, default: []].contains(where: { rules[$0].pattern.scope == .exact })
         {
             return nil
         }
-        return byHost[String(name[name.index(after: dot)...]), default: []].first {
+        return byHost[String(parent), default: []].first {
             let other = rules[$0]
             return other.pattern.scope == .oneLabel && !other.isExclusion
                 && !Self.includesBelow(other)

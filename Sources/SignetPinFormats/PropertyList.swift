@@ -47,7 +47,8 @@ enum XMLPropertyList {
             guard !element.hasText else {
                 throw PropertyList.malformed("found text between the values")
             }
-            return try element.name == "dict" ? dictionary(element) : array(element)
+            return try element.name == "dict"
+                ? dictionary(element) : .array(element.elements.map(value))
         default: break
         }
         guard element.elements.isEmpty else {
@@ -75,27 +76,17 @@ enum XMLPropertyList {
         }
     }
 
-    private static func array(_ element: XMLElement) throws(PinError) -> JSONValue {
-        var values: [JSONValue] = []
-        for item in element.elements { values.append(try value(item)) }
-        return .array(values)
-    }
-
     private static func dictionary(_ element: XMLElement) throws(PinError) -> JSONValue {
-        var entries: [(String, JSONValue)] = []
-        var key: String?
-        for item in element.elements {
-            if let name = key {
-                entries.append((name, try value(item)))
-                key = nil
-            } else {
-                guard item.name == "key", item.elements.isEmpty else {
-                    throw PropertyList.malformed("expected a <key> before each value of a <dict>")
-                }
-                key = item.text
+        let items = element.elements
+        let entries = try stride(from: 0, to: items.count, by: 2).map { (index) throws(PinError) in
+            guard items[index].name == "key", items[index].elements.isEmpty else {
+                throw PropertyList.malformed("expected a <key> before each value of a <dict>")
             }
+            guard index + 1 < items.count else {
+                throw PropertyList.malformed("found a key without a value")
+            }
+            return (items[index].text, try value(items[index + 1]))
         }
-        guard key == nil else { throw PropertyList.malformed("found a key without a value") }
         return try PropertyList.dictionary(entries)
     }
 

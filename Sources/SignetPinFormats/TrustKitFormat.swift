@@ -23,10 +23,8 @@ enum TrustKitFormat {
         -> PinPolicy
     {
         guard let top = list.object else { throw malformed("expected a dictionary") }
-        let settings = try top["TSKConfiguration"].map { (value) throws(PinError) in
-            try object(value, named: "\"TSKConfiguration\"")
-        }
-        let configuration = settings ?? top
+        let configuration = try object(
+            top["TSKConfiguration"] ?? list, named: "\"TSKConfiguration\"")
         guard let domains = configuration["TSKPinnedDomains"] else {
             throw malformed("\"TSKPinnedDomains\" is missing")
         }
@@ -74,27 +72,22 @@ enum TrustKitFormat {
         guard let hashes = members["TSKPublicKeyHashes"]?.array else {
             throw malformed("\"TSKPublicKeyHashes\" must be an array of strings")
         }
-        var pins = DistinctPins()
-        for hash in hashes {
+        let pins = try hashes.map { (hash) throws(PinError) in
             guard let text = hash.string else {
                 throw malformed("\"TSKPublicKeyHashes\" must be an array of strings")
             }
-            pins.add(try Pin(parsing: Pin.prefix + text))
+            return try Pin(parsing: Pin.prefix + text)
         }
         let expires = members["TSKExpirationDate"]
         guard expires == nil || expires?.string != nil else {
             throw malformed("\"TSKExpirationDate\" must be a string, YYYY-MM-DD")
         }
-        if let day = expires?.string {
-            notes.add(
-                "\(host): TrustKit's pins expire at the start of \(day), the policy's at its end")
-        }
+        if let day = expires?.string { notes.addDay(day, of: host, in: "TrustKit") }
         return try PinRule(
-            host: host, pins: pins.pins,
+            host: host, pins: pins.withoutDuplicates,
             includesSubdomains: try flag("TSKIncludeSubdomains", of: members, default: false),
             expires: expires?.string, afterExpiry: expires == nil ? .refuse : .allow,
-            mode: try flag("TSKEnforcePinning", of: members, default: true)
-                ? .enforce : .report)
+            mode: try flag("TSKEnforcePinning", of: members, default: true) ? .enforce : .report)
     }
 
     /// Refuses a star, because a domain isn't a pattern.
@@ -130,21 +123,8 @@ enum TrustKitFormat {
 
     // MARK: - Writing
 
-    static func propertyList(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
-        -> JSONValue
-    {
-        ["TSKConfiguration": .object(try configuration(of: policy, notes: &notes))]
-    }
-
-    static func jsonText(_ policy: PinPolicy, notes: inout ConversionNotes) throws(PinError)
-        -> [UInt8]
-    {
-        JSONValue.object(try configuration(of: policy, notes: &notes)).serialized(.pretty)
-            + [UInt8(ascii: "\n")]
-    }
-
-    private static func configuration(of policy: PinPolicy, notes: inout ConversionNotes)
-        throws(PinError) -> JSONObject
+    static func configuration(of policy: PinPolicy, notes: inout ConversionNotes)
+        throws(PinError) -> JSONValue
     {
         let index = RuleScopeIndex(policy)
         var domains = JSONObject()
@@ -180,9 +160,7 @@ enum TrustKitFormat {
             if includesBelow { members["TSKIncludeSubdomains"] = true }
             if let date = rule.expires, rule.afterExpiry == .allow {
                 members["TSKExpirationDate"] = .string(date.text)
-                notes.add(
-                    "\(name): TrustKit's pins expire at the start of \(date), the policy's at its"
-                        + " end")
+                notes.addDay(date.text, of: name, in: "TrustKit")
             } else {
                 notes.addExpiry(of: rule, in: "TrustKit")
             }

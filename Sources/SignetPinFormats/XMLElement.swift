@@ -28,8 +28,13 @@ struct XMLElement {
         children.map { if case .text(let text) = $0 { text } else { "" } }.joined()
     }
 
+    /// The text without its white space.
+    var textWithoutSpace: String {
+        String(decoding: text.utf8.filter { !XMLReader.isSpace($0) }, as: UTF8.self)
+    }
+
     /// Whether the text has more than white space.
-    var hasText: Bool { text.utf8.contains { !XMLReader.isSpace($0) } }
+    var hasText: Bool { !textWithoutSpace.isEmpty }
 
     subscript(attribute: String) -> String? {
         attributes.first { $0.name.utf8.elementsEqual(attribute.utf8) }?.value
@@ -42,6 +47,8 @@ struct XMLReader {
     private var index = 0
 
     private static let maximumDepth = 64
+    private static let nameCharacters = ASCIISet(lettersDigitsAnd: ":_-.")
+    private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
 
     /// Reads the root element.
     ///
@@ -93,17 +100,12 @@ struct XMLReader {
     }
 
     /// Returns the text before an end mark, and skips the mark.
-    private mutating func text(before end: StaticString, closing what: String) throws(PinError)
-        -> String
+    private mutating func text(before end: String, closing what: String) throws(PinError) -> String
     {
-        let wanted = Array("\(end)".utf8)
         let start = index
-        while index + wanted.count <= bytes.count {
-            if bytes[index...].starts(with: wanted) {
-                let inside = String(decoding: bytes[start..<index], as: UTF8.self)
-                index += wanted.count
-                return inside
-            }
+        while index < bytes.count {
+            let inside = start..<index
+            if skip(end) { return String(decoding: bytes[inside], as: UTF8.self) }
             index += 1
         }
         throw malformed("\(what) isn't closed")
@@ -162,13 +164,10 @@ struct XMLReader {
 
     private mutating func name() throws(PinError) -> String {
         let start = index
-        while let byte = next,
-            byte >= 0x80 || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "_")
-                || (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
-                || (index > start
-                    && (byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-                        || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))))
-        { index += 1 }
+        guard let first = next, !"-.0123456789".utf8.contains(first) else {
+            throw malformed("expected a name")
+        }
+        while let byte = next, byte >= 0x80 || Self.nameCharacters.contains(byte) { index += 1 }
         guard index > start else { throw malformed("expected a name") }
         return String(decoding: bytes[start..<index], as: UTF8.self)
     }
@@ -206,9 +205,8 @@ struct XMLReader {
             switch byte {
             case quote: return String(decoding: value, as: UTF8.self)
             case UInt8(ascii: "<"): throw malformed("found \"<\" in an attribute")
-            case UInt8(ascii: "&"): value.append(contentsOf: try reference().utf8)
             case let byte where Self.isSpace(byte): value.append(0x20)
-            default: value.append(try printable(byte))
+            default: try append(byte, to: &value)
             }
         }
         throw malformed("an attribute's value isn't closed")
@@ -223,16 +221,10 @@ struct XMLReader {
             text = []
         }
         while let byte = next {
-            guard byte == UInt8(ascii: "<") else {
+            if byte != UInt8(ascii: "<") {
                 index += 1
-                if byte == UInt8(ascii: "&") {
-                    text.append(contentsOf: try reference().utf8)
-                } else {
-                    text.append(try printable(byte))
-                }
-                continue
-            }
-            if skip("</") {
+                try append(byte, to: &text)
+            } else if skip("</") {
                 flush(&element)
                 guard try name().utf8.elementsEqual(element.name.utf8) else {
                     throw malformed("expected the end of the element \(element.name)")
@@ -258,11 +250,16 @@ struct XMLReader {
         throw malformed("the element \(element.name) isn't closed")
     }
 
-    private func printable(_ byte: UInt8) throws(PinError) -> UInt8 {
+    /// Appends the character that a byte is, or the one that a reference after it names.
+    private mutating func append(_ byte: UInt8, to text: inout [UInt8]) throws(PinError) {
         guard byte >= 0x20 || Self.isSpace(byte) else {
             throw malformed("found a control character")
         }
-        return byte
+        if byte == UInt8(ascii: "&") {
+            text += try reference().utf8
+        } else {
+            text.append(byte)
+        }
     }
 
     /// Reads one of XML's five entities, or a character number, after its `&`.
@@ -271,14 +268,7 @@ struct XMLReader {
         while let byte = next, byte != UInt8(ascii: ";"), index - start < 12 { index += 1 }
         let name = String(decoding: bytes[start..<index], as: UTF8.self)
         guard skip(";") else { throw malformed("an entity isn't closed") }
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default: break
-        }
+        if let character = Self.entities[name] { return character }
         let digits = name.dropFirst(name.hasPrefix("#x") ? 2 : 1)
         guard name.hasPrefix("#"), digits.utf8.allSatisfy({ hexDigit($0) != nil }),
             let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),

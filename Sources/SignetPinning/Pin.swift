@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// The SHA-256 digest of a public key, as DER SubjectPublicKeyInfo (RFC 7469, section 2.4).
@@ -51,7 +52,8 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
                     + " base64 that end in one \"=\" (32 bytes)")
         }
         guard let bytes = Base64.decode(encoded, from: .standard) else {
-            if let index = encoded.dropLast().firstIndex(where: { !Self.isBase64($0) }) {
+            let digits = encoded.dropLast()
+            if let index = digits.firstIndex(where: { !Self.base64Alphabet.contains($0) }) {
                 throw Self.malformed(
                     "character \(index + 1) after \"sha256/\" isn't in the base64 alphabet"
                         + " (A-Z a-z 0-9 + /)")
@@ -81,15 +83,8 @@ public struct Pin: Sendable, Hashable, CustomStringConvertible {
     /// Whether no key can match the pin.
     var matchesNoKey: Bool { isHashOfEmptyInput || isPlaceholder }
 
-    /// Whether a character is in the alphabet of base64, without the padding.
-    static func isBase64(_ character: UInt8) -> Bool {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
-    }
+    /// The alphabet of base64, without the padding.
+    static let base64Alphabet = ASCIISet(lettersDigitsAnd: "+/")
 
     private static func malformed(_ message: String) -> PinError {
         PinError(.badPin, message)

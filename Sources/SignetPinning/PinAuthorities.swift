@@ -7,7 +7,7 @@ internal import SignetSystem
 /// They are read once, with the policy. Later changes of the file count for the next policy.
 public struct PinAuthorities: Sendable, Hashable {
     /// The effect on the CAs that are trusted for all hosts.
-    public enum Mode: String, Sendable, Hashable {
+    public enum Mode: String, Sendable, Hashable, CaseIterable {
         /// Trusts them for the rule's hosts too.
         case add
         /// Trusts only the rule's own CAs for its hosts.
@@ -61,8 +61,7 @@ public struct PinAuthorities: Sendable, Hashable {
                 "found \(certificates.count) certificates, expected at most"
                     + " \(Self.maximumCertificateCount)")
         }
-        var pem: [UInt8] = []
-        for certificate in certificates { pem += PEM.text(ofCertificate: certificate.der) }
+        let pem = certificates.flatMap { PEM.text(ofCertificate: $0.der) }
         do throws(CryptoFailure) {
             digest = try Digest.of(pem.span)
         } catch {

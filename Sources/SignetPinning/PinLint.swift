@@ -66,7 +66,8 @@ public enum PinLint {
         }
         var collector = Collector(now: now, suffixes: suffixes, directory: directory)
         collector.lintNames(of: top, known: PinPolicy.policyMembers)
-        collector.lintChoice("unlisted", of: top, choices: ["refuse", "allow"])
+        collector.check(
+            try PinPolicy.choice("unlisted", of: top, default: PinPolicy.Unlisted.refuse))
         for (name, value) in hosts { collector.lint(name, entry: value) }
         return collector.findings
     }
@@ -76,26 +77,24 @@ public enum PinLint {
         let suffixes: PublicSuffixes
         let directory: String?
         var findings: [Finding] = []
-        private var host: String?
-        private var seen: [String: String] = [:]
-        private var claims: [String: Claim] = [:]
+        var host: String?
+        var seen: [String: String] = [:]
+        var claims: [String: Claim] = [:]
 
         /// A rule that covers every name below a host.
-        private struct Claim {
+        struct Claim {
             let key: String
             let scope: PinRule.Pattern.Scope
             let pins: Set<JSONValue>
-            let settings: [String: JSONValue]
+            var settings: JSONObject
 
             init(key: String, scope: PinRule.Pattern.Scope, members: JSONObject) {
                 self.key = key
                 self.scope = scope
-                var settings: [String: JSONValue] = [:]
-                for (name, value) in members where name != "includeSubdomains" && name != "pins" {
-                    settings[name] = value
-                }
-                self.settings = settings
                 pins = Set(members["pins"]?.array ?? [])
+                settings = members
+                settings["includeSubdomains"] = nil
+                settings["pins"] = nil
             }
 
             /// Whether the other rule decides: `**.` precedes the host itself, which precedes `*.`.
@@ -105,12 +104,6 @@ public enum PinLint {
                 default: false
                 }
             }
-        }
-
-        init(now: Int64, suffixes: PublicSuffixes, directory: String?) {
-            self.now = now
-            self.suffixes = suffixes
-            self.directory = directory
         }
 
         private mutating func add(_ code: String, severity: Severity = .error, message: String) {
@@ -127,12 +120,16 @@ public enum PinLint {
             }
         }
 
-        mutating func lintChoice(_ name: String, of members: JSONObject, choices: [String]) {
-            guard let value = members[name], !choices.contains(value.string ?? "") else { return }
-            add(
-                "bad-value",
-                message: "\"\(name)\": found \(value.shown), expected"
-                    + " \(choices.joined(separator: " or "))")
+        /// Returns a value, or adds a finding with the error of reading it.
+        @discardableResult mutating func check<Value>(
+            _ value: @autoclosure () throws(PinError) -> Value, code: String = "bad-value"
+        ) -> Value? {
+            do {
+                return try value()
+            } catch {
+                add(code, message: error.message)
+                return nil
+            }
         }
 
         mutating func lint(_ name: String, entry: JSONValue) {
@@ -144,18 +141,19 @@ public enum PinLint {
                 add("bad-value", message: "the entry: found \(entry.shown), expected an object")
                 return
             }
-            lintChoice("afterExpiry", of: members, choices: ["refuse", "allow"])
-            lintChoice("mode", of: members, choices: ["enforce", "report"])
-            lintChoice("caMode", of: members, choices: ["add", "replace"])
-            for name in ["includeSubdomains", "exclude"] {
-                guard let value = members[name], value.bool == nil else { continue }
-                add(
-                    "bad-value",
-                    message: "\"\(name)\": found \(value.shown), expected true or false")
+            check(
+                try PinPolicy.choice(
+                    "afterExpiry", of: members, default: PinRule.AfterExpiry.refuse))
+            check(try PinPolicy.choice("mode", of: members, default: PinRule.Mode.enforce))
+            check(try PinPolicy.choice("caMode", of: members, default: PinAuthorities.Mode.replace))
+            check(try PinPolicy.flag("includeSubdomains", of: members))
+            let isExclusion = check(try PinPolicy.flag("exclude", of: members))
+            if let file = check(try PinPolicy.authorityFile(of: members)) ?? nil, let directory {
+                check(
+                    try PinAuthorities(file: file, mode: .add, in: directory), code: "bad-ca-file")
             }
-            lintAuthorities(members)
             lintNames(of: members, known: PinPolicy.ruleMembers)
-            if members["exclude"]?.bool == true {
+            if isExclusion == true {
                 for name in PinPolicy.pinMembers where members[name] != nil {
                     add("bad-value", message: "\"\(name)\" isn't allowed beside \"exclude\":true")
                 }
@@ -166,30 +164,26 @@ public enum PinLint {
         }
 
         private mutating func lintPattern(_ name: String, entry: JSONValue) {
-            do throws(PinError) {
-                let pattern = try PinRule.Pattern(parsing: name)
-                if let other = seen.updateValue(name, forKey: pattern.description) {
-                    add(
-                        "duplicate-host",
-                        message: "the same host as \"\(other)\" in another spelling")
-                }
-                let includesSubdomains = entry["includeSubdomains"]?.bool == true
-                if pattern.host.kind == .name, let members = entry.object,
-                    pattern.scope == .anyDepth || includesSubdomains
-                {
-                    lintScope(
-                        of: Claim(key: name, scope: pattern.scope, members: members),
-                        below: pattern.host)
-                }
-                if pattern.scope != .exact || includesSubdomains, suffixes.contains(pattern.host) {
-                    add(
-                        "public-suffix",
-                        message: "\(pattern.host.text) is a public suffix (according to"
-                            + " \(suffixes.source)), below which anyone can register a name: list"
-                            + " the hosts themselves")
-                }
-            } catch {
-                add("bad-host", message: error.message)
+            guard let pattern = check(try PinRule.Pattern(parsing: name), code: "bad-host") else {
+                return
+            }
+            if let other = seen.updateValue(name, forKey: pattern.description) {
+                add("duplicate-host", message: "the same host as \"\(other)\" in another spelling")
+            }
+            let includesSubdomains = entry["includeSubdomains"]?.bool == true
+            if pattern.host.kind == .name, let members = entry.object,
+                pattern.scope == .anyDepth || includesSubdomains
+            {
+                lintScope(
+                    of: Claim(key: name, scope: pattern.scope, members: members),
+                    below: pattern.host)
+            }
+            if pattern.scope != .exact || includesSubdomains, suffixes.contains(pattern.host) {
+                add(
+                    "public-suffix",
+                    message: "\(pattern.host.text) is a public suffix (according to"
+                        + " \(suffixes.source)), below which anyone can register a name: list"
+                        + " the hosts themselves")
             }
         }
 
@@ -209,25 +203,6 @@ public enum PinLint {
                 "contradicting-rules", severity: .warning,
                 message: "\"includeSubdomains\" has no effect: the rule \"\(decides.key)\" decides"
                     + " about the names below \(host.text), and it differs")
-        }
-
-        private mutating func lintAuthorities(_ members: JSONObject) {
-            guard let value = members["caFile"] else {
-                if members["caMode"] != nil {
-                    add("bad-value", message: "\"caMode\" needs a \"caFile\"")
-                }
-                return
-            }
-            guard let file = value.string, !file.isEmpty, !file.utf8.contains(0) else {
-                add("bad-value", message: "\"caFile\": expected the path of a file")
-                return
-            }
-            guard let directory else { return }
-            do throws(PinError) {
-                _ = try PinAuthorities(file: file, mode: .add, in: directory)
-            } catch {
-                add("bad-ca-file", message: error.message)
-            }
         }
 
         private mutating func lintExpiry(_ value: JSONValue?) {
@@ -298,7 +273,8 @@ public enum PinLint {
         let encoded = characters[Pin.prefix.utf8.count...]
         let padding = encoded.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         let digits = encoded.dropLast(padding)
-        guard digits.allSatisfy(Pin.isBase64), padding <= 2, encoded.count % 4 == 0 else {
+        guard digits.allSatisfy(Pin.base64Alphabet.contains), padding <= 2, encoded.count % 4 == 0
+        else {
             return ("bad-base64", "isn't base64 (RFC 4648, section 4)")
         }
         let count = digits.count * 3 / 4

@@ -5,13 +5,8 @@ extension PinPlan {
     struct Findings {
         let now: Int64
         let soon: Int64
-        private(set) var all: [Finding] = []
-        private var host: String?
-
-        init(now: Int64, soon: Int64) {
-            self.now = now
-            self.soon = soon
-        }
+        var all: [Finding] = []
+        var host: String?
 
         mutating func inspect(_ host: Host, unpinned: [Material]) {
             self.host = host.rule.pattern.description
@@ -97,11 +92,9 @@ extension PinPlan {
 
         /// Adds a finding about a material that names the host and whose key the rule doesn't pin.
         private mutating func addUnpinned(_ material: Material) {
-            let isInUse =
-                (material.notBefore ?? .max) <= now && now <= (material.notAfter ?? .min)
             add(
-                "not-pinned", severity: isInUse ? .error : .warning, pin: material.pin,
-                at: material.notBefore,
+                "not-pinned", severity: material.isValid(at: now) ? .error : .warning,
+                pin: material.pin, at: material.notBefore,
                 message: "\(shown(material)) is for this host, and its key isn't pinned: add"
                     + " \"\(material.pin)\" before the host uses it")
         }

@@ -44,6 +44,11 @@ public struct PinPlan: Sendable, Hashable {
             self.source = source
         }
 
+        /// Whether the material is a certificate that is valid at a Unix time in seconds.
+        func isValid(at now: Int64) -> Bool {
+            (notBefore ?? .max) <= now && now <= (notAfter ?? .min)
+        }
+
         /// A host that the material names.
         struct Name {
             let host: HostName
@@ -65,12 +70,9 @@ public struct PinPlan: Sendable, Hashable {
         /// none, the subject's common name (RFC 9525, section 2).
         var names: [Name] {
             if !hosts.isEmpty { return hosts.compactMap(Name.init) }
-            for part in subject.split(separator: ",") {
-                let part = part.drop { $0 == " " }
-                guard part.hasPrefix("CN=") else { continue }
-                return [Name(String(part.dropFirst(3)))].compactMap { $0 }
-            }
-            return []
+            let parts = subject.split(separator: ",").map { $0.drop { $0 == " " } }
+            guard let name = parts.first(where: { $0.hasPrefix("CN=") }) else { return [] }
+            return [Name(String(name.dropFirst(3)))].compactMap(\.self)
         }
     }
 
@@ -148,9 +150,8 @@ public struct PinPlan: Sendable, Hashable {
         let exact = policy.rules.filter {
             $0.pattern.scope == .exact && $0.pattern.host.kind == .name
         }
-        let byParent = Dictionary(grouping: exact) { rule -> Substring in
-            let name = rule.pattern.host.text
-            return name.firstIndex(of: ".").map { name[name.index(after: $0)...] } ?? ""
+        let byParent = Dictionary(grouping: exact) {
+            $0.pattern.host.text[...].droppingFirstLabel ?? ""
         }
         let owned = materials.map { material in
             (material: material, rules: Self.rules(for: material, in: policy, byParent: byParent))
@@ -183,22 +184,16 @@ public struct PinPlan: Sendable, Hashable {
         for material: Material, in policy: PinPolicy, byParent: [Substring: [PinRule]]
     ) -> [PinRule] {
         var seen: Set<PinRule.Pattern> = []
-        return material.names.flatMap { name -> [PinRule] in
-            guard let parent = name.parent else {
-                return policy.rule(for: name.host).map { [$0] } ?? []
-            }
-            return (policy.rule(for: name.host).map { [$0] } ?? []) + byParent[parent, default: []]
+        return material.names.flatMap { name in
+            [policy.rule(for: name.host)].compactMap(\.self)
+                + (name.parent.flatMap { byParent[$0] } ?? [])
         }.filter { seen.insert($0.pattern).inserted }
     }
 
     private static func state(of pin: Pin, materials: [Material], now: Int64) -> PinState {
         let until = materials.compactMap(\.notAfter).max()
-        let isValid = materials.contains {
-            ($0.notBefore ?? .max) <= now && now <= ($0.notAfter ?? .min)
-        }
-        let exists = materials.contains { material in
-            material.kind != .certificate || (material.notBefore ?? .min) > now
-        }
+        let isValid = materials.contains { $0.isValid(at: now) }
+        let exists = materials.contains { $0.kind != .certificate || ($0.notBefore ?? .min) > now }
         let state: State =
             isValid ? .inUse : exists ? .reserve : materials.isEmpty ? .noKey : .ended
         return PinState(pin: pin, state: state, until: until, materials: materials)

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetJSON
 
 extension PinPolicy {
@@ -40,18 +41,14 @@ extension PinPolicy {
         guard let hosts = top["hosts"] else {
             throw Self.malformed("the pin policy has no member \"hosts\"")
         }
-        let unlisted = try Self.choice(
-            "unlisted", of: top, default: Unlisted.refuse,
-            choices: ["refuse": .refuse, "allow": .allow])
+        let unlisted = try Self.choice("unlisted", of: top, default: Unlisted.refuse)
         guard let entries = hosts.object else {
             throw Self.malformed("\"hosts\": found \(hosts.shown), expected an object")
         }
-        var rules: [PinRule] = []
         var files = AuthorityFiles(directory: directory)
-        for (position, entry) in entries.enumerated() {
-            rules.append(
-                try Self.rule(
-                    for: entry.name, from: entry.value, position: position + 1, files: &files))
+        let rules = try entries.enumerated().map { (position, entry) throws(PinError) in
+            try Self.rule(
+                for: entry.name, from: entry.value, position: position + 1, files: &files)
         }
         try self.init(rules: rules, unlisted: unlisted)
     }
@@ -76,23 +73,19 @@ extension PinPolicy {
     /// The CA files of one policy. Reads each file once.
     private struct AuthorityFiles {
         let directory: String?
-        private var known: [PinAuthorities] = []
-
-        init(directory: String?) { self.directory = directory }
+        var known: [PinAuthorities] = []
 
         mutating func read(
             _ file: String, mode: PinAuthorities.Mode
         ) throws(PinError) -> PinAuthorities {
-            func isOf(_ other: PinAuthorities) -> Bool {
-                other.file.utf8.elementsEqual(file.utf8)
+            if let same = known.first(where: { sameBytes($0.file, file) && $0.mode == mode }) {
+                return same
             }
-            if let same = known.first(where: { isOf($0) && $0.mode == mode }) { return same }
             guard let directory else {
                 throw malformed("\"caFile\" is allowed only in a policy that is read from a file")
             }
-            let isNew = !known.contains(where: isOf)
-            let count = Set(known.map { Array($0.file.utf8) }).count
-            guard !isNew || count < PinAuthorities.maximumFileCount else {
+            let names = Set(known.map { ByteName($0.file) } + [ByteName(file)])
+            guard names.count <= PinAuthorities.maximumFileCount else {
                 throw malformed(
                     "found more than \(PinAuthorities.maximumFileCount) CA files, the limit of a"
                         + " policy")
@@ -106,9 +99,14 @@ extension PinPolicy {
     private static func authorities(
         of members: JSONObject, files: inout AuthorityFiles
     ) throws(PinError) -> PinAuthorities? {
-        let mode = try choice(
-            "caMode", of: members, default: PinAuthorities.Mode.replace,
-            choices: ["add": .add, "replace": .replace])
+        let mode = try choice("caMode", of: members, default: PinAuthorities.Mode.replace)
+        return try authorityFile(of: members).map { (file) throws(PinError) in
+            try files.read(file, mode: mode)
+        }
+    }
+
+    /// Returns the path of a rule's CA file.
+    static func authorityFile(of members: JSONObject) throws(PinError) -> String? {
         guard let file = try text("caFile", of: members) else {
             guard members["caMode"] == nil else {
                 throw malformed("\"caMode\" needs a \"caFile\"")
@@ -118,7 +116,7 @@ extension PinPolicy {
         guard !file.isEmpty, !file.utf8.contains(0) else {
             throw malformed("\"caFile\": expected the path of a file")
         }
-        return try files.read(file, mode: mode)
+        return file
     }
 
     private static func rule(
@@ -143,12 +141,8 @@ extension PinPolicy {
             return try PinRule(
                 host: key, pins: try pins(from: members["pins"]),
                 includesSubdomains: includesSubdomains, expires: try text("expires", of: members),
-                afterExpiry: try choice(
-                    "afterExpiry", of: members, default: .refuse,
-                    choices: ["refuse": .refuse, "allow": .allow]),
-                mode: try choice(
-                    "mode", of: members, default: .enforce,
-                    choices: ["enforce": .enforce, "report": .report]),
+                afterExpiry: try choice("afterExpiry", of: members, default: .refuse),
+                mode: try choice("mode", of: members, default: .enforce),
                 authorities: authorities)
         } catch {
             throw PinError(
@@ -162,18 +156,16 @@ extension PinPolicy {
         guard let items = value.array, !items.isEmpty else {
             throw malformed("\"pins\": expected an array of at least one pin")
         }
-        var pins: [Pin] = []
-        for (index, item) in items.enumerated() {
+        return try items.enumerated().map { (index, item) throws(PinError) in
             guard let text = item.string else {
                 throw malformed("pin \(index + 1): found \(item.shown), expected a string")
             }
-            do {
-                pins.append(try Pin(parsing: text))
+            do throws(PinError) {
+                return try Pin(parsing: text)
             } catch {
                 throw malformed("pin \(index + 1): \(error.message)")
             }
         }
-        return pins
     }
 
     private static func object(_ value: JSONValue, named subject: String, members: [String])
@@ -191,7 +183,7 @@ extension PinPolicy {
         return object
     }
 
-    private static func flag(_ name: String, of members: JSONObject) throws(PinError) -> Bool {
+    static func flag(_ name: String, of members: JSONObject) throws(PinError) -> Bool {
         guard let value = members[name] else { return false }
         guard let flag = value.bool else {
             throw malformed("\"\(name)\": found \(value.shown), expected true or false")
@@ -207,16 +199,16 @@ extension PinPolicy {
         return text
     }
 
-    private static func choice<Value>(
-        _ name: String, of members: JSONObject, default standard: Value, choices: [String: Value]
+    static func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ name: String, of members: JSONObject, default standard: Value
     ) throws(PinError) -> Value {
-        guard let text = try text(name, of: members) else { return standard }
-        guard let choice = choices.first(where: { $0.key.utf8.elementsEqual(text.utf8) }) else {
+        guard let value = members[name] else { return standard }
+        guard let choice = value.string.flatMap(Value.init(rawValue:)) else {
             throw malformed(
-                "\"\(name)\": found \(JSONValue.string(text).shown), expected"
-                    + " \(choices.keys.sorted().joined(separator: " or "))")
+                "\"\(name)\": found \(value.shown), expected"
+                    + " \(Value.allCases.map(\.rawValue).joined(separator: " or "))")
         }
-        return choice.value
+        return choice
     }
 
     static func malformed(_ message: String) -> PinError {

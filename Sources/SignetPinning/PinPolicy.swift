@@ -34,7 +34,7 @@
 /// from its start to its end.
 public struct PinPolicy: Sendable, Hashable {
     /// The treatment of hosts without a rule.
-    public enum Unlisted: String, Sendable, Hashable {
+    public enum Unlisted: String, Sendable, Hashable, CaseIterable {
         /// Refuses every connection to the host.
         case refuse
         /// Trusts the host by CA and host name alone.
@@ -96,8 +96,8 @@ public struct PinPolicy: Sendable, Hashable {
             {
                 return rules[index]
             }
-            guard let dot = suffix.firstIndex(of: ".") else { return nil }
-            suffix = suffix[suffix.index(after: dot)...]
+            guard let parent = suffix.droppingFirstLabel else { return nil }
+            suffix = parent
             dropped += 1
         }
     }
@@ -114,28 +114,24 @@ public struct PinPolicy: Sendable, Hashable {
         for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
     ) -> PinDecision {
         guard let rule = rule(for: host) else {
-            if unlisted == .allow { return PinDecision(rule: nil, isPinned: false, refusal: nil) }
+            let code: PinError.Code? = unlisted == .allow ? nil : .unlistedHost
             return PinDecision(
                 rule: nil, isPinned: false,
-                refusal: refusal(of: .unlistedHost, host: host, port: port))
+                refusal: code.map { refusal(of: $0, host: host, port: port) })
         }
-        if rule.isExclusion { return PinDecision(rule: rule, isPinned: false, refusal: nil) }
-        guard isSecure else {
-            return PinDecision(
-                rule: rule, isPinned: true,
-                refusal: refusal(of: .cleartextToPinnedHost, host: host, port: port, rule: rule))
+        let hasExpired = rule.hasExpired(at: now)
+        if rule.isExclusion || isSecure && hasExpired && rule.afterExpiry == .allow {
+            return PinDecision(rule: rule, isPinned: false, refusal: nil)
         }
-        if rule.hasExpired(at: now) {
-            if rule.afterExpiry == .allow {
-                return PinDecision(rule: rule, isPinned: false, refusal: nil)
+        let code: PinError.Code? =
+            if !isSecure {
+                .cleartextToPinnedHost
+            } else {
+                hasExpired && rule.mode == .enforce ? .policyExpired : nil
             }
-            if rule.mode == .enforce {
-                return PinDecision(
-                    rule: rule, isPinned: true,
-                    refusal: refusal(of: .policyExpired, host: host, port: port, rule: rule))
-            }
-        }
-        return PinDecision(rule: rule, isPinned: true, refusal: nil)
+        return PinDecision(
+            rule: rule, isPinned: true,
+            refusal: code.map { refusal(of: $0, host: host, port: port, rule: rule) })
     }
 
     /// Compares a host's verified chain with the pins of its rule.
@@ -157,11 +153,8 @@ public struct PinPolicy: Sendable, Hashable {
         let isMatch = chain.contains { wanted.contains($0.pin) }
         let code =
             decision.refusal?.code ?? (decision.isPinned && !isMatch ? .pinMismatch : nil)
-        let finding = code.map { code in
-            let error = refusal(of: code, host: host, port: port, rule: rule, chain: chain)
-            var values = error.refusal
-            values?.served = served
-            return PinError(code, error.message, refusal: values)
+        let finding = code.map {
+            refusal(of: $0, host: host, port: port, rule: rule, chain: chain, served: served)
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
@@ -173,41 +166,43 @@ public struct PinPolicy: Sendable, Hashable {
     /// policy.
     private func refusal(
         of code: PinError.Code, host: HostName, port: Int?, rule: PinRule? = nil,
-        chain: [SeenCertificate] = []
+        chain: [SeenCertificate] = [], served: [[UInt8]] = []
     ) -> PinError {
         let name = host.uriText
+        let pattern = rule.map { "(rule \($0.pattern))" } ?? ""
         let found: String
         let remedy: PinRemedy
-        if let rule {
-            let pattern = "(rule \(rule.pattern))"
-            switch code {
-            case .cleartextToPinnedHost:
-                found = "\(name) is pinned \(pattern), and a pinned host needs TLS"
-                remedy = PinRemedy(kind: .cleartext, advice: "use https")
-            case .policyExpired:
-                found = "the pins of \(name) \(pattern) expired on \(rule.expires?.text ?? "-")"
-                remedy = self.remedy(forExpired: rule, chain: chain)
-            default:
-                found = "no pin matches for \(name) \(pattern)"
-                remedy = self.remedy(forMismatchWith: chain, host: host, port: port, rule: rule)
-            }
-        } else {
+        switch (code, rule) {
+        case (_, nil):
             found = "the pin policy doesn't list \(name)"
             remedy = self.remedy(forUnlisted: host, port: port, chain: chain)
+        case (.cleartextToPinnedHost, _?):
+            found = "\(name) is pinned \(pattern), and a pinned host needs TLS"
+            remedy = PinRemedy(kind: .cleartext, advice: "use https")
+        case (.policyExpired, let rule?):
+            found = "the pins of \(name) \(pattern) expired on \(rule.expires?.text ?? "-")"
+            remedy = self.remedy(forExpired: rule, chain: chain)
+        case (_, let rule?):
+            found = "no pin matches for \(name) \(pattern)"
+            remedy = self.remedy(forMismatchWith: chain, host: host, port: port, rule: rule)
         }
+        let certificates = chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
         let seen =
-            chain.isEmpty && code != .pinMismatch ? "" : "; verified chain: \(Self.list(chain))"
-        let wanted = rule.map { "; expected: \(Self.list($0.pins))" } ?? ""
+            chain.isEmpty && code != .pinMismatch
+            ? "" : "; verified chain: \(chain.isEmpty ? "none" : certificates)"
+        let pins = rule?.pins.map(\.text).joined(separator: ", ")
+        let wanted = pins.map { "; expected: \($0)" } ?? ""
         var refusal = PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy)
         refusal.port = port
+        refusal.served = served
         return PinError(
             code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", refusal: refusal)
     }
+}
 
-    static func list(_ pins: [Pin]) -> String { pins.map(\.text).joined(separator: ", ") }
-
-    static func list(_ chain: [SeenCertificate]) -> String {
-        chain.isEmpty
-            ? "none" : chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
+extension Substring {
+    /// A host name's parent domain, `b.c` for `a.b.c`; nil for a single label.
+    package var droppingFirstLabel: Substring? {
+        firstIndex(of: ".").map { self[index(after: $0)...] }
     }
 }

@@ -9,19 +9,12 @@ public struct PinRefusal: Sendable, Hashable {
         var port: Int?
     }
 
-    /// Keeps the values on the heap, because every throwing call reserves space for its error.
-    private indirect enum Box: Sendable, Hashable {
-        case of(Values)
-    }
-
-    private var box: Box
+    /// One element. An array keeps the values on the heap, because every throwing call reserves
+    /// space for its error.
+    private var box: [Values]
     private var values: Values {
-        get {
-            switch box {
-            case .of(let values): values
-            }
-        }
-        set { box = .of(newValue) }
+        get { box[0] }
+        set { box[0] = newValue }
     }
 
     /// The host of the call.
@@ -48,7 +41,7 @@ public struct PinRefusal: Sendable, Hashable {
 
     /// Creates the values of a refusal.
     public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], remedy: PinRemedy) {
-        box = .of(Values(host: host, rule: rule, seen: seen, remedy: remedy))
+        box = [Values(host: host, rule: rule, seen: seen, remedy: remedy)]
     }
 }
 
@@ -58,42 +51,32 @@ public struct PinRefusal: Sendable, Hashable {
 public struct PinRemedy: Sendable, Hashable {
     /// The kind of a remedy; more may be added.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String {
-            case newKey = "new-key"
-            case letterCase = "letter-case"
-            case notAKey = "not-a-key"
-            case otherRule = "other-rule"
-            case noChain = "no-chain"
-            case unlisted
-            case reach
-            case expired
-            case cleartext
-        }
-        private let value: Value
-
-        /// Add the pin of the host's new key, if the key was changed on purpose.
-        public static let newKey = Kind(value: .newKey)
-        /// Correct a pin that differs from one in the chain only in letter case.
-        public static let letterCase = Kind(value: .letterCase)
-        /// Replace the rule's pins, each of which is a placeholder or the hash of empty input.
-        public static let notAKey = Kind(value: .notAKey)
-        /// Add the pin if it belongs here: the pins of another rule match this chain.
-        public static let otherRule = Kind(value: .otherRule)
-        /// Inspect the host, because no verified chain was seen.
-        public static let noChain = Kind(value: .noChain)
-        /// Add the host to the policy, which doesn't list it.
-        public static let unlisted = Kind(value: .unlisted)
-        /// Add the host or widen the rule for a domain above it, which doesn't cover it.
-        public static let reach = Kind(value: .reach)
-        /// Renew the expired rule.
-        public static let expired = Kind(value: .expired)
-        /// Use https instead of http.
-        public static let cleartext = Kind(value: .cleartext)
-
         /// The name in kebab-case, as the tool prints it.
-        public var name: String { value.rawValue }
+        public let name: String
         /// The name.
         public var description: String { name }
+
+        private init(name: String) { self.name = name }
+
+        /// Add the pin of the host's new key, if the key was changed on purpose.
+        public static let newKey = Kind(name: "new-key")
+        /// Correct a pin that differs from one in the chain only in letter case.
+        public static let letterCase = Kind(name: "letter-case")
+        /// Replace the rule's pins, each of which is a placeholder or the hash of empty input.
+        public static let notAKey = Kind(name: "not-a-key")
+        /// Add the pin if it belongs here: the pins of another rule match this chain.
+        public static let otherRule = Kind(name: "other-rule")
+        /// Inspect the host, because no verified chain was seen.
+        public static let noChain = Kind(name: "no-chain")
+        /// Add the host to the policy, which doesn't list it.
+        public static let unlisted = Kind(name: "unlisted")
+        /// Add the host or widen the rule for a domain above it, which doesn't cover it.
+        public static let reach = Kind(name: "reach")
+        /// Renew the expired rule.
+        public static let expired = Kind(name: "expired")
+        /// Use https instead of http.
+        public static let cleartext = Kind(name: "cleartext")
+
     }
 
     /// The kind of the remedy.

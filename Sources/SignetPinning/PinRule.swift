@@ -1,7 +1,7 @@
 /// The pins of a host, or of all hosts below a domain.
 public struct PinRule: Sendable, Hashable {
     /// The effect of a mismatch.
-    public enum Mode: String, Sendable, Hashable {
+    public enum Mode: String, Sendable, Hashable, CaseIterable {
         /// Refuses the call.
         case enforce
         /// Allows the call and reports the mismatch.
@@ -9,7 +9,7 @@ public struct PinRule: Sendable, Hashable {
     }
 
     /// The effect of an expired rule.
-    public enum AfterExpiry: String, Sendable, Hashable {
+    public enum AfterExpiry: String, Sendable, Hashable, CaseIterable {
         /// Refuses calls.
         case refuse
         /// Trusts the host by CA and host name alone.
@@ -38,14 +38,9 @@ public struct PinRule: Sendable, Hashable {
         /// - Throws: `PinError` with code `bad-host` for a port, a scheme, a path, user info, a
         ///   star in another place, or a wildcard before an IP address.
         public init(parsing text: String) throws(PinError) {
-            let bytes = Array(text.utf8)
-            var scope = Scope.exact
-            if bytes.starts(with: "**.".utf8) {
-                scope = .anyDepth
-            } else if bytes.starts(with: "*.".utf8) {
-                scope = .oneLabel
-            }
-            let rest = bytes.dropFirst(scope.rawValue.utf8.count)
+            let wildcards = [Scope.anyDepth, .oneLabel]
+            scope = wildcards.first { text.utf8.starts(with: $0.rawValue.utf8) } ?? .exact
+            let rest = text.utf8.dropFirst(scope.rawValue.utf8.count)
             do throws(HostError) {
                 guard !rest.contains(UInt8(ascii: "*")) else {
                     throw HostError(
@@ -59,7 +54,6 @@ public struct PinRule: Sendable, Hashable {
             } catch {
                 throw PinError(error)
             }
-            self.scope = scope
         }
 
         /// The canonical text.
@@ -107,11 +101,7 @@ public struct PinRule: Sendable, Hashable {
         self.pattern = try Pattern(parsing: host)
         self.pins = pins
         self.includesSubdomains = includesSubdomains
-        if let expires {
-            self.expires = try ExpiryDate(parsing: expires)
-        } else {
-            self.expires = nil
-        }
+        self.expires = try expires.map(ExpiryDate.init(parsing:))
         self.afterExpiry = afterExpiry
         self.mode = mode
         self.authorities = authorities

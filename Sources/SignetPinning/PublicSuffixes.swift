@@ -10,23 +10,21 @@ public struct PublicSuffixes: Sendable {
 
     /// The list's origin, for messages.
     public let source: String
-    private let exact: Set<String>
-    /// The suffixes of wildcards, `ck` for `*.ck`.
-    private let wildcards: Set<String>
-    /// The hosts that a wildcard doesn't cover, such as `www.ck`.
-    private let exceptions: Set<String>
+    /// Suffixes such as `co.uk`, wildcards such as `*.ck`, and hosts that a wildcard doesn't cover,
+    /// such as `!www.ck`.
+    private let rules: Set<String>
 
     /// A short list of well-known suffixes, for machines without the complete one.
     public static let builtIn = PublicSuffixes(
         source: "a short built-in list",
-        exact: [
+        rules: [
             "ac.uk", "appspot.com", "azurewebsites.net", "blogspot.com", "cloudfront.net", "co.in",
             "co.jp", "co.kr", "co.nz", "co.uk", "co.za", "com.ar", "com.au", "com.br", "com.cn",
             "com.hk", "com.mx", "com.sg", "com.tr", "com.tw", "edu.cn", "firebaseapp.com",
             "github.io", "gitlab.io", "gov.cn", "gov.uk", "herokuapp.com", "net.au", "net.cn",
             "netlify.app", "or.jp", "org.au", "org.cn", "org.uk", "pages.dev", "vercel.app",
             "web.app", "workers.dev",
-        ], wildcards: [], exceptions: [])
+        ])
 
     /// Returns the list that the system's package manager installs, or the built-in one if that
     /// can't be read.
@@ -40,13 +38,9 @@ public struct PublicSuffixes: Sendable {
         return list
     }
 
-    private init(
-        source: String, exact: Set<String>, wildcards: Set<String>, exceptions: Set<String>
-    ) {
+    private init(source: String, rules: Set<String>) {
         self.source = source
-        self.exact = exact
-        self.wildcards = wildcards
-        self.exceptions = exceptions
+        self.rules = rules
     }
 
     /// Reads a list in the format of publicsuffix.org: one rule a line up to the first space, `//`
@@ -58,42 +52,28 @@ public struct PublicSuffixes: Sendable {
     /// - Returns: nil if the list isn't UTF-8 or has no rule.
     public init?(parsing bytes: [UInt8], source: String) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        var exact: Set<String> = []
-        var wildcards: Set<String> = []
-        var exceptions: Set<String> = []
+        var rules: Set<String> = []
+        var hasSuffix = false
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            var rule = line.prefix { $0 > 0x20 }
+            let rule = line.prefix { $0 > 0x20 }
             if rule.isEmpty || rule.starts(with: "//".utf8) { continue }
-            var isWildcard = false
-            var isException = false
-            if rule.starts(with: "*.".utf8) {
-                isWildcard = true
-                rule = rule.dropFirst(2)
-            } else if rule.first == UInt8(ascii: "!") {
-                isException = true
-                rule = rule.dropFirst()
-            }
-            guard let host = try? HostName.canonical(String(decoding: rule, as: UTF8.self)),
+            let mark = ["*.", "!"].first { rule.starts(with: $0.utf8) } ?? ""
+            let name = rule.dropFirst(mark.utf8.count)
+            guard let host = try? HostName.canonical(String(decoding: name, as: UTF8.self)),
                 host.kind == .name
             else { continue }
-            if isWildcard {
-                wildcards.insert(host.text)
-            } else if isException {
-                exceptions.insert(host.text)
-            } else {
-                exact.insert(host.text)
-            }
+            rules.insert(mark + host.text)
+            hasSuffix = hasSuffix || mark.isEmpty
         }
-        guard !exact.isEmpty else { return nil }
-        self.init(source: source, exact: exact, wildcards: wildcards, exceptions: exceptions)
+        guard hasSuffix else { return nil }
+        self.init(source: source, rules: rules)
     }
 
     /// Whether anyone can register a name directly below a host. True for every single label.
     public func contains(_ host: HostName) -> Bool {
         guard host.kind == .name else { return false }
-        guard let dot = host.text.firstIndex(of: ".") else { return true }
-        if exceptions.contains(host.text) { return false }
-        return exact.contains(host.text)
-            || wildcards.contains(String(host.text[host.text.index(after: dot)...]))
+        guard let parent = host.text[...].droppingFirstLabel else { return true }
+        if rules.contains("!" + host.text) { return false }
+        return rules.contains(host.text) || rules.contains("*.\(parent)")
     }
 }

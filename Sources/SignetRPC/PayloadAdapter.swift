@@ -123,6 +123,25 @@ public struct RawResponse: Sendable, Hashable {
     public var isSuccess: Bool { (200..<300).contains(status) }
 }
 
+extension RawResponse: CustomStringConvertible, CustomReflectable {
+    /// The status, the names of the fields and the body's size; no value of a field and not the body.
+    public var description: String {
+        let names = fields.map(\.name.canonicalName).joined(separator: ", ")
+        return "RawResponse(status: \(status), fields: [\(names)], body: \(body.count) bytes)"
+    }
+
+    /// The parts of the description, and the names of the trailers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": status, "fields": fields.map(\.name.canonicalName),
+                "body": "\(body.count) bytes",
+                "trailers": trailers.map { $0.map(\.name.canonicalName) } as Any,
+            ])
+    }
+}
+
 /// The outcome of one call.
 public struct UnboxedResponse: Sendable, Hashable {
     /// The result; nil for a notification, and for content that isn't JSON if the caller can read

@@ -74,13 +74,7 @@ public enum RPCParameters: Sendable, Hashable {
     public init(
         encoding value: some Encodable, conventions: JSONConventions? = nil
     ) throws(RPCError) {
-        let json: JSONValue
-        do {
-            json = try StrictJSONEncoder(conventions: conventions ?? .ofCall).encodeValue(value)
-        } catch {
-            throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
-        }
-        try self.init(json)
+        try self.init(Self.encoded(value, conventions: conventions))
     }
 
     /// Whether there are no parameters.
@@ -89,6 +83,16 @@ public enum RPCParameters: Sendable, Hashable {
         case .array(let values): values.isEmpty
         case .object(let object): object.isEmpty
         }
+    }
+
+    /// Returns the parameters by name.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params` for parameters by position.
+    func members(for what: String) throws(RPCError) -> JSONObject {
+        guard case .object(let members) = self else {
+            throw .invalidParameters("found parameters by position, expected them by name \(what)")
+        }
+        return members
     }
 
     /// The parameters as JSON.

@@ -79,7 +79,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
     /// The response's HTTP status; nil without a response.
     public let status: Int?
     /// The server's own error; only with code `rpc-error`.
-    public let server: RPCServerError?
+    public internal(set) var server: RPCServerError?
     /// The response's body; only with code `http-status`.
     public let body: [UInt8]
     /// The problem details of the response's body; only with code `http-status` and a body of type
@@ -146,11 +146,11 @@ extension RPCError {
             status: status)
     }
 
-    static func responseTooLarge(_ response: RawResponse, limit: Int) -> RPCError {
-        RPCError(
-            .responseTooLarge,
-            "the response's body has \(response.body.count) bytes, the limit is \(limit)",
-            status: response.status)
+    /// Returns the error of a response that isn't one of the protocol: the status, unless it is
+    /// 2xx.
+    static func unusable(_ response: RawResponse, because what: String) -> RPCError {
+        guard response.isSuccess else { return .httpStatus(response) }
+        return .malformedResponse(what, status: response.status)
     }
 
     package static func invalidParameters(_ what: String) -> RPCError {

@@ -59,16 +59,12 @@ public struct RPCIDGenerator: Sendable {
 
     /// Returns a generator of 128 random bits as hexadecimal digits, which no peer can guess.
     public static func random() -> RPCIDGenerator {
-        RPCIDGenerator(strings: {
-            let digits = String(UInt128.random(in: 0 ... .max), radix: 16)
-            return String(repeating: "0", count: 32 - digits.utf8.count) + digits
-        })
+        RPCIDGenerator(strings: UInt128.randomDigits)
     }
 
     /// Returns a generator that counts up from `first` and starts at 1 again after the largest id.
     public static func counting(from first: Int64 = 1) -> RPCIDGenerator {
-        let counter = Counter(first)
-        return RPCIDGenerator { counter.next() }
+        RPCIDGenerator(Counter(first).next)
     }
 
     /// Returns the next id.
@@ -96,5 +92,13 @@ public struct RPCIDGenerator: Sendable {
                 return value
             }
         }
+    }
+}
+
+extension UnsignedInteger where Self: FixedWidthInteger {
+    /// Returns the hexadecimal digits of a random number, with leading zeros.
+    static func randomDigits() -> String {
+        let digits = String(random(in: 0 ... .max), radix: 16)
+        return String(repeating: "0", count: bitWidth / 4 - digits.utf8.count) + digits
     }
 }

@@ -30,9 +30,7 @@ extension RPCParameters {
     ///
     /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded.
     public static func positional(_ values: [any Encodable]) throws(RPCError) -> RPCParameters {
-        var array: [JSONValue] = []
-        for value in values { array.append(try encoded(value)) }
-        return .array(array)
+        .array(try values.map { (value) throws(RPCError) in try encoded(value) })
     }
 
     /// Returns the parameters of a call that a value describes: its `Encodable` form, or of a case
@@ -91,9 +89,12 @@ extension RPCParameters {
         return .array(values.map(\.value))
     }
 
-    private static func encoded(_ value: some Encodable) throws(RPCError) -> JSONValue {
+    /// Encodes a value, by the conventions of the call unless others are given.
+    static func encoded(
+        _ value: some Encodable, conventions: JSONConventions? = nil
+    ) throws(RPCError) -> JSONValue {
         do {
-            return try StrictJSONEncoder(conventions: .ofCall).encodeValue(value)
+            return try StrictJSONEncoder(conventions: conventions ?? .ofCall).encodeValue(value)
         } catch {
             throw .invalidParameters("the parameters cannot be encoded: \(error.message)")
         }

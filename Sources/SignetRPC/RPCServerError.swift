@@ -64,6 +64,8 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
     public let message: String
     /// The server's additional data. It is never printed.
     public let data: JSONValue?
+    /// The conventions by which `data` is decoded; nil for those of `JSONConventions()`.
+    package var conventions: JSONConventions?
 
     /// Creates an error.
     public init(code: JSONNumber, message: String, data: JSONValue? = nil) {
@@ -92,10 +94,12 @@ public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible
     ///
     /// - Throws: `JSONError` that names path and byte offset but no value.
     public func decodeData<Value: Decodable>(
-        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+        _ type: Value.Type, conventions: JSONConventions? = nil
     ) throws(JSONError) -> Value? {
         guard let data else { return nil }
-        return try StrictJSONDecoder(conventions: conventions).decode(type, from: data.serialized())
+        return try StrictJSONDecoder(
+            conventions: conventions ?? self.conventions ?? JSONConventions()
+        ).decode(type, from: data.serialized())
     }
 
     /// The meaning of the code by its range.

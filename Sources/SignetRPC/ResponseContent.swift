@@ -10,4 +10,14 @@ public enum ResponseContent: Sendable, Hashable {
 extension RawResponse {
     /// The body as text; nil if it isn't valid UTF-8.
     public var text: String? { String(validating: body, as: UTF8.self) }
+
+    /// Refuses a body of more than `limit` bytes.
+    func requireSize(atMost limit: Int) throws(RPCError) {
+        guard body.count <= limit else {
+            throw RPCError(
+                .responseTooLarge,
+                "the response's body has \(body.count) bytes, the limit is \(limit)", status: status
+            )
+        }
+    }
 }

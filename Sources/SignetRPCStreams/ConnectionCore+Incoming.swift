@@ -276,27 +276,17 @@ extension ConnectionCore {
     }
 
     /// Sends a response; if it is too large, an error in its place.
-    private func send(_ response: RPCResponse) {
-        if let frame = try? framed(response.object(adapter.version)) {
-            outgoing.add(frame)
-        } else if let frame = try? framed(
-            RPCResponse.invalid(.internalError, id: response.id).object(adapter.version))
-        {
-            outgoing.add(frame)
-        }
-    }
+    private func send(_ response: RPCResponse) { send([response]) { $0[0] } }
 
     /// Sends the responses to a batch; if they are too large, errors in their place.
-    private func send(_ responses: [RPCResponse]) {
-        let array = { (responses: [RPCResponse]) in
-            JSONValue.array(responses.map { .object($0.object(self.adapter.version)) })
+    private func send(_ responses: [RPCResponse]) { send(responses) { .array($0) } }
+
+    private func send(_ responses: [RPCResponse], as message: ([JSONValue]) -> JSONValue) {
+        func frame(_ responses: [RPCResponse]) -> [UInt8]? {
+            try? framed(message(responses.map { .object($0.object(adapter.version)) }))
         }
-        if let frame = try? framed(array(responses)) {
-            outgoing.add(frame)
-        } else if let frame = try? framed(
-            array(responses.map { RPCResponse.invalid(.internalError, id: $0.id) }))
-        {
-            outgoing.add(frame)
-        }
+        let bytes =
+            frame(responses) ?? frame(responses.map { .invalid(.internalError, id: $0.id) })
+        if let bytes { outgoing.add(bytes) }
     }
 }

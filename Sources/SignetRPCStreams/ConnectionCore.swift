@@ -59,13 +59,11 @@ final class ConnectionCore: Sendable {
                     return continuation.resume(throwing: error)
                 }
                 let number = outgoing.add(frame)
-                let timer = Task { [timeout = timeout ?? options.timeout] in
-                    try? await Task.sleep(for: timeout)
-                    if !Task.isCancelled {
-                        abandon(id, method: call.method, throwing: Self.expired(timeout))
-                    }
+                let timeout = timeout ?? options.timeout
+                let alarm = Alarms.shared.add(after: timeout) {
+                    self.abandon(id, method: call.method, throwing: Self.expired(timeout))
                 }
-                let status = calls.attach(frame: number, timer: timer, to: id)
+                let status = calls.attach(frame: number, alarm: alarm, to: id)
                 if status != .pending {
                     withdraw(number, calls: status == .abandoned ? [(id, call.method)] : [])
                 }
@@ -107,20 +105,18 @@ final class ConnectionCore: Sendable {
                 let number = outgoing.add(frame)
                 let attached = zip(ids, methods).compactMap { id, method in
                     id.map { id in
-                        let status = self.calls.attach(frame: number, timer: nil, to: id)
+                        let status = self.calls.attach(frame: number, alarm: nil, to: id)
                         return (call: (id: id, method: method), status: status)
                     }
                 }
                 if !attached.contains(where: { $0.status == .pending }) {
                     withdraw(number, calls: attached.filter { $0.status == .abandoned }.map(\.call))
                 }
-                let timer = Task { [timeout = timeout ?? options.timeout] in
-                    try? await Task.sleep(for: timeout)
-                    if !Task.isCancelled {
-                        abandon(batch, methods: methods, throwing: Self.expired(timeout))
-                    }
+                let timeout = timeout ?? options.timeout
+                let alarm = Alarms.shared.add(after: timeout) {
+                    self.abandon(batch, methods: methods, throwing: Self.expired(timeout))
                 }
-                batch.attach(timer: timer)
+                batch.attach(alarm: alarm)
                 // The cancellation handler missed the batch if it ran before the batch was added.
                 if Task.isCancelled {
                     abandon(batch, methods: methods, throwing: CancellationError())

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetRPC
 
 /// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is
@@ -133,7 +134,7 @@ struct FrameHeader {
         case "content-length":
             guard length == nil else { throw Self.malformed("a second Content-Length") }
             // Eighteen digits fit into an Int.
-            guard (1...18).contains(value.count), value.allSatisfy({ (0x30...0x39).contains($0) })
+            guard (1...18).contains(value.count), value.allSatisfy(isDigit)
             else { throw Self.malformed("a Content-Length that is not a length") }
             length = value.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         case "content-type":

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetRPC
 import Synchronization
 
@@ -27,22 +28,29 @@ final class OutgoingQueue: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// Queues a frame and returns its number; nil if the connection has ended.
-    @discardableResult func add(_ bytes: [UInt8]) -> UInt64? {
-        let (number, writer, frame) = state.withLock {
-            state -> (UInt64?, CheckedContinuation<Frame?, Never>?, Frame?) in
-            guard state.ending == nil else { return (nil, nil, nil) }
-            let number = state.next
+    ///
+    /// - Parameter waiter: The caller to resume after the frame has been written, or now with the
+    ///   error that ended the connection.
+    @discardableResult func add(
+        _ bytes: [UInt8], waiter: CheckedContinuation<Void, any Error>? = nil
+    ) -> UInt64? {
+        let (frame, writer, ending) = state.withLock {
+            state -> (Frame?, CheckedContinuation<Frame?, Never>?, RPCError?) in
+            if let ending = state.ending { return (nil, nil, ending) }
+            let frame = Frame(number: state.next, bytes: bytes)
             state.next += 1
+            state.waiting[frame.number] = waiter
             if let writer = state.writer.take() {
                 state.first = state.next
-                return (number, writer, Frame(number: number, bytes: bytes))
+                return (frame, writer, nil)
             }
-            state.frames[number] = bytes
+            state.frames[frame.number] = bytes
             state.size += bytes.count
-            return (number, nil, nil)
+            return (frame, nil, nil)
         }
-        if let writer, let frame { writer.resume(returning: frame) }
-        return number
+        if let ending { waiter?.resume(throwing: ending) }
+        writer?.resume(returning: frame)
+        return frame?.number
     }
 
     /// Queues a frame, or drops it if the queue is full.
@@ -56,21 +64,18 @@ final class OutgoingQueue: Sendable {
     ///   `CancellationError`.
     func write(_ bytes: [UInt8], timeout: Duration) async throws {
         let number = Mutex<UInt64?>(nil)
-        let timer = Mutex<Task<Void, any Error>?>(nil)
-        defer { timer.withLock { $0 }?.cancel() }
+        let alarm = Mutex<Alarms.Alarm?>(nil)
+        defer { alarm.withLock { $0 }?.cancel() }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation {
-                (continuation: CheckedContinuation<Void, any Error>) in
-                enqueue(bytes, continuation: continuation) { added in number.withLock { $0 = added }
+            try await withCheckedThrowingContinuation { continuation in
+                let added = add(bytes, waiter: continuation)
+                number.withLock { $0 = added }
+                let timer = Alarms.shared.add(after: timeout) {
+                    self.cancel(added, throwing: Self.notRead(timeout))
                 }
-                let task = Task { [added = number.withLock { $0 }] in
-                    try await Task.sleep(for: timeout)
-                    cancel(added, throwing: Self.notRead(timeout))
-                }
-                timer.withLock { $0 = task }
-                if Task.isCancelled {
-                    cancel(number.withLock { $0 }, throwing: CancellationError())
-                }
+                alarm.withLock { $0 = timer }
+                // The cancellation handler missed the frame if it ran before the frame was queued.
+                if Task.isCancelled { cancel(added, throwing: CancellationError()) }
             }
         } onCancel: {
             cancel(number.withLock { $0 }, throwing: CancellationError())
@@ -79,29 +84,6 @@ final class OutgoingQueue: Sendable {
 
     private static func notRead(_ timeout: Duration) -> RPCError {
         RPCError(.timeout, "the peer did not read the notification within \(timeout)")
-    }
-
-    private func enqueue(
-        _ bytes: [UInt8], continuation: CheckedContinuation<Void, any Error>,
-        onQueued: (UInt64) -> Void
-    ) {
-        let (writer, frame, ending) = state.withLock {
-            state -> (CheckedContinuation<Frame?, Never>?, Frame?, RPCError?) in
-            if let ending = state.ending { return (nil, nil, ending) }
-            let number = state.next
-            state.next += 1
-            state.waiting[number] = continuation
-            onQueued(number)
-            if let writer = state.writer.take() {
-                state.first = state.next
-                return (writer, Frame(number: number, bytes: bytes), nil)
-            }
-            state.frames[number] = bytes
-            state.size += bytes.count
-            return (nil, nil, nil)
-        }
-        if let ending { continuation.resume(throwing: ending) }
-        if let writer, let frame { writer.resume(returning: frame) }
     }
 
     private func cancel(_ number: UInt64?, throwing error: any Error) {
@@ -141,8 +123,7 @@ final class OutgoingQueue: Sendable {
                 return (nil, false, nil)
             }
             room?.resume()
-            if let frame { continuation.resume(returning: frame) }
-            if isOver { continuation.resume(returning: nil) }
+            if frame != nil || isOver { continuation.resume(returning: frame) }
         }
     }
 

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetRPC
 import Synchronization
 
@@ -6,7 +7,7 @@ final class PendingBatch: Sendable {
     private struct State {
         var outcomes: [BatchResponse.Outcome?]
         var isCancelled = false
-        var timer: Task<Void, Never>?
+        var alarm: Alarms.Alarm?
         var continuation: CheckedContinuation<[BatchResponse.Outcome], any Error>?
 
         /// Removes and returns the continuation and its result if no call is pending any more.
@@ -17,7 +18,7 @@ final class PendingBatch: Sendable {
             guard !outcomes.contains(nil), let continuation = continuation.take() else {
                 return nil
             }
-            timer?.cancel()
+            alarm?.cancel()
             return (
                 continuation,
                 isCancelled ? .failure(CancellationError()) : .success(outcomes.compactMap { $0 })
@@ -39,14 +40,14 @@ final class PendingBatch: Sendable {
         state.withLock { $0.continuation = continuation }
     }
 
-    /// Stores the timer, or cancels it if the last call has ended meanwhile.
-    func attach(timer: Task<Void, Never>) {
+    /// Stores the alarm, or cancels it if the last call has ended meanwhile.
+    func attach(alarm: Alarms.Alarm) {
         let isPending = state.withLock { state in
             guard state.continuation != nil else { return false }
-            state.timer = timer
+            state.alarm = alarm
             return true
         }
-        if !isPending { timer.cancel() }
+        if !isPending { alarm.cancel() }
     }
 
     /// Ends the call at a position; at most once for each call.

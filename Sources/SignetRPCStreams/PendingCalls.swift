@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetRPC
 import Synchronization
 
@@ -23,27 +24,19 @@ final class PendingCalls: Sendable {
         var batch: PendingBatch? { if case .batch(let batch, _) = self { batch } else { nil } }
     }
 
-    /// A call removed from the table.
-    struct Ended {
-        let frame: UInt64?
-        fileprivate let timer: Task<Void, Never>?
+    /// A call in the table, or one that was removed from it and is to be ended.
+    struct Pending {
         fileprivate let waiter: Waiter
+        fileprivate(set) var frame: UInt64?
+        fileprivate var alarm: Alarms.Alarm?
 
         func end(with outcome: CallOutcome) {
-            timer?.cancel()
+            alarm?.cancel()
             switch waiter {
             case .one(let continuation): continuation.resume(with: outcome.result)
             case .batch(let batch, let position): batch.endCall(at: position, with: outcome)
             }
         }
-    }
-
-    private struct Pending {
-        let waiter: Waiter
-        var frame: UInt64?
-        var timer: Task<Void, Never>?
-
-        var ended: Ended { Ended(frame: frame, timer: timer, waiter: waiter) }
     }
 
     private struct State {
@@ -116,27 +109,27 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// Stores a call's frame number and timer, and returns the call's status. If it has ended
-    /// meanwhile, cancels the timer.
-    func attach(frame: UInt64?, timer: Task<Void, Never>?, to id: RPCID) -> Status {
+    /// Stores a call's frame number and alarm, and returns the call's status. If it has ended
+    /// meanwhile, cancels the alarm.
+    func attach(frame: UInt64?, alarm: Alarms.Alarm?, to id: RPCID) -> Status {
         let status = state.withLock { state -> Status in
             guard state.pending[id] != nil else {
                 return state.unqueued.remove(id) == nil ? .ended : .abandoned
             }
             state.pending[id]?.frame = frame
-            state.pending[id]?.timer = timer
+            state.pending[id]?.alarm = alarm
             return .pending
         }
-        if status != .pending { timer?.cancel() }
+        if status != .pending { alarm?.cancel() }
         return status
     }
 
     /// Ends the call with an id, if there is one, with its response.
     func complete(_ id: RPCID, with outcome: Result<RPCResult, any Error>) -> Completion {
-        let (ended, completion) = state.withLock { state -> (Ended?, Completion) in
+        let (ended, completion) = state.withLock { state -> (Pending?, Completion) in
             if let pending = state.pending.removeValue(forKey: id) {
                 state.remember(id, isAnswered: true)
-                return (pending.ended, .completed(pending.waiter.batch))
+                return (pending, .completed(pending.waiter.batch))
             }
             guard let isAnswered = state.past[id] else { return (nil, .unknown) }
             return (nil, isAnswered ? .duplicate : .abandoned)
@@ -146,12 +139,12 @@ final class PendingCalls: Sendable {
     }
 
     /// Removes a call that no longer waits for its response; returns nil if it has ended.
-    func abandon(_ id: RPCID) -> Ended? {
+    func abandon(_ id: RPCID) -> Pending? {
         state.withLock { state in
             guard let pending = state.pending.removeValue(forKey: id) else { return nil }
             state.remember(id, isAnswered: false)
             if pending.frame == nil { state.unqueued.insert(id) }
-            return pending.ended
+            return pending
         }
     }
 
@@ -160,7 +153,7 @@ final class PendingCalls: Sendable {
         let ended = state.withLock { state in
             defer { state.pending = [:] }
             for id in state.pending.keys { state.remember(id, isAnswered: false) }
-            return state.pending.values.map(\.ended)
+            return Array(state.pending.values)
         }
         for call in ended { call.end(with: outcome) }
     }

@@ -22,32 +22,27 @@ public struct RPCCancellation: Sendable, Hashable {
     /// Returns the notification to send for a call that ended before its response; nil if there
     /// isn't one.
     func notification(of id: RPCID, method: RPCMethod) -> RPCCall? {
-        switch value {
-        case .none: nil
-        case .languageServer:
-            RPCCall("$/cancelRequest", parameters: .object(["id": id.json]), isNotification: true)
-        case .modelContext:
-            method == "initialize"
-                ? nil
-                : RPCCall(
-                    "notifications/cancelled", parameters: .object(["requestId": id.json]),
-                    isNotification: true)
-        }
+        guard let (name, member) = notice, value == .languageServer || method != "initialize"
+        else { return nil }
+        return RPCCall(name, parameters: .object([member: id.json]), isNotification: true)
     }
 
     /// Returns the id of the request that a notification cancels; nil for other notifications.
     func cancelled(by call: RPCCall) -> RPCID? {
-        let (method, member): (RPCMethod, String)
-        switch value {
-        case .none: return nil
-        case .languageServer: (method, member) = ("$/cancelRequest", "id")
-        case .modelContext: (method, member) = ("notifications/cancelled", "requestId")
-        }
-        guard call.method == method else { return nil }
+        guard let (name, member) = notice, call.method == name else { return nil }
         return switch call.parameters?.json[member] {
         case .string(let text): .string(text)
         case .number(let number): .number(number)
         default: nil
+        }
+    }
+
+    /// The method of the notification, and the member with the call's id.
+    private var notice: (RPCMethod, String)? {
+        switch value {
+        case .none: nil
+        case .languageServer: ("$/cancelRequest", "id")
+        case .modelContext: ("notifications/cancelled", "requestId")
         }
     }
 }

@@ -56,29 +56,26 @@
             var server = unsafe csignet_redis_server()
             unsafe server.port = Int32(truncatingIfNeeded: options.address.port)
             unsafe server.uses_tls = options.tls == nil ? 0 : 1
-            func with(
-                _ text: String?,
-                as member: WritableKeyPath<csignet_redis_server, UnsafePointer<CChar>?>,
-                next: () -> Int32
-            ) -> Int32 {
-                guard let text else { return next() }
-                return unsafe text.withCString { text in
-                    unsafe server[keyPath: member] = unsafe text
-                    return next()
-                }
-            }
             let tls = options.tls
-            return unsafe with(options.address.socketPath, as: \.socket_path) {
-                unsafe with(options.address.host, as: \.host) {
-                    unsafe with(tls.map { $0.name ?? options.address.host ?? "" }, as: \.tls_name) {
-                        unsafe with(tls?.authorityFile, as: \.ca_file) {
-                            unsafe with(tls?.certificateFile, as: \.certificate_file) {
-                                unsafe with(tls?.keyFile, as: \.key_file) { unsafe body(server) }
-                            }
-                        }
-                    }
+            let texts: [(WritableKeyPath<csignet_redis_server, UnsafePointer<CChar>?>, String?)] =
+                unsafe [
+                    (\.socket_path, options.address.socketPath),
+                    (\.host, options.address.host),
+                    (\.tls_name, tls.map { $0.name ?? options.address.host ?? "" }),
+                    (\.ca_file, tls?.authorityFile),
+                    (\.certificate_file, tls?.certificateFile),
+                    (\.key_file, tls?.keyFile),
+                ]
+            // Each string is valid inside its closure only, so the closures are nested.
+            func set(_ index: Int) -> Int32 {
+                guard unsafe index < texts.count else { return unsafe body(server) }
+                guard let text = unsafe texts[index].1 else { return set(index + 1) }
+                return unsafe text.withCString {
+                    unsafe server[keyPath: texts[index].0] = unsafe $0
+                    return set(index + 1)
                 }
             }
+            return set(0)
         }
 
         private static func failure(_ status: Int32, details: String = "") -> RedisFailure {

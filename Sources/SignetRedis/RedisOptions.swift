@@ -1,4 +1,5 @@
 #if Redis
+    internal import SignetBase
     public import SignetSigning
 
     extension RedisNonceStore {
@@ -66,10 +67,8 @@
                 if url.utf8.starts(with: "unix:".utf8) {
                     self.init(.socket(String(url.dropFirst("unix:".count))))
                 } else if url.utf8.starts(with: "redis://".utf8) {
-                    self.init(.host("", port: 0))
                     self = try Self.read(url.dropFirst("redis://".count))
                 } else if url.utf8.starts(with: "rediss://".utf8) {
-                    self.init(.host("", port: 0))
                     self = try Self.read(url.dropFirst("rediss://".count))
                     tls = TLS()
                 } else {
@@ -111,7 +110,7 @@
                 _ text: Substring?, of part: String
             ) throws(SigningError) -> Int? {
                 guard let text else { return nil }
-                guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text)
+                guard text.utf8.allSatisfy(isDigit), let value = Int(text)
                 else { throw invalid("\(part) is not a number") }
                 return value
             }
@@ -125,7 +124,7 @@
                 case .host(let host, let port):
                     try require(!host.isEmpty, or: "the host is empty")
                     try require(
-                        host.utf8.allSatisfy(Self.isHostByte),
+                        host.utf8.allSatisfy(Self.hostBytes.contains),
                         or: "the host is not a name or an address")
                     try require((1...65_535).contains(port), or: "the port is not in 1...65535")
                 case .socket(let path):
@@ -158,14 +157,8 @@
                 }
             }
 
-            private static func isHostByte(_ byte: UInt8) -> Bool {
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                // The dot, hyphen and underscore, and for IPv6 the colon and the percent sign of a
-                // zone.
-                default: [0x2E, 0x2D, 0x5F, 0x3A, 0x25].contains(byte)
-                }
-            }
+            /// The colon and the percent sign are for IPv6 and its zones.
+            private static let hostBytes = ASCIISet(lettersDigitsAnd: ".-_:%")
 
             private static func invalid(_ problem: String) -> SigningError {
                 SigningError(.invalidValue, "Redis options: \(problem)")

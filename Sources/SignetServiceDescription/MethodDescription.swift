@@ -139,12 +139,9 @@ public struct MethodDescription: Sendable, Hashable {
             throw .invalidParameters(
                 "found \(values.count) parameters, expected at most \(parameters.count)")
         }
-        for (index, parameter) in parameters.enumerated() {
-            guard index < values.count else {
-                if parameter.isRequired { throw missing(parameter) }
-                continue
-            }
-            try check(values[index], for: parameter)
+        for (value, parameter) in zip(values, parameters) { try check(value, for: parameter) }
+        if let parameter = parameters.dropFirst(values.count).first(where: \.isRequired) {
+            throw missing(parameter)
         }
     }
 
@@ -171,8 +168,7 @@ public struct MethodDescription: Sendable, Hashable {
                 "found a parameter \(quoted(unknown)), expected "
                     + (known.isEmpty ? "none" : "one of \(Self.list(known))"))
         }
-        guard !rest.isEmpty || body.isRequired else { return }
-        guard body.encoding == .json else { return }
+        guard body.encoding == .json, !rest.isEmpty || body.isRequired else { return }
         if let found = body.schema.mismatch(.object(rest)) {
             throw refusal(of: found, in: "the body")
         }
@@ -203,19 +199,14 @@ public struct MethodDescription: Sendable, Hashable {
     }
 
     private static func otherForms(of value: JSONValue) -> [JSONValue] {
-        var forms: [JSONValue] = []
-        if let text = value.scalarText {
-            forms.append(.string(text))
-            if let parsed = try? JSONValue(parsing: Array(text.utf8)) { forms.append(parsed) }
+        func text(_ value: JSONValue) -> JSONValue? { value.scalarText.map(JSONValue.string) }
+        func parsed(_ value: JSONValue) -> JSONValue? {
+            value.scalarText.flatMap { try? JSONValue(parsing: Array($0.utf8)) }
         }
-        if case .array(let elements) = value {
-            forms.append(.array(elements.map { $0.scalarText.map(JSONValue.string) ?? $0 }))
-            forms.append(
-                .array(
-                    elements.map { element in
-                        let text = element.scalarText.map { Array($0.utf8) }
-                        return text.flatMap { try? JSONValue(parsing: $0) } ?? element
-                    }))
+        var forms = [text(value), parsed(value)].compactMap(\.self)
+        if let elements = value.array {
+            forms.append(.array(elements.map { text($0) ?? $0 }))
+            forms.append(.array(elements.map { parsed($0) ?? $0 }))
         }
         return forms + forms.map { .array([$0]) } + [.array([value])]
     }

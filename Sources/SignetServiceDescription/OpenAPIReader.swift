@@ -64,7 +64,8 @@ struct OpenAPIReader {
             hindrance = "needs parameters of one name in several places"
         }
         var bodyHindrance: String?
-        var body = body(of: operation, hindrance: &bodyHindrance)
+        let bodyTypes = bodyTypes(of: operation)
+        var body = body(of: operation, types: bodyTypes ?? [], hindrance: &bodyHindrance)
         if let found = body, !["POST", "PUT", "PATCH"].contains(verb) {
             // With other methods all parameters become part of the query.
             if found.isRequired { bodyHindrance = "needs a body with the method \(verb)" }
@@ -74,7 +75,7 @@ struct OpenAPIReader {
         return MethodDescription(
             name: operation["operationId"]?.string ?? method, method: RPCMethod(method),
             summary: operation["summary"]?.string, parameters: parameters, structure: .byName,
-            body: body, bodyTypes: bodyTypes(of: operation), hindrance: hindrance,
+            body: body, bodyTypes: bodyTypes, hindrance: hindrance,
             bodyHindrance: bodyHindrance)
     }
 
@@ -133,26 +134,21 @@ struct OpenAPIReader {
         }
     }
 
+    /// Returns the body that parameters become: JSON if the operation takes it, otherwise a form.
     private func body(
-        of operation: JSONValue, hindrance: inout String?
+        of operation: JSONValue, types: [MethodDescription.BodyType], hindrance: inout String?
     ) -> MethodDescription.Body? {
         guard let request = operation["requestBody"]?.resolved(in: document) else { return nil }
         let isRequired = request["required"]?.bool ?? false
-        var form: MethodDescription.Body?
-        for (type, content) in request["content"]?.object ?? [:] {
-            let schema = ParameterSchema(content["schema"] ?? true, in: document)
-            let essence = MediaType(type)?.essence
-            if essence == "application/json" || essence == "application/*" || essence == "*/*" {
-                return MethodDescription.Body(
-                    schema: schema, isRequired: isRequired, encoding: .json)
-            }
-            if essence == "application/x-www-form-urlencoded" {
-                form = MethodDescription.Body(
-                    schema: schema, isRequired: isRequired, encoding: .form)
-            }
+        let json: Set = ["application/json", "application/*", "*/*"]
+        let jsonType = types.first { MediaType($0.name).map { json.contains($0.essence) } == true }
+        let formType = types.last { MediaType($0.name)?.essence == SuppliedBody.formType }
+        guard let type = jsonType ?? formType else {
+            if isRequired { hindrance = "needs a body that is neither JSON nor a form" }
+            return nil
         }
-        if form == nil, isRequired { hindrance = "needs a body that is neither JSON nor a form" }
-        return form
+        return MethodDescription.Body(
+            schema: type.schema, isRequired: isRequired, encoding: jsonType == nil ? .form : .json)
     }
 
     /// Returns the members that a body's schema names, to list them as parameters.

@@ -12,7 +12,7 @@ struct OpenRPCReader {
         var methods: [MethodDescription] = []
         for (index, element) in list.enumerated() {
             // Skip a reference to a method outside the document.
-            guard let method = resolved(element) else { continue }
+            guard let method = element.resolved(in: document) else { continue }
             guard let name = method["name"]?.string else {
                 throw .malformedDescription("methods[\(index)] has no name")
             }
@@ -20,7 +20,7 @@ struct OpenRPCReader {
             var parameters: [MethodDescription.Parameter] = []
             var hindrance: String?
             for (position, element) in (method["params"]?.array ?? []).enumerated() {
-                guard let parameter = resolved(element) else {
+                guard let parameter = element.resolved(in: document) else {
                     hindrance = "has parameters in another document"
                     continue
                 }
@@ -43,8 +43,6 @@ struct OpenRPCReader {
         }
         return methods
     }
-
-    private func resolved(_ value: JSONValue) -> JSONValue? { value.resolved(in: document) }
 }
 
 extension JSONValue {

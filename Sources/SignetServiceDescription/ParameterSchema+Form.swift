@@ -104,11 +104,9 @@ private struct FormCheck {
             guard let found = parameter.mismatch(form, repeatsValues: false) else { return nil }
             last = found
         }
-        return last.map {
-            ParameterSchema.Mismatch(
-                place: ParameterSchema.step(name) + $0.place, found: $0.found, expected: $0.expected
-            )
-        }
+        guard var last else { return nil }
+        last.place = ParameterSchema.step(name) + last.place
+        return last
     }
 
     private func mayBeObject(_ schema: JSONValue?) -> Bool {

@@ -38,15 +38,17 @@ public struct ParameterSchema: Sendable, Hashable {
     ///   - repeatsValues: Whether the mismatch may repeat a number or a text; false if it may be
     ///     secret.
     public func mismatch(_ value: JSONValue, repeatsValues: Bool = true) -> Mismatch? {
-        Check(document: document, repeatsValues: repeatsValues).mismatch(
-            value, against: self.value, at: "", depth: 0)
+        Check(
+            context: CheckContext(document: document, repeatsValues: repeatsValues), value: value,
+            schema: self.value, place: "", depth: 0
+        ).mismatch()
     }
 
     /// The types that the schema itself names, such as `string` or `integer|null`; `any` if it
     /// names none.
     public var typeName: String {
-        let schema = Check(document: document, repeatsValues: false).resolved(value)
-        if let types = Check.types(schema) {
+        let schema = value.resolved(in: document) ?? value
+        if let types = Self.types(schema) {
             return types.map { printable($0, limit: 40) }.joined(separator: "|")
         }
         return schema["enum"] == nil ? "any" : "enum"
@@ -56,68 +58,79 @@ public struct ParameterSchema: Sendable, Hashable {
 extension ParameterSchema {
     /// Returns a member's name as a step of a mismatch's place.
     static func step(_ name: String) -> String { "." + printable(name, limit: 64) }
+
+    /// The types that a schema names; nil if it names none.
+    fileprivate static func types(_ schema: JSONValue) -> [String]? {
+        let names = schema["type"].map { $0.array ?? [$0] }?.compactMap(\.string)
+        return names?.isEmpty == false ? names : nil
+    }
 }
 
-/// Checks one value.
-private struct Check {
+/// The settings of a check, which all values within a value share.
+private final class CheckContext {
     let document: JSONValue
     let repeatsValues: Bool
-    private let budget = Budget()
-    private static let maximumDepth = 64
+    /// The number of schemas still to check, which ends those that refer to themselves several
+    /// times.
+    var budget = 20_000
 
     init(document: JSONValue, repeatsValues: Bool) {
         self.document = document
         self.repeatsValues = repeatsValues
     }
+}
 
-    /// Returns a value's text for a mismatch.
-    private func shown(_ value: JSONValue, limit: Int) -> String {
-        repeatsValues ? printable(value.text, limit: limit) : "another \(value.typeName)"
-    }
-
-    /// The number of schemas still to check, which ends those that refer to themselves several
-    /// times.
-    private final class Budget {
-        var left = 20_000
-    }
-
+/// Checks one value against one schema.
+private struct Check {
     typealias Mismatch = ParameterSchema.Mismatch
 
-    func mismatch(
-        _ value: JSONValue, against schema: JSONValue, at place: String, depth: Int
-    ) -> Mismatch? {
-        if schema.bool == false {
-            return Mismatch(place: place, found: "a value", expected: "none")
-        }
+    let context: CheckContext
+    let value: JSONValue
+    let schema: JSONValue
+    let place: String
+    let depth: Int
+
+    private static let maximumDepth = 64
+
+    func mismatch() -> Mismatch? {
+        if schema.bool == false { return mismatch(found: "a value", expected: "none") }
         // The references of a schema with an identifier of its own may lead elsewhere.
         guard let rules = schema.object, depth < Self.maximumDepth,
-            rules["$id"] == nil || depth == 0, budget.left > 0
+            rules["$id"] == nil || depth == 0, context.budget > 0
         else { return nil }
-        budget.left -= 1
+        context.budget -= 1
         if let reference = rules["$ref"] {
-            guard let target = target(of: reference) else { return nil }
-            return mismatch(value, against: target, at: place, depth: depth + 1)
+            let target = reference.string.flatMap(context.document.target(ofReference:))
+            return target.flatMap { mismatch(of: value, against: $0) }
         }
         if value.isNull, rules["nullable"]?.bool == true { return nil }
-        return typeMismatch(of: value, rules: rules, at: place)
-            ?? enumMismatch(of: value, rules: rules, at: place)
-            ?? limitMismatch(of: value, rules: rules, at: place)
-            ?? elementMismatch(in: value, rules: rules, at: place, depth: depth)
-            ?? memberMismatch(in: value, rules: rules, at: place, depth: depth)
-            ?? combinationMismatch(of: value, rules: rules, at: place, depth: depth)
+        return typeMismatch() ?? enumMismatch(rules) ?? limitMismatch(rules)
+            ?? elementMismatch(rules) ?? memberMismatch(rules) ?? combinationMismatch(rules)
+    }
+
+    /// Returns the mismatch of the value itself.
+    private func mismatch(found: String, expected: String) -> Mismatch {
+        Mismatch(place: place, found: found, expected: expected)
+    }
+
+    /// Returns the mismatch of the value itself or of one within it.
+    private func mismatch(
+        of value: JSONValue, against schema: JSONValue, at step: String = ""
+    ) -> Mismatch? {
+        Check(
+            context: context, value: value, schema: schema, place: place + step, depth: depth + 1
+        ).mismatch()
+    }
+
+    /// Returns the value's text for a mismatch.
+    private func shown(limit: Int) -> String {
+        context.repeatsValues ? printable(value.text, limit: limit) : "another \(value.typeName)"
     }
 
     // MARK: One value
 
-    static func types(_ schema: JSONValue) -> [String]? {
-        let names = schema["type"].map { $0.array ?? [$0] }?.compactMap(\.string)
-        return names?.isEmpty == false ? names : nil
-    }
-
-    private func typeMismatch(
-        of value: JSONValue, rules: JSONObject, at place: String
-    ) -> Mismatch? {
-        guard let types = Self.types(.object(rules)) else { return nil }
+    private func typeMismatch() -> Mismatch? {
+        guard let types = ParameterSchema.types(schema) else { return nil }
         let fits = types.contains { type in
             switch type {
             case "null": value.isNull
@@ -131,11 +144,9 @@ private struct Check {
             }
         }
         guard !fits else { return nil }
-        let found =
-            value.number == nil || !repeatsValues
-            ? value.typeName : "number \(printable(value.text, limit: 24))"
-        return Mismatch(
-            place: place, found: found,
+        return mismatch(
+            found: value.number == nil || !context.repeatsValues
+                ? value.typeName : "number \(printable(value.text, limit: 24))",
             expected: types.map { printable($0, limit: 40) }.joined(separator: " or "))
     }
 
@@ -146,17 +157,12 @@ private struct Check {
         return double.rounded() == double
     }
 
-    private func enumMismatch(
-        of value: JSONValue, rules: JSONObject, at place: String
-    ) -> Mismatch? {
+    private func enumMismatch(_ rules: JSONObject) -> Mismatch? {
         guard let allowed = rules["enum"]?.array ?? rules["const"].map({ [$0] }),
             !allowed.contains(where: { Self.mayEqual($0, value) })
         else { return nil }
-        let names = allowed.prefix(12).map { printable($0.text, limit: 40) }
-        return Mismatch(
-            place: place, found: shown(value, limit: 40),
-            expected: "one of " + names.joined(separator: ", ")
-                + (allowed.count > names.count ? ", …" : ""))
+        let names = MethodDescription.list(allowed.map(\.text))
+        return mismatch(found: shown(limit: 40), expected: "one of \(names)")
     }
 
     private static func mayEqual(_ left: JSONValue, _ right: JSONValue) -> Bool {
@@ -175,147 +181,98 @@ private struct Check {
         }
     }
 
-    private func limitMismatch(
-        of value: JSONValue, rules: JSONObject, at place: String
-    ) -> Mismatch? {
+    private func limitMismatch(_ rules: JSONObject) -> Mismatch? {
         if let number = value.number?.double {
             // Rounding keeps the order: what is less as a Double is less.
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
-                return Mismatch(
-                    place: place, found: shown(value, limit: 24),
-                    expected: "at least \(printable(least.text, limit: 24))")
+                let least = printable(least.text, limit: 24)
+                return mismatch(found: shown(limit: 24), expected: "at least \(least)")
             }
             if let most = rules["maximum"]?.number, let limit = most.double, number > limit {
-                return Mismatch(
-                    place: place, found: shown(value, limit: 24),
-                    expected: "at most \(printable(most.text, limit: 24))")
+                let most = printable(most.text, limit: 24)
+                return mismatch(found: shown(limit: 24), expected: "at most \(most)")
             }
         }
         if let text = value.string {
             return countMismatch(
-                of: text.unicodeScalars.count, "characters", suffix: "Length", rules: rules,
-                at: place)
+                of: text.unicodeScalars.count, "characters", suffix: "Length", rules: rules)
         }
-        if let elements = value.array {
-            return countMismatch(
-                of: elements.count, "elements", suffix: "Items", rules: rules, at: place)
+        return value.array.flatMap {
+            countMismatch(of: $0.count, "elements", suffix: "Items", rules: rules)
         }
-        return nil
     }
 
     private func countMismatch(
-        of count: Int, _ unit: String, suffix: String, rules: JSONObject, at place: String
+        of count: Int, _ unit: String, suffix: String, rules: JSONObject
     ) -> Mismatch? {
         if let least = rules["min\(suffix)"]?.number?.int64, count < least {
-            return Mismatch(place: place, found: "\(count) \(unit)", expected: "at least \(least)")
+            return mismatch(found: "\(count) \(unit)", expected: "at least \(least)")
         }
         if let most = rules["max\(suffix)"]?.number?.int64, count > most {
-            return Mismatch(place: place, found: "\(count) \(unit)", expected: "at most \(most)")
+            return mismatch(found: "\(count) \(unit)", expected: "at most \(most)")
         }
         return nil
     }
 
     // MARK: Values within
 
-    private func elementMismatch(
-        in value: JSONValue, rules: JSONObject, at place: String, depth: Int
-    ) -> Mismatch? {
-        guard let elements = value.array else { return nil }
+    private func elementMismatch(_ rules: JSONObject) -> Mismatch? {
         let first = rules["prefixItems"]?.array ?? rules["items"]?.array ?? []
         let rest = rules["items"].flatMap { $0.array == nil ? $0 : nil }
-        for (index, element) in elements.enumerated() {
+        for (index, element) in (value.array ?? []).enumerated() {
             guard let schema = index < first.count ? first[index] : rest else { continue }
-            if let found = mismatch(
-                element, against: schema, at: "\(place)[\(index)]", depth: depth + 1)
-            {
-                return found
-            }
+            if let found = mismatch(of: element, against: schema, at: "[\(index)]") { return found }
         }
         return nil
     }
 
-    private func memberMismatch(
-        in value: JSONValue, rules: JSONObject, at place: String, depth: Int
-    ) -> Mismatch? {
+    private func memberMismatch(_ rules: JSONObject) -> Mismatch? {
         guard let members = value.object else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string) where members[name] == nil
         {
             // A read-only property is required in responses only (OpenAPI 3).
-            if known[name].map(resolved)?["readOnly"]?.bool == true { continue }
+            let schema = known[name].map { $0.resolved(in: context.document) ?? $0 }
+            if schema?["readOnly"]?.bool == true { continue }
             return Mismatch(
                 place: place + ParameterSchema.step(name), found: "nothing", expected: "a value")
         }
+        let others = rules["patternProperties"] == nil ? rules["additionalProperties"] : nil
         for (name, member) in members {
-            if let schema = known[name] {
-                if let found = mismatch(
-                    member, against: schema, at: place + ParameterSchema.step(name),
-                    depth: depth + 1)
-                {
-                    return found
-                }
-            } else if rules["patternProperties"] == nil, let others = rules["additionalProperties"]
-            {
-                if others.bool == false {
-                    return Mismatch(
-                        place: place + ParameterSchema.step(name), found: "a member of this name",
-                        expected: known.isEmpty
-                            ? "none" : "one of \(MethodDescription.list(known.memberNames))")
-                }
-                if let found = mismatch(
-                    member, against: others, at: place + ParameterSchema.step(name),
-                    depth: depth + 1)
-                {
-                    return found
-                }
+            guard let schema = known[name] ?? others else { continue }
+            let step = ParameterSchema.step(name)
+            if known[name] == nil, schema.bool == false {
+                return Mismatch(
+                    place: place + step, found: "a member of this name",
+                    expected: known.isEmpty
+                        ? "none" : "one of \(MethodDescription.list(known.memberNames))")
             }
+            if let found = mismatch(of: member, against: schema, at: step) { return found }
         }
         return nil
     }
 
-    private func combinationMismatch(
-        of value: JSONValue, rules: JSONObject, at place: String, depth: Int
-    ) -> Mismatch? {
+    private func combinationMismatch(_ rules: JSONObject) -> Mismatch? {
         for schema in rules["allOf"]?.array ?? [] {
-            if let found = mismatch(value, against: schema, at: place, depth: depth + 1) {
-                return found
-            }
+            if let found = mismatch(of: value, against: schema) { return found }
         }
         for name in ["anyOf", "oneOf"] {
             guard let schemas = rules[name]?.array, !schemas.isEmpty else { continue }
             var mismatches: [Mismatch] = []
             for schema in schemas {
-                guard let found = mismatch(value, against: schema, at: place, depth: depth + 1)
-                else { break }
+                guard let found = mismatch(of: value, against: schema) else { break }
                 mismatches.append(found)
             }
             guard mismatches.count == schemas.count else { continue }
             guard mismatches.count > 1 else { return mismatches[0] }
             let here = mismatches.filter { $0.place == place }
-            return Mismatch(
-                place: place, found: here.first?.found ?? value.typeName,
+            return mismatch(
+                found: here.first?.found ?? value.typeName,
                 expected: here.isEmpty
                     ? "one of \(schemas.count) forms"
                     : here.map(\.expected).joined(separator: ", or "))
         }
         return nil
-    }
-
-    // MARK: References
-
-    /// Returns a schema after following its references.
-    func resolved(_ schema: JSONValue) -> JSONValue {
-        var schema = schema
-        for _ in 0..<Self.maximumDepth {
-            guard let reference = schema["$ref"], let next = target(of: reference) else { break }
-            schema = next
-        }
-        return schema
-    }
-
-    /// Returns the reference's target in the document; nil if it has none there.
-    private func target(of reference: JSONValue) -> JSONValue? {
-        reference.string.flatMap { document.target(ofReference: $0) }
     }
 }
 

@@ -50,9 +50,6 @@ public struct SuppliedBody: Sendable, Hashable {
         )
     }
 
-    /// Returns whether the content of a body of some type is checked.
-    static func isRead(_ type: MediaType) -> Bool { type.isJSON || type.essence == formType }
-
     static let formType = "application/x-www-form-urlencoded"
 
     /// Returns the fields of a form (WHATWG URL, section 5.1).
@@ -105,7 +102,8 @@ extension MethodDescription {
 
     /// Returns whether the content of a body of this type would be checked, and not only its type.
     public func readsBody(ofType contentType: String) -> Bool {
-        bodyTypes?.isEmpty == false && MediaType(contentType).map(SuppliedBody.isRead) == true
+        guard bodyTypes?.isEmpty == false, let type = MediaType(contentType) else { return false }
+        return type.isJSON || type.essence == SuppliedBody.formType
     }
 
     /// Checks a body that is not made of parameters.

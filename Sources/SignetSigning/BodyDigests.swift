@@ -8,15 +8,11 @@ internal import SignetSystem
 public struct BodyDigests: Sendable, Hashable {
     /// The length of the body in bytes.
     public let byteCount: Int64
-    private let sha256: [UInt8]?
-    private let sha512: [UInt8]?
+    fileprivate let sha256: [UInt8]?
+    fileprivate let sha512: [UInt8]?
+}
 
-    fileprivate init(byteCount: Int64, sha256: [UInt8]?, sha512: [UInt8]?) {
-        self.byteCount = byteCount
-        self.sha256 = sha256
-        self.sha512 = sha512
-    }
-
+extension BodyDigests {
     /// Creates the value from digests that were computed elsewhere.
     ///
     /// - Parameters:

@@ -45,18 +45,12 @@ extension UInt8 {
     var isControl: Bool { (self < 0x20 && self != ASCII.tab) || self == 0x7F }
 
     /// Whether the byte is allowed in a token (RFC 9110, section 5.6.2).
-    var isToken: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x5E...0x7A, 0x7C, 0x7E: true  // 0-9 A-Z ^ _ ` a-z | ~
-        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E: true  // ! # $ % & ' * + - .
-        default: false
-        }
-    }
+    var isToken: Bool { isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
     /// Whether the byte is allowed in a path or a query (RFC 3986). Percent signs are not included.
     var isPathOrQuery: Bool {
-        isHostName || self == ASCII.colon || self == ASCII.at || self == ASCII.slash
-            || self == ASCII.question
+        isHostName || self == ASCII.slash || self == ASCII.question || self == ASCII.colon
+            || self == ASCII.at
     }
 
     /// Whether the byte is allowed in a registered name (RFC 3986, section 3.2.2).
@@ -69,10 +63,7 @@ extension UInt8 {
 
     /// Whether the byte is unreserved in URIs (RFC 3986, section 2.3).
     var isUnreserved: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
+        isLetterOrDigit || self == ASCII.minus || self == ASCII.dot || self == 0x5F || self == 0x7E
     }
 }
 
@@ -85,19 +76,12 @@ extension [UInt8] {
     /// Appends a number in decimal.
     mutating func append(decimal number: Int64) {
         if number < 0 { append(ASCII.minus) }
-        var rest = number.magnitude
-        var lower = count
-        repeat {
-            append(ASCII.zero + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        // The digits are in reverse order.
-        var upper = count - 1
-        while lower < upper {
-            swapAt(lower, upper)
-            lower += 1
-            upper -= 1
-        }
+        append(decimal: number.magnitude)
+    }
+
+    private mutating func append(decimal number: UInt64) {
+        if number >= 10 { append(decimal: number / 10) }
+        append(ASCII.zero + UInt8(number % 10))
     }
 
     /// Appends a String of RFC 9651, section 4.1.6. The bytes must be printable ASCII.
@@ -120,19 +104,15 @@ extension String {
 
     /// Whether both are equal except for the case of ASCII letters.
     func isSame(ignoringCaseOf other: String) -> Bool {
-        let (left, right) = (utf8.span, other.utf8.span)
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index].lowercased != right[index].lowercased {
-            return false
-        }
-        return true
+        utf8.count == other.utf8.count
+            && utf8.elementsEqual(other.utf8) { $0.lowercased == $1.lowercased }
     }
 
     /// Whether both are equal except for the case of ASCII letters; `lowercase` must be in lower
     /// case.
     func isSame(asLowercase lowercase: [UInt8]) -> Bool {
+        guard utf8.count == lowercase.count else { return false }
         let bytes = utf8.span
-        guard bytes.count == lowercase.count else { return false }
         for index in bytes.indices where bytes[index].lowercased != lowercase[index] {
             return false
         }

@@ -8,11 +8,6 @@ public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
     case sha512 = "sha-512"
 
     var algorithm: DigestAlgorithm { self == .sha256 ? .sha256 : .sha512 }
-
-    var nameBytes: [UInt8] { self == .sha256 ? Self.sha256Name : Self.sha512Name }
-
-    private static let sha256Name = Array("sha-256".utf8)
-    private static let sha512Name = Array("sha-512".utf8)
 }
 
 /// The field Content-Digest (RFC 9530, section 2). A signature that covers it proves the body.

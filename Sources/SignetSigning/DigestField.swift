@@ -1,24 +1,17 @@
 internal import SignetCrypto
 
 /// A digest field of RFC 9530: Content-Digest or Repr-Digest.
-enum DigestField: Sendable, Hashable, CaseIterable {
-    case content, representation
+enum DigestField: String, Sendable, Hashable, CaseIterable {
+    case content = "content-digest"
+    case representation = "repr-digest"
 
     var name: String { self == .content ? "Content-Digest" : "Repr-Digest" }
 
-    var nameBytes: [UInt8] { self == .content ? Self.contentName : Self.representationName }
-
-    private static let contentName = Array("content-digest".utf8)
-    private static let representationName = Array("repr-digest".utf8)
-
-    private static let deprecated = [
-        "md5", "sha", "unixsum", "unixcksum", "adler", "crc32c",
-    ].map { Array($0.utf8) }
-
-    /// Whether digests of this algorithm are recomputed.
-    static func isKnown(_ name: String) -> Bool {
-        BodyDigest.allCases.contains { $0.nameBytes.elementsEqual(name.utf8) }
+    var nameBytes: [UInt8] {
+        (self == .content ? ContentDigest.component : ReprDigest.component).nameBytes
     }
+
+    private static let deprecated = ["md5", "sha", "unixsum", "unixcksum", "adler", "crc32c"]
 
     /// Returns the field for a body.
     ///
@@ -31,7 +24,7 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         }
         var value: [UInt8] = []
         value.reserveCapacity(128)
-        value.append(contentsOf: algorithm.nameBytes)
+        value.append(algorithm.rawValue)
         value.append("=:")
         Base64.append(digest.span, as: .standard, to: &value)
         value.append(ASCII.colon)
@@ -83,11 +76,9 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         }
         var isChecked = false
         for member in digests.members {
-            let algorithm = Self.algorithm(named: member.key, in: digests)
-            guard
-                algorithm != nil
-                    || !Self.deprecated.contains(where: { digests.matches(member.key, bytes: $0) })
-            else {
+            let key = String(decoding: digests[member.key], as: UTF8.self)
+            let algorithm = BodyDigest(rawValue: key)
+            guard algorithm != nil || !Self.deprecated.contains(key) else {
                 throw SigningError(
                     .unsupportedDigest,
                     "\(name): found a deprecated algorithm, expected sha-256 or sha-512")
@@ -111,18 +102,17 @@ enum DigestField: Sendable, Hashable, CaseIterable {
         }
     }
 
-    private static func algorithm(
-        named name: Range<Int>, in digests: StructuredDictionary
-    ) -> BodyDigest? {
-        BodyDigest.allCases.first { digests.matches(name, bytes: $0.nameBytes) }
-    }
-
-    /// Returns the supported algorithms in a message's field; none if it is missing or malformed.
-    func algorithms(in fields: [SignableMessage.Field]) -> Set<BodyDigest> {
-        guard let text = fields.value(of: nameBytes),
-            let digests = try? StructuredDictionary(parsing: text, field: name)
-        else { return [] }
-        return Set(digests.members.compactMap { Self.algorithm(named: $0.key, in: digests) })
+    /// Returns the supported algorithms in all digest fields. Skips missing and malformed fields.
+    static func allAlgorithms(in fields: [SignableMessage.Field]) -> Set<BodyDigest> {
+        let algorithms = allCases.flatMap { field -> [BodyDigest] in
+            guard let text = fields.value(of: field.nameBytes),
+                let digests = try? StructuredDictionary(parsing: text, field: field.name)
+            else { return [] }
+            return digests.members.compactMap {
+                BodyDigest(rawValue: String(decoding: digests[$0.key], as: UTF8.self))
+            }
+        }
+        return Set(algorithms)
     }
 }
 

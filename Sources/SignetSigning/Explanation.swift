@@ -17,10 +17,7 @@ public struct Explanation: Sendable, Hashable {
     /// A base, or its beginning if there was a failure.
     struct Draft {
         var base: [UInt8]
-        var names: [String]
-        var values: [Range<Int>]
-        /// The parts, if they are not all ranges of the base.
-        var parts: [MessagePart]?
+        var parts: [MessagePart]
         /// The reason why the base is incomplete.
         var failure: SigningError?
     }
@@ -28,9 +25,7 @@ public struct Explanation: Sendable, Hashable {
     init(reason: SigningError?, draft: Draft?) {
         self.reason = reason
         self.base = draft.flatMap { $0.failure == nil ? $0.base : nil }
-        self.parts =
-            draft.map { $0.parts ?? MessagePart.all(named: $0.names, at: $0.values, in: $0.base) }
-            ?? []
+        self.parts = draft?.parts ?? []
     }
 
     /// The explanation as text: the reason, each part's name and value, and the base between two
@@ -77,17 +72,12 @@ extension Verifier {
         } catch {
             reason = error
         }
-        let draft: Explanation.Draft?
-        do throws(SigningError) {
-            draft =
-                switch scheme.kind {
-                case .rfc9421: try draftRFC9421(message)
-                case .saltedHMAC: try draftSaltedHMAC(message)
-                case .document(let plan): try draftScheme(plan, of: message)
-                }
-        } catch {
-            draft = nil
-        }
+        let draft =
+            switch scheme.kind {
+            case .rfc9421: try? draftRFC9421(message)
+            case .saltedHMAC: try? draftSaltedHMAC(message)
+            case .document(let plan): try? draftScheme(plan, of: message)
+            }
         return Explanation(reason: reason, draft: draft)
     }
 }

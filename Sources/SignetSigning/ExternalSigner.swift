@@ -38,12 +38,10 @@ public struct PreparedSignature: Sendable, Hashable {
     let draft: RFC9421Signer.Draft
 
     /// The bytes to sign.
-    public var base: [UInt8] { draft.base }
+    public var base: [UInt8] { draft.text.bytes }
 
     /// The parts of the message in the base, in order.
-    public var parts: [MessagePart] {
-        MessagePart.all(named: draft.names, at: draft.values, in: base)
-    }
+    public var parts: [MessagePart] { draft.text.parts }
 }
 
 extension MessageSigner {

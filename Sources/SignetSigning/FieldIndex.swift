@@ -7,47 +7,22 @@ struct FieldIndex {
     static let longestSearched = 64
 
     private let fields: [SignableMessage.Field]
-    /// The positions of each name's lines by lower-case name; nil until the first search.
-    private var positions: [[UInt8]: [Int]]?
+    /// The lines of each lower-case name; nil until the first search of a long list.
+    private var byName: [[UInt8]: [SignableMessage.Field]]?
 
     init(_ fields: [SignableMessage.Field]) { self.fields = fields }
 
-    /// Appends a field's combined value (RFC 9421, section 2.1): its lines joined by `, `.
-    ///
-    /// - Parameter name: The name in lower case.
-    /// - Returns: Whether the field exists.
-    mutating func appendValue(of name: [UInt8], to target: inout [UInt8]) -> Bool {
-        guard fields.count > Self.longestSearched else {
-            return fields.appendValue(of: name, to: &target)
-        }
-        guard let found = lines(of: name) else { return false }
-        for (index, position) in found.enumerated() {
-            if index > 0 { target.append(", ") }
-            target.append(contentsOf: fields[position].value)
-        }
-        return true
-    }
-
     /// Returns the values of a field's lines in order. The name must be in lower case.
-    mutating func values(of name: [UInt8]) -> [[UInt8]] {
-        guard fields.count > Self.longestSearched else { return fields.values(of: name) }
-        return (lines(of: name) ?? []).map { fields[$0].value }
-    }
+    mutating func values(of name: [UInt8]) -> [[UInt8]] { lines(of: name).values(of: name) }
 
     /// Returns a field's combined value, or nil if it is missing. The name must be in lower case.
-    mutating func value(of name: [UInt8]) -> [UInt8]? {
-        guard fields.count > Self.longestSearched else { return fields.value(of: name) }
-        var value: [UInt8] = []
-        return appendValue(of: name, to: &value) ? value : nil
-    }
+    mutating func value(of name: [UInt8]) -> [UInt8]? { lines(of: name).value(of: name) }
 
-    private mutating func lines(of name: [UInt8]) -> [Int]? {
-        if let positions { return positions[name] }
-        var made: [[UInt8]: [Int]] = [:]
-        for index in fields.indices {
-            made[fields[index].name.utf8.map(\.lowercased), default: []].append(index)
-        }
-        positions = made
-        return made[name]
+    /// Returns the lines of a field, or a short list that contains them.
+    private mutating func lines(of name: [UInt8]) -> [SignableMessage.Field] {
+        guard fields.count > Self.longestSearched else { return fields }
+        let index = byName ?? Dictionary(grouping: fields) { $0.name.utf8.map(\.lowercased) }
+        byName = index
+        return index[name] ?? []
     }
 }

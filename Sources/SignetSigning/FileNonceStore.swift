@@ -90,7 +90,8 @@ public final class FileNonceStore: NonceStore {
                 let file = try LockedFile(path: path, until: deadline, requirePrivate: true)
                 try state.readNewLines(of: file, limit: limit)
                 guard !state.remembers(entry, at: now) else { throw SigningError.replayed }
-                try state.requireNothingForgotten(at: now)
+                try SigningError.requireNothingForgotten(
+                    at: now, lastForgotten: state.lastForgotten)
                 try state.add(entry, to: file, now: now, limit: limit, isDurable: isDurable)
             } catch let error as SigningError {
                 throw error

@@ -57,21 +57,17 @@ public struct MessageSigner: Sendable {
     /// A signature, with the bytes that were signed and the fields that were added.
     public struct Result: Sendable, Hashable {
         /// Exactly the bytes that were signed.
-        public let base: [UInt8]
+        public var base: [UInt8] { text.bytes }
         /// The fields that were added to the message, in order.
         public let addedFields: [SignableMessage.Field]
-        private let names: [String]
-        private let values: [Range<Int>]
+        private let text: SignedText
         private let origin: Origin
 
         init(
-            base: [UInt8], addedFields: [SignableMessage.Field], names: [String] = [],
-            values: [Range<Int>] = [], origin: SchemeEvaluator? = nil
+            text: SignedText, addedFields: [SignableMessage.Field], origin: SchemeEvaluator? = nil
         ) {
-            self.base = base
+            self.text = text
             self.addedFields = addedFields
-            self.names = names
-            self.values = values
             self.origin = Origin(run: origin)
         }
 
@@ -81,8 +77,7 @@ public struct MessageSigner: Sendable {
         /// including those that are only hashed. If the body is hashed, the part is the hash, not
         /// the body.
         public var parts: [MessagePart] {
-            origin.run.map { SchemeTrace(of: $0).parts }
-                ?? MessagePart.all(named: names, at: values, in: base)
+            origin.run.map { SchemeTrace(of: $0).parts } ?? text.parts
         }
 
         /// The source of `parts` for a scheme document. Doesn't take part in `==`.
@@ -209,10 +204,7 @@ public struct MessageSigner: Sendable {
     public func prepare(
         _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> PreparedSignature {
-        guard case .rfc9421(let signer) = engine else {
-            throw SigningError(
-                .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
-        }
+        let signer = try signerForExternalKeys
         let nonce = try checkedNonce(nonce, now: now)
         let draft = try signer.draft(&message, created: now, expiration: expiration, nonce: nonce)
         return PreparedSignature(keyID: keyID, algorithm: signer.algorithm, draft: draft)
@@ -230,11 +222,17 @@ public struct MessageSigner: Sendable {
     public func apply(
         _ signature: [UInt8], of prepared: PreparedSignature, to message: inout SignableMessage
     ) throws(SigningError) -> Result {
-        guard case .rfc9421(let signer) = engine else {
-            throw SigningError(
-                .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
+        try signerForExternalKeys.apply(signature, of: prepared.draft, to: &message)
+    }
+
+    private var signerForExternalKeys: RFC9421Signer {
+        get throws(SigningError) {
+            guard case .rfc9421(let signer) = engine else {
+                throw SigningError(
+                    .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
+            }
+            return signer
         }
-        return try signer.apply(signature, of: prepared.draft, to: &message)
     }
 
     /// Returns the digests that are needed to sign a message whose body isn't in memory.
@@ -244,11 +242,18 @@ public struct MessageSigner: Sendable {
     public func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
         switch engine {
         case .rfc9421(let signer):
-            DigestField.allCases.reduce(into: [signer.digest]) { found, field in
-                found.formUnion(field.algorithms(in: message.fields))
-            }
+            DigestField.allAlgorithms(in: message.fields).union([signer.digest])
         case .saltedHMAC(let signer): [signer.digest]
         case .document(let signer): signer.bodyDigests
+        }
+    }
+
+    /// Whether the scheme signs the parameters of a form or a flat XML body instead of the body's bytes.
+    package func readsParameters(inBodyOf message: SignableMessage) -> Bool {
+        if case .document(let signer) = engine {
+            signer.readsParameters(inBodyOf: message)
+        } else {
+            false
         }
     }
 

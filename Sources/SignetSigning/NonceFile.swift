@@ -12,8 +12,7 @@ struct NonceFile {
         init(keyID: String, nonce: String, expiration: Int64) {
             identity = NonceIdentity(nonce, of: keyID)
             self.expiration = expiration
-            line = NonceFile.line(
-                expiration: expiration, keyID: Array(keyID.utf8), nonce: Array(nonce.utf8))
+            line = NonceFile.line(expiration: expiration, keyID: keyID, nonce: nonce)
         }
     }
 
@@ -24,7 +23,7 @@ struct NonceFile {
 
     private var remembered: [NonceIdentity: Int64] = [:]
     /// The last expiration of a line that was dropped.
-    private var lastForgotten: Int64?
+    private(set) var lastForgotten: Int64?
     /// The first line as it was read. A replaced file has another one.
     private var header: [UInt8] = []
     /// The offset up to which the file was read.
@@ -36,11 +35,6 @@ struct NonceFile {
 
     func remembers(_ entry: Entry, at now: Int64) -> Bool {
         remembered[entry.identity].map { $0 >= now } ?? false
-    }
-
-    /// Refuses a time at which a dropped nonce was still live.
-    func requireNothingForgotten(at now: Int64) throws(SigningError) {
-        try SigningError.requireNothingForgotten(at: now, lastForgotten: lastForgotten)
     }
 
     /// Reads the lines that were added since the last call.
@@ -127,7 +121,7 @@ struct NonceFile {
         let bytes = try file.read(from: start, count: position - start)
         var kept: [UInt8] = []
         var lastDropped = lastForgotten
-        let end = isFull ? now : now.subtractingWithoutOverflow(nonceGrace)
+        let end = isFull ? now : max(now, .min + nonceGrace) - nonceGrace
         for old in bytes.split(separator: ASCII.lineFeed) {
             let expiration = Int64(
                 String(decoding: old.prefix { $0 != ASCII.space }, as: UTF8.self))
@@ -141,20 +135,14 @@ struct NonceFile {
             nextCompaction = position * 2
             return false
         }
-        let mark = lastDropped.map { Self.line(expiration: $0, keyID: [], nonce: []) } ?? []
+        let mark = lastDropped.map { Self.line(expiration: $0, keyID: "", nonce: "") } ?? []
         try file.replace(with: try Self.newHeader() + mark + kept + line)
         return true
     }
 
-    private static func line(expiration: Int64, keyID: [UInt8], nonce: [UInt8]) -> [UInt8] {
-        var line: [UInt8] = []
-        line.append(decimal: expiration)
-        line.append(ASCII.space)
-        line.append(Base64.encode(keyID, as: .url))
-        line.append(ASCII.space)
-        line.append(Base64.encode(nonce, as: .url))
-        line.append(ASCII.lineFeed)
-        return line
+    private static func line(expiration: Int64, keyID: String, nonce: String) -> [UInt8] {
+        let texts = [keyID, nonce].map { Base64.encode(Array($0.utf8), as: .url) }
+        return Array("\(expiration) \(texts[0]) \(texts[1])\n".utf8)
     }
 
     private static func newHeader() throws -> [UInt8] {
@@ -165,16 +153,11 @@ struct NonceFile {
 
     /// Whether the bytes are a valid first line, or the beginning of one.
     private static func isHeader(_ bytes: [UInt8]) -> Bool {
-        for (index, byte) in bytes.enumerated() {
-            let isRight =
-                index < mark.count
-                ? byte == mark[index]
-                : index == headerLength - 1
-                    ? byte == ASCII.lineFeed
-                    : byte.isLetterOrDigit || byte == ASCII.minus || byte == 0x5F
-            guard isRight else { return false }
-        }
-        return true
+        let rest = bytes.dropFirst(mark.count)
+        return mark.starts(with: bytes.prefix(mark.count))
+            && rest.prefix(nameLength).allSatisfy {
+                $0.isLetterOrDigit || $0 == ASCII.minus || $0 == 0x5F
+            } && [[], [ASCII.lineFeed]].contains(rest.dropFirst(nameLength))
     }
 
     private static var malformed: SigningError {

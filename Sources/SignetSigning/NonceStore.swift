@@ -59,13 +59,7 @@ struct NonceIdentity: Hashable, Sendable {
     let bytes: [UInt8]
 
     init(_ nonce: String, of keyID: String) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(keyID.utf8.count + nonce.utf8.count + 4)
-        bytes.append(decimal: Int64(keyID.utf8.count))
-        bytes.append(ASCII.colon)
-        bytes.append(keyID)
-        bytes.append(nonce)
-        self.bytes = bytes
+        bytes = Array("\(keyID.utf8.count):\(keyID)\(nonce)".utf8)
     }
 }
 
@@ -133,7 +127,7 @@ public final class MemoryNonceStore: NonceStore {
         let expiration = max(expiration, 0)
         let capacity = capacity
         try state.withLock { (state) throws(SigningError) in
-            state.forget(before: now.subtractingWithoutOverflow(nonceGrace))
+            state.forget(before: max(now, .min + nonceGrace) - nonceGrace)
             if let known = state.remembered[identity], known >= now { throw SigningError.replayed }
             if state.remembered.count >= capacity { state.forget(before: now) }
             try SigningError.requireNothingForgotten(at: now, lastForgotten: state.lastForgotten)
@@ -144,12 +138,5 @@ public final class MemoryNonceStore: NonceStore {
             state.bySecond[expiration, default: []].append(identity)
             state.earliest = min(state.earliest, expiration)
         }
-    }
-}
-
-extension Int64 {
-    func subtractingWithoutOverflow(_ other: Int64) -> Int64 {
-        let (difference, isTooMuch) = subtractingReportingOverflow(other)
-        return isTooMuch ? .min : difference
     }
 }

@@ -46,11 +46,7 @@ extension SignableMessage.Request {
 
     /// Appends the absolute path, or `/` if it is empty (RFC 9421, section 2.2.6).
     func appendPath(to text: inout [UInt8]) {
-        if path.isEmpty {
-            text.append(ASCII.slash)
-        } else {
-            text.append(contentsOf: target[path])
-        }
+        text.append(contentsOf: path.isEmpty ? [ASCII.slash] : target[path])
     }
 
     /// Appends `?` and the query, or only `?` without a query (RFC 9421, section 2.2.7).

@@ -187,40 +187,30 @@ extension SignableMessage.Request {
                 path: target.endIndex..<target.endIndex, query: nil)
             return
         }
-        var own = scheme
-        var authority = host
-        var pathStart = 0
-        if let absolute = AbsoluteForm(target) {
-            own = absolute.scheme
-            authority = Array(target[absolute.authority])
-            pathStart = absolute.authority.upperBound
-        }
+        let absolute = Self.absoluteForm(of: target)
+        let pathStart = absolute?.authority.endIndex ?? 0
         let question = target[pathStart...].firstIndex(of: ASCII.question)
         var path = pathStart..<(question ?? target.endIndex)
         if target == [0x2A] { path = target.endIndex..<target.endIndex }
         self.init(
-            method: method, scheme: own, authority: authority, target: target, path: path,
+            method: method, scheme: absolute?.scheme ?? scheme,
+            authority: absolute.map { Array($0.authority) } ?? host, target: target, path: path,
             query: question.map { ($0 + 1)..<target.endIndex })
     }
-}
 
-/// A target that is an absolute http or https URI (RFC 9112, section 3.2.2).
-private struct AbsoluteForm {
-    let scheme: SignableMessage.Scheme
-    let authority: Range<Int>
-
-    init?(_ target: [UInt8]) {
+    /// Returns the beginning of a target that is an absolute http or https URI (RFC 9112, section
+    /// 3.2.2).
+    private static func absoluteForm(
+        of target: [UInt8]
+    ) -> (scheme: SignableMessage.Scheme, authority: ArraySlice<UInt8>)? {
         guard let first = target.first, first != ASCII.slash,
             let colon = target.firstIndex(of: ASCII.colon),
-            target[colon...].starts(with: [ASCII.colon, ASCII.slash, ASCII.slash]),
+            target[colon...].starts(with: "://".utf8),
             let scheme = SignableMessage.Scheme(
                 rawValue: String(decoding: target[..<colon].map(\.lowercased), as: UTF8.self))
         else { return nil }
-        let start = colon + 3
-        let end =
-            target[start...].firstIndex { $0 == ASCII.slash || $0 == ASCII.question }
-            ?? target.endIndex
-        self.scheme = scheme
-        self.authority = start..<end
+        return (
+            scheme, target[(colon + 3)...].prefix { $0 != ASCII.slash && $0 != ASCII.question }
+        )
     }
 }

@@ -236,46 +236,36 @@ extension SignableMessage {
 extension [SignableMessage.Field] {
     /// Returns the values of a field in order. The name must be in lower case.
     func values(of name: [UInt8]) -> [[UInt8]] {
-        var values: [[UInt8]] = []
-        for field in self where field.name.isSame(asLowercase: name) {
-            values.append(field.value)
-        }
-        return values
+        filter { $0.name.isSame(asLowercase: name) }.map(\.value)
     }
 
-    /// Appends a field's combined value (RFC 9421, section 2.1): its lines joined by `, `.
+    /// Appends a field's combined value.
     ///
     /// - Returns: Whether the field exists.
     func appendValue(of name: [UInt8], to target: inout [UInt8]) -> Bool {
-        var isPresent = false
-        for field in self where field.name.isSame(asLowercase: name) {
-            if isPresent {
-                target.append(ASCII.comma)
-                target.append(ASCII.space)
-            }
-            target.append(contentsOf: field.value)
-            isPresent = true
-        }
-        return isPresent
+        guard let value = value(of: name) else { return false }
+        target.append(contentsOf: value)
+        return true
     }
 
-    /// Returns a field's combined value, or nil if it is missing. Doesn't copy a single line.
+    /// Returns a field's combined value (RFC 9421, section 2.1): its lines joined by `, `. Returns
+    /// nil if it is missing. Doesn't copy a single line.
     func value(of name: [UInt8]) -> [UInt8]? {
-        var single: [UInt8]?
-        for field in self where field.name.isSame(asLowercase: name) {
-            if single == nil {
-                single = field.value
-            } else {
-                var joined: [UInt8] = []
-                _ = appendValue(of: name, to: &joined)
-                return joined
+        var value: [UInt8]?
+        // Indices, because a loop over the fields would copy each.
+        for index in indices where self[index].name.isSame(asLowercase: name) {
+            guard value != nil else {
+                value = self[index].value
+                continue
             }
+            value?.append(", ")
+            value?.append(contentsOf: self[index].value)
         }
-        return single
+        return value
     }
 
     func contains(name: [UInt8]) -> Bool {
-        contains { $0.name.isSame(asLowercase: name) }
+        indices.contains { self[$0].name.isSame(asLowercase: name) }
     }
 }
 

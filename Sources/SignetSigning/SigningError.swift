@@ -180,17 +180,11 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether verification failed because of the verifier itself, not the message: a full, broken
     /// or unreachable nonce store, or OpenSSL. Respond with status 503, not 401.
     public var isOwnFailure: Bool {
-        switch code {
-        case .nonceStoreFull, .nonceStoreFailed, .nonceStoreUnavailable, .cryptoFailed: true
-        default: false
-        }
+        [.nonceStoreFull, .nonceStoreFailed, .nonceStoreUnavailable, .cryptoFailed].contains(code)
     }
 
     /// Whether the message or its signature is malformed, so that no other key or time would help.
     public var isSyntax: Bool {
-        switch code {
-        case .malformedMessage, .malformedSignature, .malformedDigest: true
-        default: false
-        }
+        [.malformedMessage, .malformedSignature, .malformedDigest].contains(code)
     }
 }

@@ -19,9 +19,7 @@ extension SigningScheme {
     ///   `FileFailure`.
     package init(nameOrFile name: String, insecure: Bool) throws {
         guard Self.isFile(name) else {
-            self =
-                insecure
-                ? try .Insecure.scheme(named: name) : try SigningScheme(named: name)
+            try self.init(named: name, insecure: insecure)
             return
         }
         try self.init(file: name, insecure: insecure)
@@ -33,9 +31,7 @@ extension SigningScheme {
     package init(file: String, insecure: Bool) throws {
         let document = try InputFile.read(file, limit: 1 << 20)
         do throws(SigningError) {
-            self =
-                insecure
-                ? try .Insecure.scheme(document: document) : try SigningScheme(document: document)
+            try self.init(document: document, insecure: insecure)
         } catch {
             throw SigningError(error.code, "\(printable(file)): \(error.message)")
         }

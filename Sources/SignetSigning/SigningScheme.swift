@@ -109,7 +109,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private init(named name: String, insecure: Bool) throws(SigningError) {
+    init(named name: String, insecure: Bool) throws(SigningError) {
         for scheme in [Self.rfc9421, .saltedHMAC] where scheme.name.utf8.elementsEqual(name.utf8) {
             self = scheme
             return
@@ -122,7 +122,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         try self.init(document: found.bytes, insecure: insecure)
     }
 
-    private init(document: [UInt8], insecure: Bool) throws(SigningError) {
+    init(document: [UInt8], insecure: Bool) throws(SigningError) {
         guard document.count <= 256 << 10 else {
             throw SigningError(
                 .malformedScheme,
@@ -135,7 +135,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             throw SigningError(.malformedScheme, "the scheme is not JSON: \(error.message)")
         }
         guard let object = value.object else {
-            throw SchemeReader.wrong(value, at: "$", expected: "an object")
+            throw SchemeValue(json: value, path: "$").wrong(expected: "an object")
         }
         if let engine = object["engine"]?.string {
             self = try Self.withEngine(engine, document: object)

@@ -70,12 +70,7 @@ public struct StreamedSigning: ~Copyable, Sendable {
         let nonce = try signer.checkedNonce(nonce, now: now)
         let draft = try engine.draft(
             &message, created: now, expiration: expiration, nonce: nonce, plan: plan)
-        guard let key = engine.key else {
-            throw SigningError(.wrongKeyUse, "the key is held elsewhere")
-        }
-        let fields = engine.fields(of: draft, signature: try key.sign(draft.base))
-        return MessageSigner.Result(
-            base: draft.base, addedFields: [digest] + fields, names: draft.names,
-            values: draft.values)
+        let fields = engine.fields(of: draft, signature: try engine.signature(of: draft))
+        return MessageSigner.Result(text: draft.text, addedFields: [digest] + fields)
     }
 }

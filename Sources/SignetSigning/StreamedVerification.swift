@@ -39,9 +39,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
     fileprivate init(
         verifier: Verifier, message: SignableMessage, head: VerifiedMessage?, now: Int64
     ) throws(SigningError) {
-        var algorithms = DigestField.allCases.reduce(into: Set<BodyDigest>()) { found, field in
-            found.formUnion(field.algorithms(in: message.fields))
-        }
+        var algorithms = DigestField.allAlgorithms(in: message.fields)
         // The trailers, or the key that they name, may require either digest.
         if head == nil || algorithms.isEmpty { algorithms = Set(BodyDigest.allCases) }
         let declared = try message.declaredLength
@@ -96,10 +94,10 @@ public struct StreamedVerification: ~Copyable, Sendable {
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
-        let message = try whole(trailers)
-        guard isHeadVerified else { return try verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: startTime).0
+        let verifier = verifier
+        let (verified, claims) = try verdict(trailers, now: now)
+        if let claims { try verifier.remember(claims, now: now) }
+        return verified
     }
 
     /// Finishes the verification after the last byte of the body. Suspends the task while the nonce
@@ -113,17 +111,20 @@ public struct StreamedVerification: ~Copyable, Sendable {
     public consuming func finish(
         trailers: [SignableMessage.Field] = [], now: Int64
     ) async throws(SigningError) -> VerifiedMessage {
-        let (verifier, isHeadVerified, startTime) = (verifier, isHeadVerified, startTime)
-        let message = try whole(trailers)
-        guard isHeadVerified else { return try await verifier.verifyStreamed(message, now: now) }
-        return try verifier.verdict(message, now: startTime).0
+        let verifier = verifier
+        let (verified, claims) = try verdict(trailers, now: now)
+        if let claims { try await verifier.remember(claims, now: now) }
+        return verified
     }
 
-    private consuming func whole(
-        _ trailers: [SignableMessage.Field]
-    ) throws(SigningError) -> SignableMessage {
+    /// Does all checks except that of the nonce's first use. Returns the claims if their nonce isn't
+    /// stored yet.
+    private consuming func verdict(
+        _ trailers: [SignableMessage.Field], now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims?) {
         if let failure { throw failure }
-        let declared = declared
+        let (verifier, declared, isHeadVerified) = (verifier, declared, isHeadVerified)
+        let time = isHeadVerified ? startTime : now
         var message = message
         let digests = try digester.finish()
         if let declared, digests.byteCount != declared {
@@ -132,10 +133,14 @@ public struct StreamedVerification: ~Copyable, Sendable {
         }
         message.setBody(digests)
         message.trailers += trailers
-        return message
+        let (verified, claims) = try verifier.check(message, now: time)
+        guard message.content.isEmpty || verifier.provesBody(verified) else {
+            throw Self.notCovered
+        }
+        return (verified, isHeadVerified ? nil : claims)
     }
 
-    fileprivate static var notCovered: SigningError {
+    private static var notCovered: SigningError {
         SigningError(.notCovered, "the signature doesn't cover the body")
     }
 }
@@ -226,42 +231,13 @@ extension Verifier {
         return (message, nil, nil)
     }
 
-    /// Does all checks except that of the nonce's first use, for a message whose body was digested.
-    fileprivate func verdict(
-        _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let (verified, claims) = try check(message, now: now)
-        guard message.content.isEmpty || provesBody(verified) else {
-            throw StreamedVerification.notCovered
-        }
-        return (verified, claims)
-    }
-
-    fileprivate func verifyStreamed(
-        _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> VerifiedMessage {
-        let (verified, claims) = try verdict(message, now: now)
-        try remember(claims, now: now)
-        return verified
-    }
-
-    fileprivate func verifyStreamed(
-        _ message: SignableMessage, now: Int64
-    ) async throws(SigningError) -> VerifiedMessage {
-        let (verified, claims) = try verdict(message, now: now)
-        try await remember(claims, now: now)
-        return verified
-    }
-
     /// Whether the proof covers the message's own body, directly or by a recomputed digest.
     fileprivate func provesBody(_ verified: VerifiedMessage) -> Bool {
         guard case .rfc9421 = scheme.kind else {
             return verified["body-digest"] != nil || verified["body"] != nil
         }
-        let components = verified.names.flatMap {
-            (try? ComponentIdentifier.list(parsing: $0)) ?? []
-        }
-        return components.compactMap(CoveragePlan.Digest.init).contains { digest in
+        let components = verified.names.compactMap { try? ComponentIdentifier.list(parsing: $0) }
+        return components.joined().compactMap(CoveragePlan.Digest.init).contains { digest in
             !digest.isOfRequest && (digest.field == .content || policy.checksRepresentation)
         }
     }

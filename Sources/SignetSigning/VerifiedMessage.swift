@@ -23,14 +23,14 @@ public struct VerifiedMessage: Sendable, Hashable {
 
     /// The covered values.
     private enum Content: Sendable, Hashable {
-        /// Ranges of the signed text, each with a name.
-        case text([UInt8], names: [String], values: [Range<Int>])
+        /// Parts of the signed text.
+        case text(SignedText)
         /// Parts of the message. No other parts are ever returned.
         case message(SignableMessage, [SchemeCoverage.Part])
 
         var names: [String] {
             switch self {
-            case .text(_, let names, _): names
+            case .text(let text): text.names
             case .message(_, let parts): parts.map(\.name)
             }
         }
@@ -38,19 +38,12 @@ public struct VerifiedMessage: Sendable, Hashable {
         /// The covered values, which are all that `==` compares.
         var parts: [MessagePart] {
             switch self {
-            case .text(let base, let names, let values):
-                MessagePart.all(named: names, at: values, in: base)
+            case .text(let text): return text.parts
             case .message(let message, let parts):
-                Self.parts(parts, of: message)
-            }
-        }
-
-        private static func parts(
-            _ parts: [SchemeCoverage.Part], of message: SignableMessage
-        ) -> [MessagePart] {
-            var fields = FieldIndex(message.fields)
-            return parts.map {
-                MessagePart(identifier: $0.name, value: $0.value(in: message, fields: &fields))
+                var fields = FieldIndex(message.fields)
+                return parts.map {
+                    MessagePart(identifier: $0.name, value: $0.value(in: message, fields: &fields))
+                }
             }
         }
 
@@ -60,8 +53,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     }
 
     init(
-        scheme: SigningScheme, claims: SignatureClaims, base: [UInt8], names: [String],
-        values: [Range<Int>], body: [UInt8]?
+        scheme: SigningScheme, claims: SignatureClaims, text: SignedText, body: [UInt8]?
     ) {
         self.body = body
         self.scheme = scheme
@@ -70,7 +62,7 @@ public struct VerifiedMessage: Sendable, Hashable {
         self.expiration = claims.expiration
         self.nonce = claims.nonce
         self.tag = claims.tag
-        self.content = .text(base, names: names, values: values)
+        self.content = .text(text)
     }
 
     /// Creates the proof for a scheme document, whose text doesn't contain every covered value.
@@ -129,11 +121,18 @@ public struct MessagePart: Sendable, Hashable {
     public let identifier: String
     /// The value that was signed.
     public let value: [UInt8]
+}
 
-    static func all(
-        named names: [String], at values: [Range<Int>], in base: [UInt8]
-    ) -> [MessagePart] {
-        zip(names, values).map { MessagePart(identifier: $0, value: Array(base[$1])) }
+/// A text that is signed, and where it contains parts of the message.
+struct SignedText: Sendable, Hashable {
+    var bytes: [UInt8] = []
+    /// The names of the parts.
+    var names: [String] = []
+    /// The ranges of the parts' values. If the text is incomplete, there are fewer than names.
+    var values: [Range<Int>] = []
+
+    var parts: [MessagePart] {
+        zip(names, values).map { MessagePart(identifier: $0, value: Array(bytes[$1])) }
     }
 }
 

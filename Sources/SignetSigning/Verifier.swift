@@ -63,12 +63,8 @@ public final class Verifier: Sendable {
                     .unsupportedOption,
                     "salted-hmac-v1: the policy cannot have a tag, a nonce or algorithms")
             }
-            guard
-                policy.coveredComponents?.allSatisfy({
-                    $0.source == .field && $0.parameters.isEmpty
-                })
-                    ?? true
-            else {
+            let components = policy.coveredComponents ?? []
+            guard components.allSatisfy({ $0.source == .field && $0.parameters.isEmpty }) else {
                 throw SigningError(
                     .unsupportedComponent,
                     "salted-hmac-v1: the covered components must be fields without parameters")

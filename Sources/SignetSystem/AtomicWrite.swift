@@ -1,10 +1,5 @@
+internal import Glibc
 internal import SignetBase
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// Replaces files atomically: writes a temporary file, waits until the disk has it, and renames it.
 ///
@@ -36,7 +31,7 @@ enum AtomicWrite {
         _ bytes: Span<UInt8>, to path: String, mode: UInt32, expecting expected: Expectation
     ) throws(FileFailure) -> Descriptor {
         let target = try Target(path)
-        let temporary = try Temporary(for: target)
+        let temporary = try Temporary.make(for: target)
         let signals = temporary.signals
         defer { signals.restore() }
         do throws(FileFailure) {
@@ -44,22 +39,20 @@ enum AtomicWrite {
             try rename(temporary.name, to: target, expecting: expected)
         } catch {
             guard target.remove(temporary.name) else {
-                throw FileFailure(
-                    path: path, operation: error.operation,
-                    reason:
-                        "\(error.reason); the temporary file \(printable(temporary.name)) remains",
-                    kind: error.kind)
+                throw error.causing(
+                    error.operation, of: path,
+                    because:
+                        "\(error.reason); the temporary file \(printable(temporary.name)) remains")
             }
             throw error
         }
         do throws(FileFailure) {
             try target.folder.synchronize()
         } catch {
-            throw FileFailure(
-                path: path, operation: "write",
-                reason: "the new file was written, but the disk did not confirm the folder "
-                    + "(\(error.reason)): after a power failure, the old file may be back",
-                kind: error.kind)
+            throw error.causing(
+                "write", of: path,
+                because: "the new file was written, but the disk did not confirm the folder "
+                    + "(\(error.reason)): after a power failure, the old file may be back")
         }
         return temporary.file
     }
@@ -76,9 +69,7 @@ enum AtomicWrite {
                     + "(\(unsafe String(cString: strerror(errno))))", kind: .system)
         }
         // Set again, because the process's umask may have removed bits.
-        guard fchmod(file.number, mode) == 0 else {
-            throw FileFailure(path: file.path, operation: "write", errno: errno)
-        }
+        guard fchmod(file.number, mode) == 0 else { throw file.failure("write") }
         try file.writeAll(bytes)
         try file.synchronize()
     }
@@ -98,7 +89,7 @@ enum AtomicWrite {
             }
         }
         guard unsafe renameat(folder, name, folder, target.name) == 0 else {
-            throw FileFailure(path: target.path, operation: "write", errno: errno)
+            throw target.failure("write")
         }
     }
 
@@ -108,11 +99,11 @@ enum AtomicWrite {
         let folder = target.folder.number
         if SystemCalls.renameWithoutReplacing(name, to: target.name, in: folder) { return }
         guard [EINVAL, ENOSYS, EOPNOTSUPP, EPERM].contains(errno) else {
-            throw FileFailure(path: target.path, operation: "create", errno: errno)
+            throw target.failure("create")
         }
         // The kernel or file system doesn't support it: add the new name, then remove the old one.
         guard unsafe linkat(folder, name, folder, target.name, 0) == 0 else {
-            throw FileFailure(path: target.path, operation: "create", errno: errno)
+            throw target.failure("create")
         }
         _ = target.remove(name)
     }
@@ -133,11 +124,22 @@ enum AtomicWrite {
             do throws(FileFailure) {
                 self.folder = try Descriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
             } catch {
-                throw FileFailure(
-                    path: path, operation: "write", reason: error.reason, kind: error.kind)
+                throw error.causing("write", of: path)
             }
             self.name = name
             self.path = path
+        }
+
+        /// The beginning of the names of its temporary files.
+        ///
+        /// A name can have 255 bytes. Long names may collide here; their writers wait for each other.
+        var temporaryName: String {
+            ".\(String(decoding: name.utf8.prefix(160), as: UTF8.self)).signet-\(geteuid())"
+        }
+
+        /// Returns the failure of an operation that has just set `errno`.
+        borrowing func failure(_ operation: String) -> FileFailure {
+            FileFailure(path: path, operation: operation, errno: errno)
         }
 
         /// Returns the owner and group of the existing file, if it belongs to another user.
@@ -165,47 +167,37 @@ enum AtomicWrite {
         let name: String
         let signals: SignalMask
 
-        init(for target: borrowing Target) throws(FileFailure) {
-            // A name can have 255 bytes. Long names may collide here; their writers wait for each
-            // other.
-            let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
-            let name = ".\(shown).signet-\(geteuid())"
+        /// Waits until no other writer has the target's temporary name, and creates the file.
+        static func make(for target: borrowing Target) throws(FileFailure) -> Temporary {
+            let name = target.temporaryName
             var backoff = Backoff()
             while true {
-                let signals = SignalMask()
-                do throws(FileFailure) {
-                    if let file = try Self.create(name + ".tmp", for: target) {
-                        self.init(file: file, name: name + ".tmp", signals: signals)
-                        return
-                    }
-                } catch {
-                    signals.restore()
-                    throw error
-                }
-                signals.restore()
+                if let made = try Temporary(named: name + ".tmp", for: target) { return made }
                 switch try StaleFile.remove(name + ".tmp", of: target) {
                 case .removed: continue
                 case .locked:
                     guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(target.path) }
                 case .foreign:
                     let free = "\(name)-\(TemporaryName.suffix()).tmp"
-                    let signals = SignalMask()
-                    do throws(FileFailure) {
-                        guard let file = try Self.create(free, for: target) else {
-                            throw FileFailure(path: target.path, operation: "write", errno: EEXIST)
-                        }
-                        self.init(file: file, name: free, signals: signals)
-                        return
-                    } catch {
-                        signals.restore()
-                        throw error
-                    }
+                    if let made = try Temporary(named: free, for: target) { return made }
+                    throw FileFailure(path: target.path, operation: "write", errno: EEXIST)
                 }
             }
         }
 
-        private init(file: consuming Descriptor, name: String, signals: SignalMask) {
-            self.file = file
+        /// Blocks the signals and creates the file. Returns nil if it cannot have the name.
+        private init?(named name: String, for target: borrowing Target) throws(FileFailure) {
+            let signals = SignalMask()
+            do throws(FileFailure) {
+                guard let file = try Self.create(name, for: target) else {
+                    signals.restore()
+                    return nil
+                }
+                self.file = file
+            } catch {
+                signals.restore()
+                throw error
+            }
             self.name = name
             self.signals = signals
         }
@@ -223,8 +215,7 @@ enum AtomicWrite {
                 )
             } catch {
                 if error.kind == .alreadyExists { return nil }
-                throw FileFailure(
-                    path: target.path, operation: "write", reason: error.reason, kind: error.kind)
+                throw error.causing("write", of: target.path)
             }
             do throws(FileFailure) {
                 switch try file.tryLock() {
@@ -262,7 +253,7 @@ private enum StaleFile {
         do throws(FileFailure) {
             file = try Descriptor(
                 named: name, in: target.folder.number,
-                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shownAs: target.path)
+                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, shownAs: target.path)
         } catch {
             return error.kind == .notFound ? .removed : .foreign
         }

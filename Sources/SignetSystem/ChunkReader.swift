@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Reads a file, a pipe or standard input in chunks, into one reused buffer.
 package struct ChunkReader: ~Copyable {
@@ -47,8 +43,6 @@ package struct ChunkReader: ~Copyable {
     /// - Throws: `FileFailure`, for example for a pipe.
     package mutating func rewind() throws(FileFailure) {
         count = 0
-        guard lseek(file.number, 0, SEEK_SET) == 0 else {
-            throw FileFailure(path: file.path, operation: "read again", errno: errno)
-        }
+        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw file.failure("read again") }
     }
 }

@@ -1,15 +1,11 @@
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Musl)
-    package import Musl
-#endif
+internal import Glibc
 
 /// An open file, closed by its only owner and never inherited by a child process.
-package struct Descriptor: ~Copyable {
+struct Descriptor: ~Copyable {
     let number: Int32
     let path: String
 
-    package init(adopting number: Int32, path: String) {
+    init(adopting number: Int32, path: String) {
         self.number = number
         self.path = path
     }
@@ -17,6 +13,13 @@ package struct Descriptor: ~Copyable {
     /// Opens an existing file or folder. Doesn't wait for the other end of a pipe.
     init(opening path: String, flags: Int32) throws(FileFailure) {
         try self.init(named: path, in: AT_FDCWD, flags: flags | O_NONBLOCK, shownAs: path)
+    }
+
+    /// Opens a copy of an open descriptor, with a number above 2. The other one stays open.
+    init(copying number: Int32, path: String) throws(FileFailure) {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw FileFailure(path: path, operation: "read", errno: errno) }
+        self.init(adopting: copy, path: path)
     }
 
     /// Opens or creates a file in an open folder.
@@ -40,12 +43,15 @@ package struct Descriptor: ~Copyable {
         self.init(adopting: number, path: path)
     }
 
+    /// Returns the failure of an operation that has just set `errno`.
+    func failure(_ operation: String) -> FileFailure {
+        FileFailure(path: path, operation: operation, errno: errno)
+    }
+
     /// Returns the status of the open file, which cannot be replaced after this check.
-    package func status() throws(FileFailure) -> stat {
+    func status() throws(FileFailure) -> stat {
         var status = stat()
-        guard unsafe fstat(number, &status) == 0 else {
-            throw FileFailure(path: path, operation: "examine", errno: errno)
-        }
+        guard unsafe fstat(number, &status) == 0 else { throw failure("examine") }
         return status
     }
 
@@ -64,17 +70,57 @@ package struct Descriptor: ~Copyable {
             case EINTR: continue
             case EWOULDBLOCK: return .lockedByAnother
             case ENOLCK, EOPNOTSUPP, ENOSYS, EINVAL: return .unsupported
-            default: throw FileFailure(path: path, operation: "lock", errno: errno)
+            default: throw failure("lock")
             }
         }
+    }
+
+    /// Opens a file and waits for its lock. If the lock's previous owner has replaced the file in the meantime,
+    /// starts again with the new one.
+    ///
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - followsLinks: Whether the path may be a link to the file.
+    ///   - backoff: The pauses, and the end of the wait.
+    ///   - open: Opens the file.
+    /// - Throws: `FileFailure`, of kind `busy` if another process still has the lock.
+    static func locked(
+        _ path: String, followsLinks: Bool, backoff: consuming Backoff,
+        open: () throws(FileFailure) -> Descriptor
+    ) throws(FileFailure) -> Descriptor {
+        while true {
+            let file = try open()
+            if try file.lockIfFree() {
+                let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
+                if try file.identity() == FileIdentity.named(path, in: AT_FDCWD, flags: flags) {
+                    return file
+                }
+            } else if !backoff.sleepIfTimeRemains() {
+                throw FileFailure.busy(path)
+            }
+        }
+    }
+
+    /// Locks the file as `tryLock` does.
+    ///
+    /// - Returns: False if another process has the lock.
+    /// - Throws: `FileFailure`, also if the file system has no locks.
+    func lockIfFree() throws(FileFailure) -> Bool {
+        let outcome = try tryLock()
+        guard outcome != .unsupported else {
+            throw FileFailure(
+                path: path, operation: "lock",
+                reason: "its file system does not support locks (flock), so two processes could "
+                    + "change it at the same time; move it to another one",
+                kind: .system)
+        }
+        return outcome == .acquired
     }
 
     /// Overwrites a regular file with zeros and waits until the disk has them.
     func overwrite() throws(FileFailure) {
         let size = Int(try status().st_size)
-        guard lseek(number, 0, SEEK_SET) == 0 else {
-            throw FileFailure(path: path, operation: "wipe", errno: errno)
-        }
+        guard lseek(number, 0, SEEK_SET) == 0 else { throw failure("wipe") }
         let zeros = [UInt8](repeating: 0, count: min(size, 65_536))
         var left = size
         while left > 0 {
@@ -91,7 +137,7 @@ package struct Descriptor: ~Copyable {
     ///   - limit: The maximum number of bytes.
     ///   - expected: The number of bytes for which memory is reserved.
     /// - Throws: `FileFailure`, of kind `tooLarge` if there are more than `limit` bytes.
-    package func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
+    func readAll(limit: Int, expected: Int = 0) throws(FileFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(min(max(expected, 0), limit) + 1)
         var chunk = [UInt8](repeating: 0, count: min(65_536, limit + 1))
@@ -135,7 +181,7 @@ package struct Descriptor: ~Copyable {
             switch errno {
             case EINTR: continue
             case EAGAIN: awaitBytes()
-            default: throw FileFailure(path: path, operation: "read", errno: errno)
+            default: throw failure("read")
             }
         }
     }
@@ -153,9 +199,7 @@ package struct Descriptor: ~Copyable {
                     number, bytes.baseAddress! + start, count - start, off_t(offset) + start)
             }
             if more == 0 { break }
-            guard more > 0 || errno == EINTR else {
-                throw FileFailure(path: path, operation: "read", errno: errno)
-            }
+            guard more > 0 || errno == EINTR else { throw failure("read") }
             done += max(more, 0)
         }
         bytes.removeLast(count - done)
@@ -187,9 +231,7 @@ package struct Descriptor: ~Copyable {
     /// Waits until the disk has the file's contents.
     func synchronize() throws(FileFailure) {
         while fsync(number) != 0 {
-            guard errno == EINTR else {
-                throw FileFailure(path: path, operation: "write", errno: errno)
-            }
+            guard errno == EINTR else { throw failure("write") }
         }
     }
 
@@ -197,7 +239,7 @@ package struct Descriptor: ~Copyable {
 }
 
 /// A file's identity, independent of its name.
-package struct FileIdentity: Sendable, Hashable {
+struct FileIdentity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
 
@@ -209,10 +251,12 @@ package struct FileIdentity: Sendable, Hashable {
     /// Returns the identity of a name in an open folder, without following links, or nil if nothing
     /// exists.
     static func named(_ name: String, in folder: borrowing Descriptor) -> FileIdentity? {
+        named(name, in: folder.number, flags: AT_SYMLINK_NOFOLLOW)
+    }
+
+    fileprivate static func named(_ name: String, in folder: Int32, flags: Int32) -> FileIdentity? {
         var status = stat()
-        guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            return nil
-        }
+        guard unsafe fstatat(folder, name, &status, flags) == 0 else { return nil }
         return FileIdentity(status)
     }
 }

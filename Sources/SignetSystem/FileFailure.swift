@@ -1,10 +1,5 @@
+internal import Glibc
 package import SignetBase
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// A file cannot be read or written.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -50,6 +45,15 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(
             path: path, operation: operation, reason: unsafe String(cString: strerror(code)),
             kind: kind)
+    }
+
+    /// Returns the failure of another operation, on another path, that this one has caused.
+    ///
+    /// - Parameter reason: The new reason; nil keeps this one's.
+    func causing(
+        _ operation: String, of path: String, because reason: String? = nil
+    ) -> FileFailure {
+        FileFailure(path: path, operation: operation, reason: reason ?? self.reason, kind: kind)
     }
 
     /// Returns the failure of a wait for another process or another part of this one.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// An exclusive lock on a file for changing it, held as long as this value exists.
 ///
@@ -33,32 +29,17 @@ package struct FileLock: ~Copyable {
         guarding path: String, timeout: Duration = Backoff.defaultTimeout
     ) throws(FileFailure) {
         let path = try PrivateFile.resolved(path)
-        var backoff = Backoff(timeout: timeout)
-        while let file = try Self.open(path) {
-            let status = try file.status()
-            try PrivateFile.requireRegular(status, path: path, operation: "change")
-            switch try file.tryLock() {
-            case .acquired:
-                var named = stat()
-                // The previous owner of the lock may have replaced the file.
-                if unsafe lstat(path, &named) == 0, FileIdentity(named) == FileIdentity(status) {
-                    self.path = path
-                    self.file = consume file
-                    return
-                }
-            case .lockedByAnother:
-                guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(path) }
-            case .unsupported:
-                throw FileFailure(
-                    path: path, operation: "lock",
-                    reason:
-                        "its file system does not support locks (flock), so two processes could "
-                        + "overwrite each other's changes; move it to another one",
-                    kind: .system)
-            }
+        let file: Descriptor?
+        do throws(FileFailure) {
+            file = try Descriptor.locked(
+                path, followsLinks: false, backoff: Backoff(timeout: timeout)
+            ) { () throws(FileFailure) in try Self.open(path) }
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            file = nil
         }
         self.path = path
-        self.file = nil
+        self.file = file
     }
 
     /// Whether nothing is locked, because the file doesn't exist yet.
@@ -94,15 +75,13 @@ package struct FileLock: ~Copyable {
         file = consume new
         guard wipingOld, let old else { return }
         do throws(FileFailure) {
-            guard try old.status().st_nlink == 0 else {
-                throw Self.otherNames(path)
-            }
+            guard try old.status().st_nlink == 0 else { throw Self.otherNames(path) }
             try old.overwrite()
         } catch {
-            throw FileFailure(
-                path: path, operation: "wipe",
-                reason: "the new file was written, but the old file's bytes may still be on the "
-                    + "disk (\(error.reason))", kind: error.kind)
+            throw error.causing(
+                "wipe", of: path,
+                because: "the new file was written, but the old file's bytes may still be on the "
+                    + "disk (\(error.reason))")
         }
     }
 
@@ -128,20 +107,18 @@ package struct FileLock: ~Copyable {
             kind: .system)
     }
 
-    /// Opens the file for writing, which wiping and the locks of some network file systems need, or
-    /// else for reading. Returns nil if it doesn't exist.
-    private static func open(_ path: String) throws(FileFailure) -> Descriptor? {
+    /// Opens the regular file for writing, which wiping and the locks of some network file systems need, or
+    /// else for reading.
+    private static func open(_ path: String) throws(FileFailure) -> Descriptor {
         let flags = O_NOFOLLOW | O_NOCTTY
+        let file: Descriptor
         do throws(FileFailure) {
-            return try Descriptor(opening: path, flags: O_RDWR | flags)
+            file = try Descriptor(opening: path, flags: O_RDWR | flags)
         } catch {
-            if error.kind == .notFound { return nil }
+            if error.kind == .notFound { throw error }
+            file = try Descriptor(opening: path, flags: O_RDONLY | flags)
         }
-        do throws(FileFailure) {
-            return try Descriptor(opening: path, flags: O_RDONLY | flags)
-        } catch {
-            if error.kind == .notFound { return nil }
-            throw error
-        }
+        try PrivateFile.requireRegular(file.status(), path: path, operation: "change")
+        return file
     }
 }

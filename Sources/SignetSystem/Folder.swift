@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The contents of folders.
 package enum Folder {
@@ -50,23 +46,18 @@ package enum Folder {
     ) throws(FileFailure) -> [(name: String, bytes: [UInt8])] {
         let folder = try Descriptor(
             opening: PrivateFile.split(path).folder, flags: O_RDONLY | O_DIRECTORY)
-        var itself = stat()
-        let isThere = unsafe stat(path, &itself) == 0
+        var status = stat()
+        let itself = unsafe stat(path, &status) == 0 ? FileIdentity(status) : nil
         var found: [(name: String, bytes: [UInt8])] = []
         for name in try names(in: folder, limit: 10_000, shownAs: path) where !isTemporary(name) {
             guard
                 let file = try? Descriptor(
                     named: name, in: folder.number,
-                    flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0, shownAs: name),
+                    flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, shownAs: name),
                 let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG,
-                !isThere || status.st_ino != itself.st_ino || status.st_dev != itself.st_dev
+                FileIdentity(status) != itself, let bytes = try? file.read(at: 0, count: count)
             else { continue }
-            var bytes = [UInt8](repeating: 0, count: count)
-            let taken = unsafe bytes.withUnsafeMutableBytes { bytes in
-                unsafe pread(file.number, bytes.baseAddress, bytes.count, 0)
-            }
-            guard taken >= 0 else { continue }
-            found.append((name, Array(bytes[..<taken])))
+            found.append((name, bytes))
         }
         return found
     }

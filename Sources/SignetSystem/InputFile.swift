@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The input of a command: a file, a pipe, or standard input.
 package enum InputFile {
@@ -45,11 +41,7 @@ package enum InputFile {
     /// - Throws: `FileFailure`.
     static func open(_ path: String?) throws(FileFailure) -> Descriptor {
         guard let path, path != "-" else {
-            let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-            guard copy >= 0 else {
-                throw FileFailure(path: "standard input", operation: "read", errno: errno)
-            }
-            return Descriptor(adopting: copy, path: "standard input")
+            return try Descriptor(copying: STDIN_FILENO, path: "standard input")
         }
         let file = try Descriptor(opening: path, flags: O_RDONLY | O_NOCTTY)
         switch try file.status().st_mode & S_IFMT {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A file that one process at a time reads and writes. Others wait for its lock (`flock`).
 package struct LockedFile: ~Copyable {
@@ -21,12 +17,12 @@ package struct LockedFile: ~Copyable {
     package init(
         path: String, until deadline: ContinuousClock.Instant, requirePrivate: Bool = false
     ) throws(FileFailure) {
-        var backoff = Backoff(until: deadline)
-        while true {
+        file = try Descriptor.locked(
+            path, followsLinks: true, backoff: Backoff(until: deadline)
+        ) { () throws(FileFailure) in
             let file = try Descriptor(
                 named: path, in: AT_FDCWD, flags: O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK,
-                mode: 0o600,
-                shownAs: path)
+                mode: 0o600, shownAs: path)
             let status = try file.status()
             try PrivateFile.requireRegular(status, path: path, operation: "lock")
             if requirePrivate,
@@ -35,23 +31,7 @@ package struct LockedFile: ~Copyable {
             {
                 throw refusal
             }
-            switch try file.tryLock() {
-            case .acquired:
-                var named = stat()
-                // The previous owner of the lock may have replaced the file.
-                if unsafe stat(path, &named) == 0, FileIdentity(named) == FileIdentity(status) {
-                    self.file = file
-                    return
-                }
-            case .lockedByAnother:
-                guard backoff.sleepIfTimeRemains() else { throw FileFailure.busy(path) }
-            case .unsupported:
-                throw FileFailure(
-                    path: path, operation: "lock",
-                    reason:
-                        "its file system does not support locks (flock); move it to another one",
-                    kind: .system)
-            }
+            return file
         }
     }
 
@@ -73,7 +53,7 @@ package struct LockedFile: ~Copyable {
     ) throws(FileFailure) {
         guard ftruncate(file.number, off_t(offset)) == 0,
             lseek(file.number, off_t(offset), SEEK_SET) >= 0
-        else { throw FileFailure(path: file.path, operation: "write", errno: errno) }
+        else { throw file.failure("write") }
         try file.writeAll(bytes.span)
         if isDurable { try file.synchronize() }
     }

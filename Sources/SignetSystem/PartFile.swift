@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A file that is written over several runs of a program and gets its name when it is complete.
 ///
@@ -24,8 +20,7 @@ package struct PartFile: ~Copyable {
     /// - Throws: `FileFailure`, of kind `busy` if another process has locked the part.
     package init(for path: String) throws(FileFailure) {
         let target = try AtomicWrite.Target(try PrivateFile.resolved(path))
-        let shown = String(decoding: target.name.utf8.prefix(160), as: UTF8.self)
-        let name = ".\(shown).signet-\(geteuid()).part"
+        let name = target.temporaryName + ".part"
         let folder = PrivateFile.split(target.path).folder
         let partPath = folder == "." ? name : folder + name
         // Retries if the part got its target's name after it was opened and before it was locked.
@@ -33,8 +28,7 @@ package struct PartFile: ~Copyable {
             let file = try Descriptor(
                 named: name, in: target.folder.number,
                 flags: O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-                mode: 0o600,
-                shownAs: partPath)
+                mode: 0o600, shownAs: partPath)
             let status = try file.status()
             guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
                 status.st_mode & 0o022 == 0, status.st_nlink <= 1
@@ -45,23 +39,12 @@ package struct PartFile: ~Copyable {
                         "it is not a private file of this user and cannot be continued;"
                         + " remove it", kind: .permissions)
             }
-            switch try file.tryLock() {
-            case .lockedByAnother: throw FileFailure.busy(path)
-            case .unsupported:
-                throw FileFailure(
-                    path: partPath, operation: "lock",
-                    reason:
-                        "its file system does not support locks (flock), so two processes could mix"
-                        + " their output", kind: .system)
-            case .acquired: break
-            }
+            guard try file.lockIfFree() else { throw FileFailure.busy(path) }
             guard try file.identity() == FileIdentity.named(name, in: target.folder) else {
                 continue
             }
             // A run that was killed just before the rename has already set the target's mode.
-            guard fchmod(file.number, 0o600) == 0 else {
-                throw FileFailure(path: partPath, operation: "use", errno: errno)
-            }
+            guard fchmod(file.number, 0o600) == 0 else { throw file.failure("use") }
             self.size = Int64(try file.status().st_size)
             self.target = target
             self.name = name
@@ -89,9 +72,7 @@ package struct PartFile: ~Copyable {
 
     /// Truncates the file.
     package mutating func truncate(to size: Int64) throws(FileFailure) {
-        guard ftruncate(file.number, off_t(size)) == 0 else {
-            throw FileFailure(path: target.path, operation: "write", errno: errno)
-        }
+        guard ftruncate(file.number, off_t(size)) == 0 else { throw target.failure("write") }
         self.size = size
     }
 
@@ -100,8 +81,7 @@ package struct PartFile: ~Copyable {
         do throws(FileFailure) {
             try file.writeAll(bytes.span)
         } catch {
-            throw FileFailure(
-                path: target.path, operation: "write", reason: error.reason, kind: error.kind)
+            throw error.causing("write", of: target.path)
         }
         size += Int64(bytes.count)
     }
@@ -114,9 +94,7 @@ package struct PartFile: ~Copyable {
     /// - Throws: `FileFailure`, or the error that `receive` throws.
     package func read(_ receive: (Span<UInt8>) throws -> Void) throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        guard lseek(file.number, 0, SEEK_SET) == 0 else {
-            throw FileFailure(path: target.path, operation: "read", errno: errno)
-        }
+        guard lseek(file.number, 0, SEEK_SET) == 0 else { throw target.failure("read") }
         while true {
             let count = try file.read(into: &buffer)
             if count == 0 { return }
@@ -129,13 +107,11 @@ package struct PartFile: ~Copyable {
     /// - Parameter mode: The file's mode.
     /// - Throws: `FileFailure`.
     package consuming func finish(mode: UInt32) throws(FileFailure) {
-        guard fchmod(file.number, mode_t(mode)) == 0 else {
-            throw FileFailure(path: target.path, operation: "write", errno: errno)
-        }
+        guard fchmod(file.number, mode_t(mode)) == 0 else { throw target.failure("write") }
         try file.synchronize()
         let folder = target.folder.number
         guard unsafe renameat(folder, name, folder, target.name) == 0 else {
-            throw FileFailure(path: target.path, operation: "write", errno: errno)
+            throw target.failure("write")
         }
         try target.folder.synchronize()
         _ = target.remove(name + ".state")

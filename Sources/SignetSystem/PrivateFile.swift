@@ -1,10 +1,5 @@
+internal import Glibc
 internal import SignetBase
-
-#if canImport(Glibc)
-    package import Glibc
-#elseif canImport(Musl)
-    package import Musl
-#endif
 
 /// Files with secrets: read only if no other user has access to them, and written atomically.
 package enum PrivateFile {
@@ -61,8 +56,35 @@ package enum PrivateFile {
         return (try file.readAll(limit: limit, expected: Int(status.st_size)), refusal)
     }
 
+    /// Reads a file or pipe that the process inherited open, and returns a refusal if others have access to it.
+    /// The descriptor stays open, so that no other file can get its number and be read by a second call.
+    ///
+    /// Any owner is accepted, because the program that opened the file chose it.
+    ///
+    /// - Parameters:
+    ///   - number: The descriptor.
+    ///   - limit: The maximum number of bytes.
+    ///   - path: The file's name in errors.
+    /// - Throws: `FileFailure`, also if there are no bytes.
+    package static func readInherited(
+        _ number: Int32, limit: Int, shownAs path: String
+    ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
+        func failure(_ reason: String) -> FileFailure {
+            FileFailure(path: path, operation: "read", reason: reason, kind: .system)
+        }
+        let file = try Descriptor(copying: number, path: path)
+        let status = try file.status()
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
+        let bytes = try file.readAll(limit: limit)
+        guard !bytes.isEmpty else { throw failure("it is empty; it can be read only once") }
+        guard status.st_mode & S_IFMT == S_IFREG else { return (bytes, nil) }
+        let refusal = refusal(
+            of: path, owner: status.st_uid, mode: status.st_mode, user: status.st_uid)
+        return (bytes, refusal)
+    }
+
     /// Returns why a file with this owner and mode may not contain a secret of `user`, or nil.
-    package static func refusal(
+    static func refusal(
         of path: String, owner: uid_t, mode: mode_t, user: uid_t
     ) -> FileFailure? {
         guard owner == user || owner == 0 else {
@@ -158,11 +180,10 @@ package enum PrivateFile {
             return path
         }
         try requireRegular(status, path: path, operation: "write")
-        guard let real = unsafe realpath(path, nil) else {
+        guard let real = Folder.resolved(path) else {
             throw FileFailure(path: path, operation: "write", errno: errno)
         }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        return real
     }
 
     /// Splits a path at its last slash. Without one, the folder is `.`.

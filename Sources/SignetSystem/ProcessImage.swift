@@ -1,10 +1,5 @@
 internal import CSignetSystem
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// The program that the process runs.
 package enum ProcessImage {
@@ -35,11 +30,10 @@ package enum ProcessImage {
         guard count > 0, first > 0 else {
             return Failure(isNotFound: true, reason: "the program's name is missing")
         }
-        let added = CStrings(variables.map { "\($0.name)=\($0.value)" })
-        let removed = CStrings(names)
+        let added = variables.map { "\($0.name)=\($0.value)" }
         StandardStreams.closeReservedDescriptorsOnExecute()
-        let error = unsafe added.withPointers { added in
-            unsafe removed.withPointers { removed in
+        let error = unsafe withCStrings(added) { added in
+            unsafe withCStrings(names) { removed in
                 unsafe signet_execute(CommandLine.unsafeArgv + first, added, removed)
             }
         }
@@ -49,20 +43,12 @@ package enum ProcessImage {
     }
 }
 
-/// Texts as a C array that ends with a null pointer.
-private struct CStrings: ~Copyable {
-    private let texts: [[CChar]]
-
-    init(_ texts: [String]) { self.texts = texts.map { Array($0.utf8CString) } }
-
-    func withPointers<Result>(
-        _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-    ) -> Result {
-        let copies = unsafe texts.map { text in
-            unsafe text.withUnsafeBufferPointer { unsafe strdup($0.baseAddress!) }
-        }
-        defer { unsafe copies.forEach { unsafe free($0) } }
-        let pointers = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
-        return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
-    }
+/// Calls `body` with texts as a C array that ends with a null pointer.
+private func withCStrings<Result>(
+    _ texts: [String], body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+) -> Result {
+    let copies = unsafe texts.map { unsafe strdup($0) }
+    defer { unsafe copies.forEach { unsafe free($0) } }
+    let pointers = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
+    return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
 }

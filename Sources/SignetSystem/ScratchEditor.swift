@@ -1,11 +1,6 @@
 internal import CSignetSystem
+internal import Glibc
 internal import SignetBase
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// Opens secret bytes in the user's editor without leaving a copy.
 ///
@@ -97,7 +92,7 @@ package struct ScratchEditor: Sendable {
         }
     }
 
-    private static func failure(_ reason: String) -> FileFailure {
+    fileprivate static func failure(_ reason: String) -> FileFailure {
         FileFailure(path: "the values", operation: "edit", reason: reason, kind: .system)
     }
 }
@@ -134,10 +129,8 @@ private struct ScratchFolder: ~Copyable {
             self.parent = parent
             return
         }
-        throw FileFailure(
-            path: "the values", operation: "edit",
-            reason: "cannot create a folder in \(places.map(printable).joined(separator: ", "))",
-            kind: .system)
+        throw ScratchEditor.failure(
+            "cannot create a folder in \(places.map(printable).joined(separator: ", "))")
     }
 
     /// Returns whether only this user and root can replace a folder that is created here.
@@ -163,7 +156,7 @@ private struct ScratchFolder: ~Copyable {
                 throw FileFailure(path: place, operation: "create", errno: errno)
             }
             let folder = try Descriptor(
-                named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW, mode: 0,
+                named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
                 shownAs: place + "/" + name)
             _ = flock(folder.number, LOCK_EX)
             // Another program may have removed it as a leftover before it was locked.
@@ -181,7 +174,6 @@ private struct ScratchFolder: ~Copyable {
             guard
                 let folder = try? Descriptor(
                     named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-                    mode: 0,
                     shownAs: name),
                 let status = try? folder.status(), status.st_uid == getuid(),
                 flock(folder.number, LOCK_EX | LOCK_NB) == 0
@@ -193,15 +185,14 @@ private struct ScratchFolder: ~Copyable {
     borrowing func write(_ bytes: [UInt8], to name: String) throws(FileFailure) {
         let file = try Descriptor(
             named: name, in: folder.number, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-            mode: 0o600,
-            shownAs: path + "/" + name)
+            mode: 0o600, shownAs: path + "/" + name)
         try file.writeAll(bytes.span)
     }
 
     /// Reads a file that the editor may have replaced, but not with a link.
     borrowing func read(_ name: String, limit: Int) throws(FileFailure) -> [UInt8] {
         let file = try Descriptor(
-            named: name, in: folder.number, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0,
+            named: name, in: folder.number, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
             shownAs: path + "/" + name)
         guard try file.status().st_mode & S_IFMT == S_IFREG else {
             throw FileFailure(

@@ -1,10 +1,5 @@
 internal import CSignetSystem
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Asks for a secret on the terminal without showing it.
 package enum SecretPrompt {

@@ -1,10 +1,5 @@
 internal import CSignetSystem
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Runs the operator's command lines with `sh`.
 package enum ShellCommand {

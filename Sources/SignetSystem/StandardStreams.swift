@@ -1,11 +1,6 @@
 internal import CSignetSystem
+internal import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 
 /// The process's standard streams. A closed pipe or a full disk is an error.
 package enum StandardStreams {

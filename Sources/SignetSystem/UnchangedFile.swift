@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
+internal import Glibc
 
 /// A file that is read in pieces and must not change until it has been read, or a pipe, which is
 /// read once.
@@ -10,18 +6,11 @@ package final class UnchangedFile: Sendable {
     /// The number of bytes, or nil for a pipe and standard input, which have no fixed size.
     package let size: Int64?
     private let file: Descriptor
-    private let stamp: Stamp
+    private let stamp: [Int]
 
-    private struct Stamp: Sendable, Hashable {
-        let size: Int64
-        let seconds: Int
-        let nanoseconds: Int
-
-        init(_ status: stat) {
-            size = Int64(status.st_size)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
-        }
+    /// Returns the size and the modification time, which change with the contents.
+    private static func stamp(_ status: stat) -> [Int] {
+        [Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
     /// Opens a file.
@@ -34,7 +23,7 @@ package final class UnchangedFile: Sendable {
         let status = try file.status()
         let isFile = status.st_mode & S_IFMT == S_IFREG && path != nil && path != "-"
         self.size = isFile ? Int64(status.st_size) : nil
-        self.stamp = Stamp(status)
+        self.stamp = Self.stamp(status)
         self.file = file
     }
 
@@ -61,7 +50,7 @@ package final class UnchangedFile: Sendable {
     ///
     /// - Throws: `FileFailure` of kind `busy` if they are not.
     package func requireUnchanged() throws(FileFailure) {
-        guard Stamp(try file.status()) == stamp else {
+        guard Self.stamp(try file.status()) == stamp else {
             throw FileFailure(
                 path: file.path, operation: "read",
                 reason: "it changed while it was being read", kind: .busy)

@@ -11,7 +11,8 @@ extension NetworkSystem {
     ///   - services: The services of the program. They need no pins.
     ///   - stub: The engine that responds.
     ///   - keys: The keys that the services sign with.
-    ///   - options: The system's options; the stub replaces all of their engines.
+    ///   - options: The system's options; the stub replaces all of their engines, and their CA file
+    ///     and engine settings have no effect.
     /// - Throws: `ClientError` if a service can't work.
     public static func start(
         services: [Service: ServiceConfiguration], stub: StubEngine, keys: KeySet? = nil,
@@ -20,6 +21,7 @@ extension NetworkSystem {
         var options = options
         options.engines = options.engines.mapValues { _ -> any HTTPEngine in stub }
         options.engine = stub
+        (options.caFile, options.engineSettings) = (nil, nil)  // nothing is left that they hold for
         options.dangerous.allowUnpinnedServices()  // nothing leaves the process
         return try await start(services: services, keys: keys, policy: nil, options: options)
     }

@@ -103,16 +103,16 @@ public final class StubEngine: HTTPEngine {
         guard calls.first?["method"]?.string != nil else {
             return try await response(to: whole).engineResponse(to: whole)
         }
-        var replies: [JSONValue] = []
+        var responses: [JSONValue] = []
         for call in calls {
             let recorded = RecordedRequest(request: request.request, body: call.serialized())
             let response = try await response(to: recorded)
             guard call["id"] != nil else { continue }
-            replies.append(try response.reply(to: recorded))
+            responses.append(try response.rpcResponse(to: recorded))
         }
         return StubResponse.engineResponse(
-            status: replies.isEmpty ? 204 : 200, fields: [.contentType: "application/json"],
-            body: replies.isEmpty ? [] : JSONValue.array(replies).serialized())
+            status: responses.isEmpty ? 204 : 200, fields: [.contentType: "application/json"],
+            body: responses.isEmpty ? [] : JSONValue.array(responses).serialized())
     }
 
     /// Refuses further requests with `not-running`.

@@ -45,31 +45,31 @@ public struct StubResponse: Sendable {
         if case .http(let status, let fields, let body) = content {
             return Self.engineResponse(status: status, fields: fields, body: body)
         }
-        let reply = try reply(to: request).serialized()
+        let response = try rpcResponse(to: request).serialized()
         let isNotification = request.json?["id"] == nil
         return Self.engineResponse(
             status: isNotification ? 204 : 200, fields: [.contentType: "application/json"],
-            body: isNotification ? [] : reply)
+            body: isNotification ? [] : response)
     }
 
     /// Returns the JSON-RPC response to a call.
-    func reply(to request: RecordedRequest) throws(TransportError) -> JSONValue {
+    func rpcResponse(to request: RecordedRequest) throws(TransportError) -> JSONValue {
         let call = request.json
-        var reply: JSONObject = call?["jsonrpc"] == nil ? [:] : ["jsonrpc": "2.0"]
+        var response: JSONObject = call?["jsonrpc"] == nil ? [:] : ["jsonrpc": "2.0"]
         switch content {
         case .failure(let code):
             throw TransportError(code, "the stub fails with \(code.name)")
         case .http:
             throw TransportError(.invalidRequest, "a call of a batch needs a result or an error")
         case .result(let value):
-            reply["result"] = value
-            if call?["jsonrpc"] == nil { reply["error"] = .null }
+            response["result"] = value
+            if call?["jsonrpc"] == nil { response["error"] = .null }
         case .error(let code, let message):
-            if call?["jsonrpc"] == nil { reply["result"] = .null }
-            reply["error"] = ["code": .number(JSONNumber(code)), "message": .string(message)]
+            if call?["jsonrpc"] == nil { response["result"] = .null }
+            response["error"] = ["code": .number(JSONNumber(code)), "message": .string(message)]
         }
-        reply["id"] = call?["id"] ?? .null
-        return .object(reply)
+        response["id"] = call?["id"] ?? .null
+        return .object(response)
     }
 
     static func engineResponse(

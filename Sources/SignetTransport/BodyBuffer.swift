@@ -8,6 +8,9 @@ internal import Synchronization
 /// the buffer calls `drained`. An `HTTPEngine` of your own creates the buffer, passes it to
 /// `ResponseBody` and calls `finish` after the last chunk.
 public final class BodyBuffer: Sendable {
+    private typealias Chunk = Result<[UInt8]?, TransportError>
+    private typealias Reader = CheckedContinuation<Chunk, Never>
+
     private enum End {
         case open, finished
         case failed(TransportError)
@@ -20,7 +23,7 @@ public final class BodyBuffer: Sendable {
         var trailers: HTTPFields?
         var isFull = false
         var isAbandoned = false
-        var reader: CheckedContinuation<Result<[UInt8]?, TransportError>, Never>?
+        var reader: Reader?
     }
 
     private let state = Mutex(State())
@@ -49,13 +52,9 @@ public final class BodyBuffer: Sendable {
     /// - Returns: `false` if the buffer was full; offer the chunk again after `drained`.
     public func offer(_ chunk: [UInt8]) -> Bool {
         if chunk.isEmpty { return true }
-        let (isAccepted, reader) = state.withLock {
-            state -> (Bool, CheckedContinuation<Result<[UInt8]?, TransportError>, Never>?) in
+        let (isAccepted, reader) = state.withLock { state -> (Bool, Reader?) in
             guard case .open = state.end else { return (true, nil) }
-            if let reader = state.reader {
-                state.reader = nil
-                return (true, reader)
-            }
+            if let reader = state.reader.take() { return (true, reader) }
             guard state.count < capacity || state.count == 0 else {
                 state.isFull = true
                 return (false, nil)
@@ -76,13 +75,11 @@ public final class BodyBuffer: Sendable {
     ///   - error: Why the body is incomplete; `nil` if it is complete.
     ///   - trailers: The fields that followed the body; `nil` if there were none.
     public func finish(_ error: TransportError? = nil, trailers: HTTPFields? = nil) {
-        let reader = state.withLock {
-            state -> CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? in
+        let reader = state.withLock { state -> Reader? in
             guard case .open = state.end else { return nil }
             state.end = error.map(End.failed) ?? .finished
             if error == nil { state.trailers = trailers }
-            defer { state.reader = nil }
-            return state.reader
+            return state.reader.take()
         }
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
     }
@@ -107,11 +104,8 @@ public final class BodyBuffer: Sendable {
     }
 
     /// Returns what can be read now. If there is nothing yet, stores `reader` until there is.
-    private func ready(
-        or reader: CheckedContinuation<Result<[UInt8]?, TransportError>, Never>? = nil
-    ) -> Result<[UInt8]?, TransportError>? {
-        let (result, hasRoom) = state.withLock {
-            state -> (Result<[UInt8]?, TransportError>?, Bool) in
+    private func ready(or reader: Reader? = nil) -> Chunk? {
+        let (result, hasRoom) = state.withLock { state -> (Chunk?, Bool) in
             if let result = Self.removeFirst(from: &state) {
                 let hasRoom = state.isFull && state.count <= capacity / 2
                 if hasRoom { state.isFull = false }
@@ -130,9 +124,7 @@ public final class BodyBuffer: Sendable {
         return result
     }
 
-    private static func removeFirst(
-        from state: inout State
-    ) -> Result<[UInt8]?, TransportError>? {
+    private static func removeFirst(from state: inout State) -> Chunk? {
         if let chunk = state.chunks.popFirst() {
             state.count -= chunk.count
             return .success(chunk)

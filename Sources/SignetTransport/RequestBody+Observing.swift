@@ -32,11 +32,6 @@ private struct ObservedReader: RequestBodyReader {
     let observer: @Sendable (Int) -> Void
     var rest: ArraySlice<UInt8> = []
 
-    init(reader: RequestBody.Reader, observer: @escaping @Sendable (Int) -> Void) {
-        self.reader = reader
-        self.observer = observer
-    }
-
     mutating func next() async throws -> [UInt8]? {
         if rest.isEmpty {
             guard let chunk = try await reader.next() else { return nil }

@@ -39,14 +39,8 @@ extension RequestBody {
         let fields: HTTPFields
         do {
             fields = try await makeTrailers()
-        } catch let error as TransportError {
-            throw error
-        } catch is CancellationError {
-            throw TransportError(.cancelled, "the call was cancelled")
         } catch {
-            // Of an error that is not ours nothing is repeated: it may hold what is sent.
-            throw TransportError(
-                .bodyFailed, "the request's trailers could not be made: \(type(of: error))")
+            throw TransportError(error, thrownBySource: "the request's trailers could not be made")
         }
         try TrailerFields.check(fields)
         return fields

@@ -142,14 +142,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
                     guard let chunk = try await source.next() else { return nil }
                     if !chunk.isEmpty { return chunk }
                 }
-            } catch let error as TransportError {
-                throw error
-            } catch is CancellationError {
-                throw TransportError(.cancelled, "the call was cancelled")
             } catch {
-                // Of an error that is not ours nothing is repeated: it may hold what is sent.
-                throw TransportError(
-                    .bodyFailed, "the request's body could not be read: \(type(of: error))")
+                throw TransportError(error, thrownBySource: "the request's body could not be read")
             }
         }
     }
@@ -201,16 +195,24 @@ where Chunks.Element == [UInt8] {
 
 /// Throws the second time it is used.
 private final class Once: Sendable {
-    private let isUsed = Mutex(false)
+    private let isUsed = Atomic(false)
 
     func use() throws(TransportError) {
-        let wasUsed = isUsed.withLock { isUsed in
-            defer { isUsed = true }
-            return isUsed
-        }
-        guard !wasUsed else {
+        guard !isUsed.exchange(true, ordering: .relaxed) else {
             throw TransportError(
                 .bodyNotReplayable, "the request's body can be read only once and was read before")
+        }
+    }
+}
+
+extension TransportError {
+    /// Creates the error of a body or of trailers from what the caller's code threw. It has only the
+    /// type of an error that is not ours, because the error may contain what is sent.
+    init(_ error: any Error, thrownBySource problem: String) {
+        switch error {
+        case let error as TransportError: self = error
+        case is CancellationError: self.init(.cancelled, "the call was cancelled")
+        default: self.init(.bodyFailed, "\(problem): \(type(of: error))")
         }
     }
 }

@@ -37,12 +37,13 @@ public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable
 }
 
 extension CheckedValue {
-    /// The value as its Swift type encodes it: a `Duration`, which the input writes as text, as two
-    /// numbers, and bytes as a list of numbers.
+    /// The value as its Swift type encodes it: a `Duration`, which the input writes as text, as the
+    /// upper and lower 64 bits of its attoseconds, and bytes as a list of numbers.
     var codableForm: JSONValue {
         switch typed {
         case .duration(let duration):
-            let (high, low) = duration.halves
+            let high = Int64(truncatingIfNeeded: duration.attoseconds >> 64)
+            let low = UInt64(truncatingIfNeeded: duration.attoseconds)
             return [.number(JSONNumber(high)), .number(JSONNumber(low))]
         case .bytes(let bytes): return .array(bytes.map { .number(JSONNumber($0)) })
         case .array(let elements): return .array(elements.map(\.codableForm))
@@ -50,13 +51,5 @@ extension CheckedValue {
             return .object(JSONObject(members.map { ($0.name, $0.value.codableForm) }))
         default: return json
         }
-    }
-}
-
-extension Duration {
-    /// The upper and lower 64 bits of the attoseconds, as `Duration` encodes itself.
-    fileprivate var halves: (high: Int64, low: UInt64) {
-        let count = attoseconds
-        return (Int64(truncatingIfNeeded: count >> 64), UInt64(truncatingIfNeeded: count))
     }
 }

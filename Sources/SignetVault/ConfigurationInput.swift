@@ -1,8 +1,4 @@
-import FoundationEssentials
-internal import SignetBase
-import SignetCrypto
 public import SignetJSON
-internal import SignetSystem
 
 /// One of the three inputs of a configuration: the source of some of its values.
 ///
@@ -16,7 +12,7 @@ internal import SignetSystem
 /// print(configuration.publicOrigins)  // which input set each public key
 /// ```
 public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomReflectable {
-    private enum Source: Sendable {
+    enum Source: Sendable {
         case file(String)
         case json([UInt8])
         case values(JSONObject)
@@ -26,7 +22,7 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         case joined([ConfigurationInput])
     }
 
-    private let source: Source
+    let source: Source
 
     /// An input without values.
     public static let none = ConfigurationInput(source: .joined([]))
@@ -121,187 +117,6 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     /// The maximum size of an input, in bytes.
     package static let sizeLimit = 16 << 20
 
-    /// Reads the input.
-    ///
-    /// - Parameter problems: Gets the errors: `unreadable-file` and `malformed-input`; `wrong-type`
-    ///   if a text isn't of its key's type; `unknown-config-key`. Entries without an error are
-    ///   returned all the same.
-    func entries(
-        for schema: Schema, origin: ConfigurationOrigin, problems: inout [VaultError]
-    ) -> [Entry] {
-        do throws(VaultError) {
-            return try read(for: schema, origin: origin, problems: &problems)
-        } catch {
-            problems.append(error)
-            return []
-        }
-    }
-
-    private func read(
-        for schema: Schema, origin: ConfigurationOrigin, problems: inout [VaultError]
-    ) throws(VaultError) -> [Entry] {
-        let place = origin.rawValue
-        switch source {
-        case .file(let path):
-            let object = try Self.object(parsing: Self.read(path), place: "\(place) (\(path))")
-            return try Self.entries(of: object, schema: schema, place: place)
-        case .json(let bytes):
-            return try Self.entries(
-                of: try Self.object(parsing: bytes, place: place), schema: schema, place: place)
-        case .values(let object):
-            return try Self.entries(of: object, schema: schema, place: place)
-        case .texts(let texts):
-            return Self.entries(
-                parsing: texts, schema: schema, place: place, problems: &problems)
-        case .environment(let prefix, let variables):
-            return try Self.entries(
-                parsing: variables ?? ProcessInfo.processInfo.environment, prefix: prefix,
-                schema: schema, place: place, problems: &problems)
-        case .detected(let prefix, let appVersion, let variables):
-            let found = DetectedValues(
-                appVersion: appVersion,
-                variables: variables ?? ProcessInfo.processInfo.environment)
-            return found.entries(for: schema, prefix: prefix, place: "\(place) (detected)")
-        case .joined(let inputs):
-            var entries: [Entry] = []
-            for input in inputs {
-                entries += input.entries(for: schema, origin: origin, problems: &problems)
-            }
-            return entries
-        }
-    }
-
-    private static func read(_ path: String) throws(VaultError) -> [UInt8] {
-        do {
-            return try InputFile.read(path, limit: sizeLimit)
-        } catch {
-            throw VaultError(.unreadableFile, "\(error)")
-        }
-    }
-
-    private static func object(
-        parsing bytes: [UInt8], place: String
-    ) throws(VaultError) -> JSONObject {
-        guard bytes.count <= sizeLimit else {
-            throw VaultError(.malformedInput, "\(place): larger than 16 MiB")
-        }
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw VaultError(.malformedInput, "\(place): not JSON: \(error.messageWithoutNames)")
-        }
-        guard let object = value.object else {
-            throw VaultError(
-                .malformedInput, "\(place): found \(value.article), expected an object KEY:VALUE")
-        }
-        return object
-    }
-
-    /// Returns the members of an object as keys, flattened with dots where the schema wants it.
-    ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key.
-    private static func entries(
-        of object: JSONObject, schema: Schema, place: String
-    ) throws(VaultError) -> [Entry] {
-        var entries: [Entry] = []
-        flatten(object, prefix: "", schema: schema, place: place, into: &entries)
-        guard entries.count != object.count || object.contains(where: { $0.value.object != nil })
-        else { return entries }
-        var seen: Set<ByteName> = []
-        for entry in entries where !seen.insert(ByteName(entry.name)).inserted {
-            throw VaultError(
-                .malformedInput, "\(quoted(entry.name)) in \(place): duplicate key",
-                key: entry.name)
-        }
-        return entries
-    }
-
-    private static func flatten(
-        _ object: JSONObject, prefix: String, schema: Schema, place: String,
-        into entries: inout [Entry]
-    ) {
-        for (member, value) in object {
-            let name = prefix + member
-            if let nested = value.object, schema.position(of: name) == nil,
-                schema.hasKeys(below: name)
-            {
-                flatten(
-                    nested, prefix: name + ".", schema: schema, place: place, into: &entries)
-            } else {
-                entries.append(Entry(name: name, value: value, place: place))
-            }
-        }
-    }
-}
-
-// MARK: - Text
-
-extension ConfigurationInput {
-    private static func entries(
-        parsing texts: [String], schema: Schema, place: String, problems: inout [VaultError]
-    ) -> [Entry] {
-        var seen: Set<ByteName> = []
-        var entries: [Entry] = []
-        for (index, text) in texts.enumerated() {
-            do throws(VaultError) {
-                guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")),
-                    equals > text.startIndex
-                else {
-                    throw VaultError(
-                        .malformedInput, "\(place) value \(index + 1): expected KEY=VALUE")
-                }
-                let name = String(text[..<equals])
-                guard seen.insert(ByteName(name)).inserted else {
-                    throw VaultError(
-                        .malformedInput, "\(quoted(name)) in \(place): duplicate key", key: name)
-                }
-                guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
-                let value = String(text[text.utf8.index(after: equals)...])
-                entries.append(try Self.entry(parsing: value, rule: rule, place: place))
-            } catch {
-                problems.append(error)
-            }
-        }
-        return entries
-    }
-
-    private static func entries(
-        parsing variables: [String: String], prefix: String, schema: Schema, place: String,
-        problems: inout [VaultError]
-    ) throws(VaultError) -> [Entry] {
-        guard !prefix.isEmpty else {
-            throw VaultError(
-                .malformedInput, "\(place): an empty prefix would match every variable")
-        }
-        var rules: [ByteName: [KeyRule]] = [:]
-        for rule in schema.rules {
-            rules[ByteName(variable(for: rule.name, prefix: prefix)), default: []].append(rule)
-        }
-        var entries: [Entry] = []
-        for (name, value) in variables.sorted(by: { $0.key < $1.key })
-        where name.utf8.starts(with: prefix.utf8) {
-            do throws(VaultError) {
-                guard let matches = rules[ByteName(name)] else {
-                    throw VaultError(
-                        .unknownConfigKey,
-                        "variable \(quoted(name)) in \(place): no key of the schema has this name")
-                }
-                guard matches.count == 1 else {
-                    let names = matches.map { quoted($0.name) }.joined(separator: " and ")
-                    throw VaultError(
-                        .malformedInput,
-                        "variable \(quoted(name)) in \(place): both \(names) have this name")
-                }
-                let place = "\(place) (variable \(name))"
-                entries.append(try entry(parsing: value, rule: matches[0], place: place))
-            } catch {
-                problems.append(error)
-            }
-        }
-        return entries
-    }
-
     /// Returns the name of a key's environment variable.
     package static func variable(for key: String, prefix: String) -> String {
         let name = key.utf8.map { byte in
@@ -312,27 +127,5 @@ extension ConfigurationInput {
             }
         }
         return prefix + String(decoding: name, as: UTF8.self)
-    }
-
-    /// Reads a text as a value of its key's type: plain text, a number of seconds, or JSON.
-    static func entry(
-        parsing text: String, rule: KeyRule, place: String
-    ) throws(VaultError) -> Entry {
-        let value: JSONValue
-        if rule.type.isText {
-            value = .string(text)
-        } else if rule.type == .duration {
-            value = JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
-        } else {
-            do throws(JSONError) {
-                value = try JSONValue(parsing: Array(text.utf8))
-            } catch {
-                throw VaultError(
-                    .wrongType,
-                    "\(quoted(rule.name)) in \(place): expected \(rule.type.expectation) as JSON: "
-                        + error.messageWithoutNames, key: rule.name)
-            }
-        }
-        return Entry(name: rule.name, value: value, place: place)
     }
 }

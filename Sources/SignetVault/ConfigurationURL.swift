@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// An absolute URL in a configuration: ASCII text with scheme, `//` and a host (RFC 3986).
 public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL exactly as in the configuration.
@@ -8,7 +10,7 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             Self.isLetter(bytes[0]),
-            bytes[..<colon].allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || "+-.".has($0) }),
+            bytes[..<colon].allSatisfy(Self.schemeBytes.contains),
             bytes[(colon + 1)...].starts(with: "//".utf8)
         else { return nil }
         let rest = bytes[(colon + 3)...]
@@ -50,7 +52,7 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
             if byte == UInt8(ascii: "%") {
                 guard index + 2 < text.endIndex, isHex(text[index + 1]), isHex(text[index + 2])
                 else { return false }
-            } else if !isLetter(byte) && !isDigit(byte) && !"-._~:/?#[]@!$&'()*+,;=".has(byte) {
+            } else if !urlBytes.contains(byte) {
                 return false
             }
         }
@@ -58,10 +60,9 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    private static func isHex(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (0x61...0x66).contains(byte | 0x20)
-    }
+    private static func isHex(_ byte: UInt8) -> Bool { hexDigit(byte) != nil }
+    private static let schemeBytes = ASCIISet(lettersDigitsAnd: "+-.")
+    private static let urlBytes = ASCIISet(lettersDigitsAnd: "-._~:/?#[]@!$&'()*+,;=")
 }
 
 extension String {

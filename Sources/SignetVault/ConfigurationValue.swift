@@ -45,13 +45,8 @@ extension ConfigurationValue {
     /// Reads each element of a list.
     public static func elements(_ value: CheckedValue) -> [Self]? {
         guard case .array(let elements) = value.typed else { return nil }
-        var result: [Self] = []
-        result.reserveCapacity(elements.count)
-        for element in elements {
-            guard let element = Self(element) else { return nil }
-            result.append(element)
-        }
-        return result
+        let result = elements.compactMap { Self($0) }
+        return result.count == elements.count ? result : nil
     }
 }
 

@@ -20,37 +20,27 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
 
     /// Creates a decimal number from a JSON number.
     public init(_ number: JSONNumber) {
-        var digits: [UInt8] = []
-        var scale = 0
-        var isFraction = false
-        var exponent = 0
         let text = Array(number.text.utf8)
-        var position = text.first == UInt8(ascii: "-") ? 1 : 0
-        let isNegative = position == 1
-        while position < text.count {
-            let byte = text[position]
-            position += 1
-            if (0x30...0x39).contains(byte) {
-                digits.append(byte)
-                if !isFraction { scale += 1 }
-            } else if byte == UInt8(ascii: ".") {
-                isFraction = true
-            } else {
-                let rest = text[position...]
-                let limit =
-                    rest.first == UInt8(ascii: "-") ? -Self.exponentLimit : Self.exponentLimit
-                exponent = Int(String(decoding: rest, as: UTF8.self)) ?? limit
-                exponent = min(max(exponent, -Self.exponentLimit), Self.exponentLimit)
-                break
-            }
-        }
+        let isNegative = text.first == UInt8(ascii: "-")
+        let magnitude = text.dropFirst(isNegative ? 1 : 0).prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let whole = magnitude.prefix { $0 != UInt8(ascii: ".") }
+        var digits = whole + magnitude[whole.endIndex...].dropFirst()
         let leading = digits.prefix { $0 == 0x30 }.count
         digits.removeFirst(leading)
         while digits.last == 0x30 { digits.removeLast() }
         self.json = number
         self.isNegative = isNegative && !digits.isEmpty
-        self.digits = digits
-        self.scale = digits.isEmpty ? 0 : scale - leading + exponent
+        self.digits = Array(digits)
+        let exponent = Self.exponent(text[magnitude.endIndex...].dropFirst())
+        self.scale = digits.isEmpty ? 0 : whole.count - leading + exponent
+    }
+
+    /// Reads an exponent, which may be missing, and clamps it.
+    private static func exponent(_ text: ArraySlice<UInt8>) -> Int {
+        guard !text.isEmpty else { return 0 }
+        let limit = text.first == UInt8(ascii: "-") ? -exponentLimit : exponentLimit
+        let exponent = Int(String(decoding: text, as: UTF8.self)) ?? limit
+        return min(max(exponent, -exponentLimit), exponentLimit)
     }
 
     /// The largest magnitude of an exponent. It exceeds the number of digits of any text in memory.

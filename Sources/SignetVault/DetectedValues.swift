@@ -4,48 +4,28 @@ internal import SignetJSON
 internal import SignetSystem
 
 /// The values that a program finds out about itself and its machine; see `ConfigurationInput.detected`.
-package struct DetectedValues {
-    /// Unix seconds.
-    let startedAt: Int64?
-    let appVersion: String?
-    let hostName: String
-    let locale: String?
-    let operatingSystem: String
-
-    init(appVersion: String?, variables: [String: String]) {
-        self.startedAt = Self.processStart()
-        self.appVersion = appVersion
-        self.hostName = ProcessInfo.processInfo.hostName
-        self.locale = Self.locale(in: variables)
-        self.operatingSystem = ProcessInfo.processInfo.operatingSystemVersionString
-    }
-
+package enum DetectedValues {
     /// Returns the values that were found, of keys that the schema has.
-    func entries(
-        for schema: Schema, prefix: String, place: String
+    static func entries(
+        for schema: Schema, prefix: String, appVersion: String?, variables: [String: String],
+        place: String
     ) -> [ConfigurationInput.Entry] {
+        let process = ProcessInfo.processInfo
         let texts = [
-            ("appVersion", appVersion), ("hostName", hostName), ("locale", locale),
-            ("operatingSystem", operatingSystem),
+            ("appVersion", appVersion), ("hostName", process.hostName),
+            ("locale", locale(in: variables)),
+            ("operatingSystem", process.operatingSystemVersionString),
         ]
         var values = texts.compactMap { name, text in
-            text.flatMap { $0.isEmpty ? nil : (prefix + name, JSONValue.string($0)) }
+            text.flatMap { $0.isEmpty ? nil : (name, JSONValue.string($0)) }
         }
-        if let startedAt {
-            let name = prefix + "startedAt"
-            let isNumber = schema.rule(named: name)?.type == .integer
-            values.append(
-                (
-                    name,
-                    isNumber
-                        ? .number(JSONNumber(startedAt)) : .string(UnixTime.rfc3339(startedAt))
-                ))
+        if let start = processStart() {
+            let isNumber = schema.rule(named: prefix + "startedAt")?.type == .integer
+            let time = UnixTime.rfc3339(start)
+            values.append(("startedAt", isNumber ? .number(JSONNumber(start)) : .string(time)))
         }
-        return values.compactMap { name, value in
-            schema.position(of: name).map { _ in
-                ConfigurationInput.Entry(name: name, value: value, place: place)
-            }
-        }
+        return values.map { .init(name: prefix + $0, value: $1, place: place) }
+            .filter { schema.position(of: $0.name) != nil }
     }
 
     /// Returns a language tag; nil where no variable names a language.
@@ -55,12 +35,7 @@ package struct DetectedValues {
             let name = set.first(where: { !$0.isEmpty })?.prefix(while: { $0 != "." && $0 != "@" })
         else { return nil }
         let tag = String(name.replacing("_", with: "-"))
-        let isTag = tag.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"): true
-            default: false
-            }
-        }
+        let isTag = tag.utf8.allSatisfy(ASCIISet(lettersDigitsAnd: "-").contains)
         return isTag && (2...35).contains(tag.utf8.count) && tag != "POSIX" ? tag : nil
     }
 

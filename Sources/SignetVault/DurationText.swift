@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 /// Reads durations of a configuration: a number of seconds, or a text of numbers with units
@@ -69,6 +70,4 @@ enum DurationText {
         guard unit % divisor == 0 else { return nil }
         return whole + fraction * (unit / divisor)
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

@@ -1,3 +1,4 @@
+internal import SignetBase
 package import SignetJSON
 
 /// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
@@ -38,9 +39,9 @@ package enum EnvironmentFile {
         var rest: ArraySlice<UInt8>
         /// The line of the last name.
         var line = 0
-        private var nextLine = 1
+        var nextLine = 1
 
-        init(rest: ArraySlice<UInt8>) { self.rest = rest }
+        private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
 
         /// Reads the next line with a name.
         mutating func next() throws(Malformed) -> (name: String, value: JSONValue)? {
@@ -76,10 +77,7 @@ package enum EnvironmentFile {
         }
 
         private mutating func takeName() -> String {
-            let name = rest.prefix { byte in
-                (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
-                    || byte == UInt8(ascii: "_")
-            }
+            let name = rest.prefix(while: Self.nameBytes.contains)
             rest = rest[name.endIndex...]
             return String(decoding: name, as: UTF8.self)
         }
@@ -121,20 +119,15 @@ package enum EnvironmentFile {
 
         /// The text before a comment, without spaces at its end.
         private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-            var end = text.endIndex
-            for index in text.indices.dropFirst()
-            where text[index] == UInt8(ascii: "#")
-                && (text[index - 1] == 0x20 || text[index - 1] == 0x09)
-            {
-                end = index
-                break
+            let comment = text.indices.dropFirst().first { index in
+                text[index] == UInt8(ascii: "#")
+                    && (text[index - 1] == 0x20 || text[index - 1] == 0x09)
             }
-            var value = text[..<end]
+            var value = text[..<(comment ?? text.endIndex)]
             while let last = value.last, last == 0x20 || last == 0x09 || last == 0x0D {
                 value.removeLast()
             }
-            if value.first == UInt8(ascii: "#") { return [] }
-            return value
+            return value.first == UInt8(ascii: "#") ? [] : value
         }
     }
 }

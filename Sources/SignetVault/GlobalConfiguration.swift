@@ -20,35 +20,15 @@ public import SignetJSON
 /// ```
 public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
     /// The schema that the values were checked against.
-    public var schema: Schema { contents.schema }
+    public let schema: Schema
     /// The keys that the schema makes public.
     public let `public`: PublicView
 
-    private let contents: Contents
-
-    /// Holds the contents by reference, so that copying a configuration is cheap.
-    private final class Contents: Sendable {
-        let schema: Schema
-        /// One setting for each rule of the schema.
-        let settings: [Setting]
-        let required: [RequiredKey]
-        /// `"values":{…},"origins":{…}}`, the end of every dump's plaintext.
-        let sealedTail: [UInt8]
-
-        init(schema: Schema, settings: [Setting], required: [RequiredKey]) {
-            self.schema = schema
-            self.settings = settings
-            self.required = required
-            var values = JSONObject()
-            var origins = JSONObject()
-            for (rule, setting) in zip(schema.rules, settings) {
-                guard let winner = setting.winner else { continue }
-                values[rule.name] = winner.value.json
-                origins[rule.name] = .string(winner.origin.rawValue)
-            }
-            self.sealedTail = DumpPlaintext.tail(values: values, origins: origins)
-        }
-    }
+    /// One setting for each rule of the schema.
+    private let settings: [Setting]
+    private let required: [RequiredKey]
+    /// `"values":{…},"origins":{…}}`, the end of every dump's plaintext.
+    let sealedTail: [UInt8]
 
     /// Merges three inputs and checks every value, including those that a later input overrides.
     ///
@@ -72,85 +52,25 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         fetched: ConfigurationInput = .none,
         requiring keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
-        var settings = [Setting](repeating: Setting(), count: schema.rules.count)
-        let inputs: [(ConfigurationOrigin, ConfigurationInput)] = [
-            (.defaults, defaults), (.launch, launch), (.fetched, fetched),
-        ]
-        var problems: [VaultError] = []
-        for (origin, input) in inputs {
-            Self.merge(
-                input, from: origin, into: &settings, schema: schema, problems: &problems)
-        }
-        if let error = VaultError(joining: problems) { throw error }
-        try self.init(
-            schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
+        var merge = ConfigurationMerge(schema: schema)
+        merge.add(defaults, from: .defaults)
+        merge.add(launch, from: .launch)
+        merge.add(fetched, from: .fetched)
+        try self.init(merge, required: RequiredKey.all(repeat each keys))
     }
 
-    /// Creates a configuration of checked values, and checks that the required keys can be read.
-    init(
-        schema: Schema, settings: [Setting], required: [RequiredKey] = []
-    ) throws(VaultError) {
-        self.contents = Contents(schema: schema, settings: settings, required: required)
+    /// Creates a configuration of merged values, and checks that the required keys can be read.
+    init(_ merge: ConfigurationMerge, required: [RequiredKey]) throws(VaultError) {
+        try merge.problems.throwJoined()
+        self.schema = merge.schema
+        self.settings = merge.settings
+        self.required = required
         self.public = PublicView(schema: schema, settings: settings)
+        let (values, origins) = schema.winners(of: settings)
+        self.sealedTail = DumpPlaintext.tail(values: values, origins: origins)
         var problems: [VaultError] = []
-        for key in required {
-            do throws(VaultError) {
-                try key.check(self.public)
-            } catch {
-                problems.append(error)
-            }
-        }
-        if let error = VaultError(joining: problems) { throw error }
-    }
-
-    private static func merge(
-        _ input: ConfigurationInput, from origin: ConfigurationOrigin,
-        into settings: inout [Setting], schema: Schema, problems: inout [VaultError]
-    ) {
-        for entry in input.entries(for: schema, origin: origin, problems: &problems) {
-            set(entry, from: origin, into: &settings, schema: schema, problems: &problems)
-        }
-    }
-
-    /// Checks a value and sets it, or adds the problem.
-    static func set(
-        _ entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin,
-        into settings: inout [Setting], schema: Schema, problems: inout [VaultError]
-    ) {
-        do throws(VaultError) {
-            let checked = try check(entry, from: origin, against: schema)
-            settings[checked.index][origin] = checked.value
-        } catch {
-            problems.append(error)
-        }
-    }
-
-    /// Checks a value of an input or an opened dump against its key's rule.
-    static func check(
-        _ entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin, against schema: Schema
-    ) throws(VaultError) -> (index: Int, value: CheckedValue) {
-        let index = try position(of: entry, from: origin, in: schema)
-        let typed = try schema.rules[index].checked(entry.value, from: entry.place)
-        return (index, CheckedValue(typed: typed, json: entry.value))
-    }
-
-    /// Returns the position of a key in the schema, if the origin may set the key.
-    private static func position(
-        of entry: ConfigurationInput.Entry, from origin: ConfigurationOrigin, in schema: Schema
-    ) throws(VaultError) -> Int {
-        guard let index = schema.position(of: entry.name) else {
-            throw .unknown(entry.name, in: entry.place)
-        }
-        let rule = schema.rules[index]
-        guard rule.setBy.contains(origin) else {
-            let allowed = ConfigurationOrigin.allCases.filter(rule.setBy.contains)
-                .map(\.rawValue).joined(separator: ", ")
-            throw VaultError(
-                .sourceNotAllowed,
-                "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it",
-                key: entry.name)
-        }
-        return index
+        for key in required { problems.collect(try key.check(self.public)) }
+        try problems.throwJoined()
     }
 
     /// The public values, in the order of the schema.
@@ -163,24 +83,19 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     public func origin(of name: String) -> ConfigurationOrigin? { setting(name)?.winner?.origin }
 
     /// The number of keys that have a value.
-    public var count: Int { contents.settings.count { $0.winner != nil } }
+    public var count: Int { settings.count { $0.winner != nil } }
 
     /// Returns a value, public or secret, for the network system.
     package func value(named name: String) -> CheckedValue? { setting(name)?.winner?.value }
 
     /// All values, public and secret, in the order of the schema, for the network system.
-    package var values: JSONObject {
-        JSONObject(
-            zip(schema.rules, contents.settings).compactMap { rule, setting in
-                setting.winner.map { (name: rule.name, value: $0.value.json) }
-            })
-    }
+    package var values: JSONObject { winners.values }
 
-    /// `"values":{…},"origins":{…}}`, the end of every dump's plaintext.
-    var sealedTail: [UInt8] { contents.sealedTail }
+    /// All values and their origins, in the order of the schema.
+    var winners: (values: JSONObject, origins: JSONObject) { schema.winners(of: settings) }
 
     private func setting(_ name: String) -> Setting? {
-        schema.position(of: name).map { contents.settings[$0] }
+        schema.position(of: name).map { settings[$0] }
     }
 
     /// The number of keys that have a value; no value.
@@ -207,23 +122,16 @@ extension GlobalConfiguration {
     public func changing(
         _ origin: ConfigurationOrigin, with values: JSONObject
     ) throws(VaultError) -> GlobalConfiguration {
-        var settings = contents.settings
-        var problems: [VaultError] = []
+        var merge = ConfigurationMerge(schema: schema, settings: settings)
         for (name, value) in values {
             let entry = ConfigurationInput.Entry(name: name, value: value, place: origin.rawValue)
-            guard value.isNull else {
-                Self.set(
-                    entry, from: origin, into: &settings, schema: schema, problems: &problems)
-                continue
-            }
-            do throws(VaultError) {
-                settings[try Self.position(of: entry, from: origin, in: schema)][origin] = nil
-            } catch {
-                problems.append(error)
+            if value.isNull {
+                merge.remove(entry, from: origin)
+            } else {
+                merge.set(entry, from: origin)
             }
         }
-        if let error = VaultError(joining: problems) { throw error }
-        return try with(settings)
+        return try GlobalConfiguration(merge, required: required)
     }
 
     /// Returns this configuration with all values of one origin replaced, for example after
@@ -237,31 +145,23 @@ extension GlobalConfiguration {
     public func replacing(
         _ origin: ConfigurationOrigin, with input: ConfigurationInput
     ) throws(VaultError) -> GlobalConfiguration {
-        var settings = contents.settings
-        for index in settings.indices { settings[index][origin] = nil }
-        var problems: [VaultError] = []
-        Self.merge(input, from: origin, into: &settings, schema: schema, problems: &problems)
-        if let error = VaultError(joining: problems) { throw error }
-        return try with(settings)
+        var merge = ConfigurationMerge(schema: schema, settings: settings)
+        merge.removeAll(from: origin)
+        merge.add(input, from: origin)
+        return try GlobalConfiguration(merge, required: required)
     }
 
     /// Returns this configuration with more required keys.
     func requiring(_ keys: [RequiredKey]) throws(VaultError) -> GlobalConfiguration {
         try GlobalConfiguration(
-            schema: schema, settings: contents.settings, required: contents.required + keys)
+            ConfigurationMerge(schema: schema, settings: settings), required: required + keys)
     }
 
     /// Returns this configuration with the keys that another one requires, in addition to its own.
     func keepingRequirements(
         of other: GlobalConfiguration
     ) throws(VaultError) -> GlobalConfiguration {
-        let more = other.contents.required.filter { key in
-            !contents.required.contains { $0.isSame(as: key) }
-        }
+        let more = other.required.filter { key in !required.contains { $0.isSame(as: key) } }
         return more.isEmpty ? self : try requiring(more)
-    }
-
-    private func with(_ settings: [Setting]) throws(VaultError) -> GlobalConfiguration {
-        try GlobalConfiguration(schema: schema, settings: settings, required: contents.required)
     }
 }

@@ -70,11 +70,8 @@ extension JSONValue {
     var article: String {
         switch self {
         case .null: "null"
-        case .bool: "a boolean"
-        case .number: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
+        case .array, .object: "an \(typeName)"
+        case .bool, .number, .string: "a \(typeName)"
         }
     }
 }

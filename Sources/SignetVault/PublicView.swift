@@ -23,28 +23,18 @@ public struct PublicView: Sendable, CustomStringConvertible {
         let schema: Schema
         let values: JSONObject
         let origins: JSONObject
-        /// Each public key's number in `slots`, in the order of the schema.
-        let keys: [(rule: KeyRule, number: Int)]
 
         init(schema: Schema, settings: [Setting]) {
             var slots: [CheckedValue?] = []
-            var values = JSONObject()
-            var origins = JSONObject()
-            var keys: [(rule: KeyRule, number: Int)] = []
             for (rule, setting) in zip(schema.rules, settings) where rule.isPublic {
-                let number = KeyNumbers.number(of: rule.name)
-                keys.append((rule, number))
                 guard let winner = setting.winner else { continue }
+                let number = KeyNumbers.number(of: rule.name)
                 while slots.count <= number { slots.append(nil) }
                 slots[number] = winner.value
-                values[rule.name] = winner.value.json
-                origins[rule.name] = .string(winner.origin.rawValue)
             }
             self.slots = slots
-            self.keys = keys
             self.schema = schema
-            self.values = values
-            self.origins = origins
+            (values, origins) = schema.winners(of: settings, where: \.isPublic)
         }
     }
 
@@ -110,14 +100,17 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     /// Returns the value of a key by its name, for adapters to other libraries.
     ///
-    /// - Returns: Nil if the schema doesn't have the key or no input sets it.
+    /// - Returns: The value and its type in the schema; nil if the schema doesn't have the key or no
+    ///   input sets it.
     /// - Throws: `not-public` if the key is secret, with or without a value.
-    package func checkedValue(named name: String) throws(VaultError) -> CheckedValue? {
+    package func checkedValue(
+        named name: String
+    ) throws(VaultError) -> (value: CheckedValue, type: ValueType)? {
         guard let rule = storage.schema.rule(named: name) else { return nil }
         guard rule.isPublic else {
             throw VaultError(.notPublic, "key \(quoted(name)), which is read publicly, is secret")
         }
-        return slot(KeyNumbers.number(of: rule.name))
+        return slot(KeyNumbers.number(of: rule.name)).map { ($0, rule.type) }
     }
 
     /// Checks that keys can be read: each is public in the schema and has a value of its type.
@@ -156,7 +149,9 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     /// The public keys with their values, in the order of the schema.
     var checked: [(rule: KeyRule, value: CheckedValue?)] {
-        storage.keys.map { ($0.rule, slot($0.number)) }
+        storage.schema.rules.filter(\.isPublic).map { rule in
+            (rule, slot(KeyNumbers.number(of: rule.name)))
+        }
     }
 
     /// The public values as JSON.

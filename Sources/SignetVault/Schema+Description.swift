@@ -28,13 +28,7 @@ extension Schema {
     public func description(of name: String) -> Key? { rule(named: name).map(Key.init) }
 
     /// The rules that are allowed but look like an oversight, in the order of the schema.
-    public var findings: [Finding] {
-        rules.flatMap { rule in
-            Self.problems(of: rule).map {
-                Finding(code: $0.code, key: rule.name, message: $0.message)
-            }
-        }
-    }
+    public var findings: [Finding] { rules.flatMap(Self.findings) }
 
     /// Something in a schema that is allowed but should be reviewed.
     public struct Finding: Sendable, Hashable {
@@ -47,24 +41,24 @@ extension Schema {
         public let message: String
     }
 
-    private static func problems(of rule: KeyRule) -> [(code: String, message: String)] {
-        var problems: [(code: String, message: String)] = []
+    private static func findings(in rule: KeyRule) -> [Finding] {
+        var findings: [Finding] = []
+        func add(_ code: String, message: String) {
+            findings.append(Finding(code: code, key: rule.name, message: message))
+        }
         if rule.isNotSecret {
-            problems.append(
-                ("not-secret", "the public value may be random text; make sure it isn't a key"))
+            add(
+                "not-secret",
+                message: "the public value may be random text; make sure it isn't a key")
         }
-        if rule.meaning == nil {
-            problems.append(("no-meaning", "\"meaning\" is missing"))
-        }
+        if rule.meaning == nil { add("no-meaning", message: "\"meaning\" is missing") }
         if rule.isPublic, rule.type == .string, rule.limits.isEmpty, rule.setBy != [.defaults] {
-            problems.append(
-                (
-                    "no-limit",
-                    "the text has no pattern, enum or length limit, and inputs other than the "
-                        + "defaults may set it"
-                ))
+            add(
+                "no-limit",
+                message: "the text has no pattern, enum or length limit, and inputs other than the "
+                    + "defaults may set it")
         }
-        return problems
+        return findings
     }
 }
 

@@ -1,7 +1,5 @@
 internal import SignetBase
-import SignetCrypto
 public import SignetJSON
-internal import SignetSystem
 
 /// The keys that a configuration may have: their types and limits, their visibility, and the inputs
 /// that may set them.
@@ -64,12 +62,7 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Parameter path: A file or pipe of at most 16 MiB; `-` is standard input.
     /// - Throws: `unreadable-file`, and `malformed-schema` as `init(parsing:)`.
     public init(contentsOf path: String) throws(VaultError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try InputFile.read(path, limit: ConfigurationInput.sizeLimit)
-        } catch {
-            throw VaultError(.unreadableFile, error.message)
-        }
+        let bytes = try VaultError.reading(path, limit: ConfigurationInput.sizeLimit)
         do {
             try self.init(parsing: bytes)
         } catch {
@@ -105,7 +98,7 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
                 problems.append(error)
             }
         }
-        if let error = VaultError(joining: problems) { throw error }
+        try problems.throwJoined()
         self.rules = rules
         self.positions = positions
         self.groups = Self.groups(of: rules.map(\.name))

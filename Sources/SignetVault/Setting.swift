@@ -1,19 +1,13 @@
 internal import SignetBase
 
 /// A key's values, at most one for each origin. The highest origin wins.
-struct Setting: Sendable {
-    private var values: [ConfigurationOrigin: CheckedValue] = [:]
+typealias Setting = [ConfigurationOrigin: CheckedValue]
 
-    /// The value of one origin, which a higher one may override.
-    subscript(origin: ConfigurationOrigin) -> CheckedValue? {
-        get { values[origin] }
-        set { values[origin] = newValue }
-    }
-
+extension Setting {
     /// The value of the highest origin.
     var winner: (value: CheckedValue, origin: ConfigurationOrigin)? {
         for origin in ConfigurationOrigin.allCases.reversed() {
-            if let value = values[origin] { return (value, origin) }
+            if let value = self[origin] { return (value, origin) }
         }
         return nil
     }

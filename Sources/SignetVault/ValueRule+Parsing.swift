@@ -9,11 +9,18 @@ extension ValueRule {
         init(_ problem: String) { self.problem = problem }
     }
 
-    /// The members of a rule.
-    static let members = [
-        "type", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
-        "minProperties", "maxProperties", "pattern", "enum", "items",
+    /// The members of a rule that only some types have.
+    private static let limits: [(members: [String], types: [ValueType])] = [
+        (["minimum", "maximum"], [.integer, .number, .duration]),
+        (["minLength", "maxLength"], [.string, .url, .bytes]),
+        (["minItems", "maxItems"], [.array]),
+        (["minProperties", "maxProperties"], [.object]),
+        (["pattern"], [.string, .url]),
+        (["items"], [.array, .object]),
     ]
+
+    /// The members of a rule.
+    static let members = ["type", "enum"] + limits.flatMap(\.members)
 
     /// The maximum depth of `items` in `items`.
     private static let maximumDepth = 8
@@ -24,24 +31,26 @@ extension ValueRule {
             let known = ValueType.allCases.map(\.rawValue).joined(separator: ", ")
             throw InvalidRule("\"type\" must be one of \(known)")
         }
+        for (members, types) in Self.limits where !types.contains(type) {
+            guard let member = members.first(where: { object[$0] != nil }) else { continue }
+            let names = types.map(\.rawValue)
+            let first = names.dropLast().joined(separator: ", ")
+            let list = first.isEmpty ? names[0] : "\(first) and \(names[names.count - 1])"
+            throw InvalidRule("\"\(member)\" is for \(list), not \(type.rawValue)")
+        }
         self.init(type: type)
         self.minimum = try Self.limit("minimum", in: object, type: type)
         self.maximum = try Self.limit("maximum", in: object, type: type)
         if let minimum, let maximum, maximum.isBelow(minimum) {
             throw InvalidRule("\"minimum\" is above \"maximum\", so no value fits")
         }
-        self.length = try Self.counts(
-            from: "minLength", to: "maxLength", in: object, type: type, allowed: type.hasLength,
-            for: "string, url and bytes")
-        let items = try Self.counts(
-            from: "minItems", to: "maxItems", in: object, type: type, allowed: type == .array,
-            for: "array")
-        let properties = try Self.counts(
-            from: "minProperties", to: "maxProperties", in: object, type: type,
-            allowed: type == .object, for: "object")
-        self.count = items ?? properties
-        self.pattern = try Self.pattern(object["pattern"], type: type)
-        self.items = try Self.items(object["items"], type: type, depth: depth)
+        self.length = try Self.counts(from: "minLength", to: "maxLength", in: object)
+        let isList = type == .array
+        self.count = try Self.counts(
+            from: isList ? "minItems" : "minProperties",
+            to: isList ? "maxItems" : "maxProperties", in: object)
+        self.pattern = try Self.pattern(object["pattern"])
+        self.items = try Self.items(object["items"], depth: depth)
         self.allowed = try allowed(object["enum"])
     }
 
@@ -49,10 +58,6 @@ extension ValueRule {
         _ member: String, in object: JSONObject, type: ValueType
     ) throws(InvalidRule) -> TypedValue? {
         guard let value = object[member] else { return nil }
-        guard type.isOrdered else {
-            throw InvalidRule(
-                "\"\(member)\" is for integer, number and duration, not \(type.rawValue)")
-        }
         guard let limit = try? TypedValue(value, as: type) else {
             throw InvalidRule("\"\(member)\" must be \(type.expectation)")
         }
@@ -60,14 +65,10 @@ extension ValueRule {
     }
 
     private static func counts(
-        from least: String, to most: String, in object: JSONObject, type: ValueType,
-        allowed: Bool, for types: String
+        from least: String, to most: String, in object: JSONObject
     ) throws(InvalidRule) -> ClosedRange<Int>? {
         func count(_ member: String) throws(InvalidRule) -> Int? {
             guard let value = object[member] else { return nil }
-            guard allowed else {
-                throw InvalidRule("\"\(member)\" is for \(types), not \(type.rawValue)")
-            }
             guard let count = value.number?.integer(Int.self), count >= 0 else {
                 throw InvalidRule("\"\(member)\" must be a whole number of at least 0")
             }
@@ -82,13 +83,8 @@ extension ValueRule {
         return (from ?? 0)...(to ?? .max)
     }
 
-    private static func pattern(
-        _ value: JSONValue?, type: ValueType
-    ) throws(InvalidRule) -> ValuePattern? {
+    private static func pattern(_ value: JSONValue?) throws(InvalidRule) -> ValuePattern? {
         guard let value else { return nil }
-        guard type.isMatchable else {
-            throw InvalidRule("\"pattern\" is for string and url, not \(type.rawValue)")
-        }
         guard let text = value.string else { throw InvalidRule("\"pattern\" must be a string") }
         do {
             return try ValuePattern(text)
@@ -97,13 +93,8 @@ extension ValueRule {
         }
     }
 
-    private static func items(
-        _ value: JSONValue?, type: ValueType, depth: Int
-    ) throws(InvalidRule) -> Items? {
+    private static func items(_ value: JSONValue?, depth: Int) throws(InvalidRule) -> Items? {
         guard let value else { return nil }
-        guard type == .array || type == .object else {
-            throw InvalidRule("\"items\" is for array and object, not \(type.rawValue)")
-        }
         guard depth < maximumDepth else {
             throw InvalidRule("\"items\" is nested more than \(maximumDepth) deep")
         }

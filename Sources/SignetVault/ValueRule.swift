@@ -70,24 +70,19 @@ struct ValueRule: Sendable {
         case (.array, .array(let elements)):
             try check(count: elements.count)
             guard let items = items?.rule else { return TypedValue(untyped: value) }
-            var typed: [CheckedValue] = []
-            typed.reserveCapacity(elements.count)
-            for (index, element) in elements.enumerated() {
-                typed.append(try items.element(element, at: "element \(index)"))
-            }
-            return .array(typed)
+            return .array(
+                try elements.enumerated().map { index, element throws(Refusal) in
+                    try items.element(element, at: "element \(index)")
+                })
         case (.object, .object(let object)):
             try check(count: object.count)
             guard let items = items?.rule else { return TypedValue(untyped: value) }
-            var typed: [TypedValue.Member] = []
-            typed.reserveCapacity(object.count)
-            for (index, member) in object.enumerated() {
-                // A member's name is part of the value, so the message has its position instead.
-                let place = "the value of member \(index)"
-                let value = try items.element(member.value, at: place)
-                typed.append((member.name, value))
-            }
-            return .object(typed)
+            // A member's name is part of the value, so the message has its position instead.
+            return .object(
+                try object.enumerated().map { index, member throws(Refusal) in
+                    let place = "the value of member \(index)"
+                    return (member.name, try items.element(member.value, at: place))
+                })
         default: break
         }
         do {

@@ -8,12 +8,6 @@ package enum ValueType: String, Sendable, CaseIterable {
 
     /// Whether `--launch KEY=VALUE` and environment variables write it as plain text, not as JSON.
     var isText: Bool { self == .string || self == .url || self == .bytes }
-    /// Whether a rule may have a minimum and a maximum.
-    var isOrdered: Bool { self == .integer || self == .number || self == .duration }
-    /// Whether a rule may have a pattern.
-    var isMatchable: Bool { self == .string || self == .url }
-    /// Whether a rule may have a length.
-    var hasLength: Bool { isText }
 
     /// The expected form, for a message.
     var expectation: String {
@@ -76,22 +70,6 @@ package enum TypedValue: Sendable {
             guard let bytes = Base64.decode(encoded.span, from: .standard) else { throw .wrongType }
             self = .bytes(bytes)
         default: throw .wrongType
-        }
-    }
-
-    /// The type; nil for `other`.
-    package var type: ValueType? {
-        switch self {
-        case .string: .string
-        case .integer: .integer
-        case .number: .number
-        case .boolean: .boolean
-        case .array: .array
-        case .object: .object
-        case .duration: .duration
-        case .url: .url
-        case .bytes: .bytes
-        case .other: nil
         }
     }
 

@@ -1,6 +1,7 @@
 package import SignetBase
-internal import SignetCrypto
+import SignetCrypto
 internal import SignetJSON
+internal import SignetSystem
 
 /// An error of a schema, a configuration input or a sealed dump.
 ///
@@ -11,7 +12,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         package let value: ErrorCode
 
-        private init(_ value: ErrorCode) { self.value = value }
+        init(_ value: ErrorCode) { self.value = value }
 
         /// The code's name in kebab-case, as the tool prints it.
         public var name: String { value.name }
@@ -128,18 +129,51 @@ extension VaultError {
             key: isSecret ? nil : name)
     }
 
-    /// Returns the error that reports all of these, or nil if there are none. Its code is the first
-    /// one's, and its message has a line for each.
-    init?(joining problems: [VaultError]) {
-        guard let first = problems.first else { return nil }
-        let all = problems.flatMap { $0.problems.isEmpty ? [$0] : $0.problems }
-        self.init(
-            first.code, all.map(\.message).joined(separator: "\n"), key: first.key, problems: all)
-    }
-
     /// Returns the error with the file's name before its message; nil or `-` is standard input.
     func naming(_ file: String?) -> VaultError {
         let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
         return VaultError(code, "\(printable(shown)): \(message)", key: key, problems: problems)
+    }
+
+    /// Returns a value, or throws the error of this module for a failure of cryptography.
+    static func converting<Value>(
+        crypto value: @autoclosure () throws(CryptoFailure) -> Value
+    ) throws(VaultError) -> Value {
+        do throws(CryptoFailure) {
+            return try value()
+        } catch {
+            throw VaultError(error)
+        }
+    }
+
+    /// Reads a file or pipe; nil or `-` is standard input.
+    ///
+    /// - Throws: `unreadable-file`.
+    static func reading(_ path: String?, limit: Int) throws(VaultError) -> [UInt8] {
+        do {
+            return try InputFile.read(path, limit: limit)
+        } catch {
+            throw VaultError(.unreadableFile, error.message)
+        }
+    }
+}
+
+extension [VaultError] {
+    /// Adds the error of some work, if it throws one.
+    mutating func collect(_ work: @autoclosure () throws(VaultError) -> Void) {
+        do throws(VaultError) {
+            try work()
+        } catch {
+            append(error)
+        }
+    }
+
+    /// Throws the error that reports all of these, if there are any. Its code is the first one's, and
+    /// its message has a line for each.
+    func throwJoined() throws(VaultError) {
+        guard let first else { return }
+        let all = flatMap { $0.problems.isEmpty ? [$0] : $0.problems }
+        throw VaultError(
+            first.code, all.map(\.message).joined(separator: "\n"), key: first.key, problems: all)
     }
 }

@@ -1,4 +1,5 @@
 internal import SignetBase
+import SignetJSON
 
 /// The version of Signet's network system. A sealed dump is bound to it and to the app's version.
 public enum SignetVersion {
@@ -25,6 +26,9 @@ public struct VersionBinding: Sendable, Hashable {
             self.id = id
             self.version = version
         }
+
+        /// The object with the id and the version, as in a dump's plaintext.
+        var json: JSONValue { ["id": .string(id), "version": .string(version)] }
 
         /// Returns whether ids and versions have the same bytes.
         public static func == (left: Identity, right: Identity) -> Bool {
@@ -61,12 +65,17 @@ public struct VersionBinding: Sendable, Hashable {
             system: Identity(id: SignetVersion.systemID, version: systemVersion))
     }
 
+    /// The ids and versions in the order in which a dump's header and its keys' derivation have them.
+    var parts: [String] { [app.id, app.version, system.id, system.version] }
+
+    /// The names of `parts`, for messages.
+    static let partNames = [
+        "the app's id", "the app's version", "the system's id", "the system's version",
+    ]
+
     /// - Throws: `malformed-input` if a part is empty, too long or contains control characters.
     func requireUsable() throws(VaultError) {
-        for (name, text) in [
-            ("the app's id", app.id), ("the app's version", app.version),
-            ("the system's id", system.id), ("the system's version", system.version),
-        ] {
+        for (name, text) in zip(Self.partNames, parts) {
             if let problem = Self.problem(with: text) {
                 throw VaultError(.malformedInput, "\(name) \(problem)")
             }
@@ -115,7 +124,7 @@ enum VersionOrder: Equatable {
         for part in version.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         {
-            guard !part.isEmpty, part.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            guard !part.isEmpty, part.allSatisfy(isDigit) else { return nil }
             result.append(Array(part.drop { $0 == 0x30 }))
         }
         return result

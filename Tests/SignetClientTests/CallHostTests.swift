@@ -8,7 +8,7 @@ import Testing
     private struct Search: RESTEndpoint {
         typealias Success = JSONValue
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/search" }
         var text: String
         var callOptions: CallOptions {
@@ -144,7 +144,7 @@ import Testing
     /// Equal calls to two hosts are two calls.
     @Test func callsToTwoHostsDoNotJoin() async throws {
         let engine = WaitingEngine()
-        let system = try await Pipeline.system(engine) { $0.callOptions.launch = .join }
+        let system = try await Pipeline.system(engine) { $0.callOptions.duplicates = .join }
         let tasks = ["https://a.example.com", "https://b.example.com"].map { base in
             Task { await system.response(to: .get("/x", on: "a"), options: Self.options(base)) }
         }

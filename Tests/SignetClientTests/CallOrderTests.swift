@@ -213,12 +213,12 @@ import Testing
         let traces = (0..<4).map { _ in CallTrace() }
         let events = traces.map(\.events)
         func start(_ index: Int) -> Task<ClientError.Code?, Never> {
-            Task { await Self.get(system, traces[index]) { $0.launch = .join } }
+            Task { await Self.get(system, traces[index]) { $0.duplicates = .join } }
         }
         let first = start(0)
         #expect(try await eventually { engine.count == 1 })
         let others = (1..<4).map(start)
-        #expect(try await eventually { system.launches.joinedCount == 4 })
+        #expect(try await eventually { system.duplicateCalls.joinedCount == 4 })
         // The work goes on without the call that began it.
         first.cancel()
         #expect(await first.value == .cancelled)

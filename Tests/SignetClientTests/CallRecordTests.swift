@@ -144,7 +144,7 @@ import Testing
             try await system.call(
                 RESTRequest(.get, "/x"), on: cause == "service" ? "b" : "a", options: given)
         }
-        #expect(error?.call?.method == "GET" && error?.call?.tags == ["t"])
+        #expect(error?.identity?.method == "GET" && error?.identity?.tags == ["t"])
         #expect(error?.record == nil && error?.url == nil && error?.attempts == 0)
         await system.shutdown()
         for await event in events { Issue.record("\(event)") }

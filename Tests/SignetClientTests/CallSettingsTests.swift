@@ -138,7 +138,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func theLargestReplyIsTheConfigurations() async throws {
+    @Test func theLargestResponseIsTheConfigurations() async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(["responseChecks.maximumBytes": 16], engine)
         let error = await #expect(throws: ClientError.self) {

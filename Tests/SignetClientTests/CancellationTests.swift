@@ -103,7 +103,7 @@ private final class Gate: Sendable {
         case .interceptor: options.interceptors = [waiting]
         case .attemptInterceptor: options.attemptInterceptors = [waiting]
         case .credentials: options.credentials = waiting
-        case .sharedWork: options.launch = .join
+        case .sharedWork: options.duplicates = .join
         case .signer, .body, .engine, .pause: break
         }
         let given = options

@@ -23,7 +23,7 @@ import Testing
     private struct ReadOrder: RESTEndpoint {
         typealias Success = Order
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{order_id}" }
         var orderID: Int
         var changedAfter: Date
@@ -81,8 +81,8 @@ import Testing
         let order = try await system.send(CreateOrder(itemName: "tea", notBefore: Self.time))
         #expect(order == Order(orderID: 7, createdAt: Self.time))
         #expect(try Self.parameters(engine) == "{\(sent)}")
-        let reply = try await system.call(RPCCall("orders.read"), on: "a")
-        #expect(try reply.result?.decode(Order.self) == order)
+        let response = try await system.call(RPCCall("orders.read"), on: "a")
+        #expect(try response.result?.decode(Order.self) == order)
         await system.shutdown()
     }
 
@@ -105,6 +105,58 @@ import Testing
         #expect(
             try result.decode(Order.self)
                 == Order(orderID: 7, createdAt: Date(timeIntervalSince1970: 0)))
+        await system.shutdown()
+    }
+
+    /// The data of an RPC error, alone and in a batch, an error body of its own and a problem's members are
+    /// decoded as results are, unless the caller says otherwise.
+    @Test func errorsFollowTheService() async throws {
+        let order = Order(orderID: 7, createdAt: Date(timeIntervalSince1970: 0))
+        let sent = #"{"order_id":7,"created_at":0}"#
+        let refusal = #"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","data":\#(sent)}}"#
+        func failure(
+            _ answer: RecordingEngine.Answer, _ payload: ServiceConfiguration.PayloadProtocol
+        ) async throws -> ClientError {
+            let system = try await Pipeline.system(
+                RecordingEngine(answers: [answer]), payload: payload
+            ) {
+                _ in
+            } changeService: {
+                $0.options.json = JSONConventions(dates: .unixSeconds, keys: .snakeCase)
+            }
+            let error = await #expect(throws: ClientError.self) {
+                try await system.call(RPCCall("GET"), on: "a", path: "/orders")
+            }
+            await system.shutdown()
+            return try #require(error)
+        }
+        let server = try await failure(.init(body: refusal), .jsonRPC2).serverError
+        #expect(try server?.decodeData(Order.self) == order)
+        let own = try await failure(.init(status: 409, body: sent), .rest)
+        #expect(try own.decodeResponse(Order.self) == order)
+        #expect(throws: JSONError.self) {
+            try own.decodeResponse(Order.self, conventions: JSONConventions())
+        }
+        let body = #"{"title":"t","order":\#(sent)}"#
+        let problem = try await failure(
+            .init(status: 409, body: body, fields: [.contentType: "application/problem+json"]),
+            .rest
+        ).problem
+        #expect(try problem?.decode(Order.self, named: "order") == order)
+
+        let system = try await Pipeline.system(
+            RecordingEngine(answers: [.init(body: "[\(refusal)]")]), payload: .jsonRPC2
+        ) {
+            _ in
+        } changeService: {
+            $0.options.json = JSONConventions(dates: .unixSeconds, keys: .snakeCase)
+        }
+        let batch = try await system.batch([RPCCall("orders.read")], on: "a")
+        guard case .failure(let error)? = batch.outcomes.first else {
+            Issue.record("\(batch)")
+            return
+        }
+        #expect(try error.server?.decodeData(Order.self) == order)
         await system.shutdown()
     }
 

@@ -86,12 +86,12 @@ import Testing
         let (server, url) = try await server()
         let system = try await system(url)
         for target in ["/gzip", "/deflate", "/plain", "/identity", "/digest"] {
-            let reply = try await fetch(system, target).get()
-            #expect(reply.body == Self.text, "\(target)")
+            let response = try await fetch(system, target).get()
+            #expect(response.body == Self.text, "\(target)")
             let isCoded = ["/gzip", "/deflate", "/digest"].contains(target)
             // Of what was decoded nothing is said any more that no longer holds.
-            #expect((reply.fields[.contentLength] == nil) == isCoded)
-            if isCoded { #expect(reply.fields[.contentEncoding] == nil) }
+            #expect((response.fields[.contentLength] == nil) == isCoded)
+            if isCoded { #expect(response.fields[.contentEncoding] == nil) }
         }
         let head = try await fetch(system, "/gzip", method: .head).get()
         #expect(head.body.isEmpty && head.fields[.contentEncoding] == "gzip")
@@ -123,16 +123,16 @@ import Testing
         small.maximumSize = Self.text.count - 1
         var exact = ContentDecoding()
         exact.maximumSize = Self.text.count
-        for (decoding, reply, wanted) in [
+        for (decoding, response, wanted) in [
             (small, 64 << 20, "reply-too-large"), (exact, 64 << 20, nil),
             (ContentDecoding(), Self.text.count - 1, "reply-too-large"),
             (ContentDecoding(), Self.text.count, nil),
         ] as [(ContentDecoding, Int, String?)] {
-            let system = try await system(url, decoding, maximumResponseSize: reply)
+            let system = try await system(url, decoding, maximumResponseSize: response)
             #expect(code(await fetch(system, "/gzip")) == wanted)
             await system.shutdown()
         }
-        // A body that does not shrink is held to the reply's limit as it comes.
+        // A body that does not shrink is held to the response's limit as it comes.
         let system = try await system(url, maximumResponseSize: 200_000)
         #expect(code(await fetch(system, "/large")) == "reply-too-large")
         await system.shutdown()
@@ -147,9 +147,9 @@ import Testing
             _ = try? await system.call(RPCCall("m"), on: "a")
             await system.shutdown()
             let plain = try await self.system(url, decoding)
-            let reply = try await fetch(plain, "/gzip").get()
-            #expect((reply.body == Self.text) == (decoding != nil))
-            #expect((reply.fields[.contentEncoding] == "gzip") == (decoding == nil))
+            let response = try await fetch(plain, "/gzip").get()
+            #expect((response.body == Self.text) == (decoding != nil))
+            #expect((response.fields[.contentEncoding] == "gzip") == (decoding == nil))
             await plain.shutdown()
         }
         let requests = server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map {

@@ -34,7 +34,7 @@ import Testing
             ),
             (
                 "var service: Service { \"a\" }\nvar path: PathTemplate { \"/x\" }", "RESTEndpoint",
-                "requires property 'verb' with type 'HTTPRequest.Method'"
+                "requires property 'httpMethod' with type 'HTTPRequest.Method'"
             ),
             (
                 "var service: Service { \"a\" }\nvar verb: HTTPRequest.Method { .get }",

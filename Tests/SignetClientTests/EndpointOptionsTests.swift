@@ -21,7 +21,7 @@ import Testing
     private struct Marked: RESTEndpoint {
         typealias Success = Int
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x/{id}" }
         var id: Int
         var limit: Int
@@ -36,7 +36,7 @@ import Testing
     private struct Plain: RESTEndpoint {
         typealias Success = Int
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
     }
 
@@ -54,14 +54,14 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("003-14")) func theLaunchPolicyIsTheEndpoints() async throws {
+    @Test(.features("003-14")) func theDuplicatePolicyIsTheEndpoints() async throws {
         struct Refresh: Endpoint {
             typealias Success = Int
             var service: Service { "a" }
             var method: RPCMethod { "refresh" }
             var callOptions: CallOptions {
                 var options = CallOptions()
-                options.launch = .refuse
+                options.duplicates = .refuse
                 return options
             }
         }
@@ -87,7 +87,7 @@ import Testing
         let body = #"{"code":5}"#
         let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: body)]))
         var strict = CallOptions()
-        strict.checks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
+        strict.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
         let given = strict
         #expect(
             await Pipeline.code { () async throws(ClientError) in

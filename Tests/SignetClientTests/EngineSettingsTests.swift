@@ -194,6 +194,30 @@ import Testing
         }
     }
 
+    @Test(arguments: ["caFile", "engineSettings", nil])
+    func settingsBesideAGivenEngineAreRefused(_ name: String?) async throws {
+        let policy = try PinPolicy.allowingAll()
+        for hasEngine in [true, false] {
+            var options = NetworkSystem.Options()
+            let engine = RecordingEngine()
+            if hasEngine { options.engine = engine } else { options.engines["two"] = engine }
+            switch name {
+            case "caFile": options.caFile = try TestAuthority.trusted.get().caFile
+            case "engineSettings": options.engineSettings = CurlEngine.Configuration()
+            default: break
+            }
+            do throws(ClientError) {
+                let system = try await NetworkSystem.start(
+                    services: [:], policy: policy, options: options)
+                #expect(name == nil || !hasEngine)
+                await system.shutdown()
+            } catch {
+                #expect(hasEngine && error.code == .invalidOptions)
+                #expect(name.map(error.message.contains) == true, "\(error.message)")
+            }
+        }
+    }
+
     @Test(arguments: [true, false]) func workRunsOnTheEnginesThreadIfAsked(_ isAsked: Bool)
         async throws
     {
@@ -202,7 +226,6 @@ import Testing
         var options = Self.options()
         options.runsOnEngineThread = isAsked
         options.callOptions.attemptInterceptors = [Witness(names: names)]
-        options.engineSettings = CurlEngine.Configuration()
         let engine = Wrapper(try CurlEngine())
         options.engine = engine
         let system = try await Self.system(port, [:], options)

@@ -41,7 +41,7 @@ import Testing
         case change(id: Int, item: String)
 
         var service: Service { "a" }
-        var verb: HTTPRequest.Method {
+        var httpMethod: HTTPRequest.Method {
             if case .change = self { .put } else { .get }
         }
         var path: PathTemplate {
@@ -138,7 +138,7 @@ import Testing
         #expect(twice.code == "invalid-params" && twice.body == nil)
     }
 
-    @Test(.features("002-29", "004-05")) func aCaseOfARESTServiceHasVerbAndPath() async throws {
+    @Test(.features("002-29", "004-05")) func aRESTCaseHasHTTPMethodAndPath() async throws {
         let engine = RecordingEngine(answers: [.init(body: #"{"item":"tea"}"#)])
         let system = try await Pipeline.system(engine)
         let order: Order = try await system.send(Resource.order(id: 7))
@@ -165,7 +165,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.send(Resource.order(id: 7), as: [Order].self)
         }
-        #expect(error?.code == .typeMismatch && error?.call?.service == "a")
+        #expect(error?.code == .typeMismatch && error?.identity?.service == "a")
         await system.shutdown()
     }
 }
@@ -201,7 +201,7 @@ import Testing
         }
         #expect(error?.code == .invalidParameters && error?.kind == .local)
         #expect(error?.message == "the amount is \(amount), expected 1 or more")
-        #expect(error?.call?.method == "pay" && error?.attempts == 0)
+        #expect(error?.identity?.method == "pay" && error?.attempts == 0)
         #expect(engine.count == 0)
         _ = try await system.send(Pay.amount(1))
         #expect(engine.count == 1)

@@ -78,7 +78,7 @@ private final class NumberEngine: HTTPEngine {
     private struct Resource: RESTEndpoint {
         typealias Success = Int
         var service: Service { "rest" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/number" }
         var id: Int
     }

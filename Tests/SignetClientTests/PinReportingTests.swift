@@ -173,6 +173,7 @@ import Testing
     @Test func anEngineWithoutPinsReportsRefusals() async throws {
         let sink = Sink()
         var options = try options([sink])
+        options.caFile = nil
         options.engine = RecordingEngine(pins: false)
         let system = try await Self.start(
             "http://localhost:9", PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)
@@ -191,6 +192,7 @@ import Testing
     ) async throws {
         let sink = Sink()
         var options = try options([sink])
+        options.caFile = nil
         options.engine = RecordingEngine(answers: [
             .init(status: 302, fields: [.location: location])
         ])
@@ -226,6 +228,7 @@ import Testing
         let (sink, clock) = (Sink(), Clock())
         var options = try options([sink])
         options.clock = { clock.read() }
+        options.caFile = nil
         options.engine = RecordingEngine(pins: false)
         let system = try await Self.start(
             "http://localhost:9", PolicyUpdateTests.policy(PolicyUpdateTests.wrong), options)

@@ -80,21 +80,21 @@ final class WaitingEngine: HTTPEngine {
         var system = CallOptions(scenario: "a", deadline: .seconds(9), tags: ["system"])
         system.fields = [.accept: "a/a", .userAgent: "system"]
         system.attempts = 5
-        system.checks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
+        system.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
         var call = CallOptions(deadline: .seconds(1), isIdempotent: true, tags: ["call"])
         call.fields = [.accept: "b/b"]
-        call.checks = []
+        call.responseChecks = []
         let merged = system.merging(call)
         #expect(merged.scenario == "a" && merged.deadline == .seconds(1))
         #expect(merged.attempts == 5 && merged.isIdempotent == true)
         #expect(merged.tags == ["system", "call"])
         #expect(merged.fields[values: .accept] == ["b/b"])
         #expect(merged.fields[.userAgent] == "system")
-        #expect(merged.checks?.isEmpty == true)
+        #expect(merged.responseChecks?.isEmpty == true)
         let other = call.merging(system)
         #expect(other.deadline == .seconds(9) && other.isIdempotent == true)
         #expect(other.fields[values: .accept] == ["a/a"])
-        #expect(other.checks?.count == 1)
+        #expect(other.responseChecks?.count == 1)
     }
 
     @Test func theMergedOptionsOfAServiceCanBeLookedAt() async throws {
@@ -193,22 +193,22 @@ final class WaitingEngine: HTTPEngine {
         let error = await #expect(throws: ClientError.self) {
             try await system.send(Pay(amount: 1), options: CallOptions(isIdempotent: false))
         }
-        #expect(error?.status == 503 && error?.call?.tags == ["pay"] && engine.count == 3)
+        #expect(error?.status == 503 && error?.identity?.tags == ["pay"] && engine.count == 3)
         await system.shutdown()
     }
 
     @Test func aServiceWithACodeOfItsOwnChecksNothing() async throws {
         let engine = RecordingEngine(answers: [.init(body: #"{"code":"EUR"}"#)])
         let check = BusinessCodeCheck(field: "code", goodCodes: [0])
-        let strict = try await Pipeline.system(engine) { $0.callOptions.checks = [check] }
+        let strict = try await Pipeline.system(engine) { $0.callOptions.responseChecks = [check] }
         #expect(
             await Pipeline.code { () async throws(ClientError) in
                 try await strict.call(RESTRequest(.get, "/x"), on: "a")
             } == .businessCode)
         let lenient = try await Pipeline.system(engine) {
-            $0.callOptions.checks = [check]
+            $0.callOptions.responseChecks = [check]
         } changeService: {
-            $0.options.checks = []
+            $0.options.responseChecks = []
         }
         #expect(try await lenient.call(RESTRequest(.get, "/x"), on: "a").status == 200)
         await strict.shutdown()
@@ -223,8 +223,8 @@ final class WaitingEngine: HTTPEngine {
                 RESTRequest(.get, "/x", query: ["token": "ZZZZZZ"]), on: "a",
                 options: CallOptions(tags: ["t"]))
         }
-        #expect(error?.call?.service == "a" && error?.call?.method == "GET")
-        #expect(error?.call?.tags == ["t"] && error?.attempts == 1)
+        #expect(error?.identity?.service == "a" && error?.identity?.method == "GET")
+        #expect(error?.identity?.tags == ["t"] && error?.attempts == 1)
         #expect(error?.url == "https://api.example.com/v1/x")
         var text = "\(String(describing: error))"
         dump(error, to: &text)

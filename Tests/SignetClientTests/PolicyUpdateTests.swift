@@ -36,10 +36,10 @@ import Testing
 
     private func call(_ system: NetworkSystem, _ target: String) async -> ClientError? {
         do throws(ClientError) {
-            let reply = try await system.exchange(
+            let response = try await system.exchange(
                 "plain", method: .get, target: target, fields: [:], body: [])
-            return reply.status == 200
-                ? nil : ClientError(.httpStatus, "\(reply.status)")
+            return response.status == 200
+                ? nil : ClientError(.httpStatus, "\(response.status)")
         } catch {
             return error
         }
@@ -96,7 +96,7 @@ import Testing
         try await host.stop()
     }
 
-    /// s_server closes after each reply, so each call but the first resumes a session.
+    /// s_server closes after each response, so each call but the first resumes a session.
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aCachedSessionIsJudgedByTheNewPolicy(version: String) async throws {
         let server = try await OpenSSLServer(authority.identity, options: [version])
@@ -125,6 +125,7 @@ import Testing
         var settings = CurlEngine.Configuration()
         settings.caFile = authority.caFile
         let engine = InterposedEngine(try CurlEngine(settings))
+        options.caFile = nil
         options.engine = engine
         return (try await Self.start(host, policy, options), engine)
     }

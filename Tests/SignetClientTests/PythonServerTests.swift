@@ -147,7 +147,7 @@ struct PythonServerTests {
             #expect(failure?.code.name == "rpc-error")
             #expect(failure?.serverError?.code.int64 == code)
         }
-        // It answers a call of 2.0 in 1.0's form, which nobody takes for a reply of 2.0.
+        // It answers a call of 2.0 in 1.0's form, which nobody takes for a response of 2.0.
         let other = await Self.failure(
             of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
         #expect(other?.code.name == "malformed-reply")
@@ -188,8 +188,8 @@ struct PythonServerTests {
         of service: Service, _ call: RPCCall, in system: NetworkSystem
     ) async -> ClientError? {
         do throws(ClientError) {
-            let reply = try await system.call(call, on: service)
-            Issue.record("\(service) has \(reply)")
+            let response = try await system.call(call, on: service)
+            Issue.record("\(service) has \(response)")
             return nil
         } catch {
             return error
@@ -219,10 +219,10 @@ struct PythonServerTests {
                 let service: Service = number.isMultiple(of: 2) ? "old" : "new"
                 group.addTask {
                     let text = JSONValue.string("\(service) \(number) é")
-                    let reply = try await system.call(
+                    let response = try await system.call(
                         RPCCall("echo", parameters: .array([text, 1])), on: service)
-                    #expect(reply.result?.value == .array([text, 1]))
-                    #expect(reply.warnings.isEmpty)
+                    #expect(response.result?.value == .array([text, 1]))
+                    #expect(response.warnings.isEmpty)
                 }
             }
             try await group.waitForAll()

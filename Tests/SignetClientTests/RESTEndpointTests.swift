@@ -6,7 +6,7 @@ import Testing
     private struct Read: RESTEndpoint {
         typealias Success = [String: Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{id}/{part}" }
         var id: String
         var part: Int?
@@ -16,7 +16,7 @@ import Testing
     private struct Write: RESTEndpoint {
         typealias Success = [String: Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .put }
+        var httpMethod: HTTPRequest.Method { .put }
         var path: PathTemplate { "/orders/{order-id}" }
         var id: Int
         var item: String?
@@ -29,7 +29,7 @@ import Testing
     private struct Repeat: RESTEndpoint {
         typealias Success = [String: Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .post }
+        var httpMethod: HTTPRequest.Method { .post }
         var path: PathTemplate { "/orders/{id}" }
         var repeatsPathProperties: Bool { true }
         var id: Int
@@ -38,7 +38,7 @@ import Testing
     private struct Plain: RESTEndpoint {
         typealias Success = [String: Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .delete }
+        var httpMethod: HTTPRequest.Method { .delete }
         var path: PathTemplate { "" }
         var id: Int
     }
@@ -46,7 +46,7 @@ import Testing
     private struct Broken: RESTEndpoint {
         typealias Success = [String: Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{id" }
         var id: Int
     }

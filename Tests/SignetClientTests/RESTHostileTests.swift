@@ -25,7 +25,7 @@ import Testing
         var code: String
     }
 
-    private static func reply(
+    private static func response(
         _ body: String, status: String = "200 OK", type: String = "application/json",
         length: Int? = nil
     ) -> String {
@@ -34,32 +34,33 @@ import Testing
     }
 
     private static let cases: [String: Case] = [
-        "html": Case(answer: reply("<html>no", type: "text/html"), code: "malformed-reply"),
+        "html": Case(answer: response("<html>no", type: "text/html"), code: "malformed-reply"),
         "html-500": Case(
-            answer: reply("<html>no", status: "500 No", type: "text/html"), code: "http-status"),
-        "empty-500": Case(answer: reply("", status: "500 No"), code: "http-status"),
-        "spaces": Case(answer: reply("  \r\n"), code: "malformed-reply"),
-        "cut-json": Case(answer: reply(#"{"a":1"#), code: "malformed-reply"),
-        "cut-off": Case(answer: reply(#"{"a":1}"#, length: 100), code: "cut-off"),
+            answer: response("<html>no", status: "500 No", type: "text/html"), code: "http-status"),
+        "empty-500": Case(answer: response("", status: "500 No"), code: "http-status"),
+        "spaces": Case(answer: response("  \r\n"), code: "malformed-reply"),
+        "cut-json": Case(answer: response(#"{"a":1"#), code: "malformed-reply"),
+        "cut-off": Case(answer: response(#"{"a":1}"#, length: 100), code: "cut-off"),
         "cut-off-500": Case(
-            answer: reply("x", status: "500 No", length: 100), code: "cut-off"),
-        "twice": Case(answer: reply(#"{"a":1,"a":2}"#), code: "malformed-reply"),
-        "two": Case(answer: reply("{}{}"), code: "malformed-reply"),
-        "bom": Case(answer: reply("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
-        "latin-1": Case(answer: reply("\"\u{E9}\""), code: "malformed-reply"),
-        "nan": Case(answer: reply("NaN"), code: "malformed-reply"),
+            answer: response("x", status: "500 No", length: 100), code: "cut-off"),
+        "twice": Case(answer: response(#"{"a":1,"a":2}"#), code: "malformed-reply"),
+        "two": Case(answer: response("{}{}"), code: "malformed-reply"),
+        "bom": Case(answer: response("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
+        "latin-1": Case(answer: response("\"\u{E9}\""), code: "malformed-reply"),
+        "nan": Case(answer: response("NaN"), code: "malformed-reply"),
         "deep": Case(
-            answer: reply(String(repeating: "[", count: 600) + String(repeating: "]", count: 600)),
+            answer: response(
+                String(repeating: "[", count: 600) + String(repeating: "]", count: 600)),
             code: "malformed-reply"),
         "flood": Case(answer: "flood", code: "reply-too-large"),
-        "long": Case(answer: reply("[]", length: 1 << 40), code: "reply-too-large"),
+        "long": Case(answer: response("[]", length: 1 << 40), code: "reply-too-large"),
         "silent": Case(answer: "~", code: "timeout"),
-        "drip": Case(answer: reply("{", length: 2) + "~", code: "timeout"),
+        "drip": Case(answer: response("{", length: 2) + "~", code: "timeout"),
         "half-head": Case(answer: "HTTP/1.1 200 OK\r\nContent-Ty~", code: "timeout"),
         "problem-html": Case(
-            answer: reply("<html>", status: "500 No", type: "application/problem+json"),
+            answer: response("<html>", status: "500 No", type: "application/problem+json"),
             code: "http-status"),
-        "json-302": Case(answer: reply("{}", status: "302 Found"), code: ""),
+        "json-302": Case(answer: response("{}", status: "302 Found"), code: ""),
     ]
 
     private func withSystem(
@@ -84,7 +85,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func eachBadReplyHasItsName() async throws {
+    @Test func eachBadResponseHasItsName() async throws {
         try await withSystem(Self.cases.mapValues(\.answer), timeout: .seconds(120)) { system in
             for (name, bad) in Self.cases.sorted(by: { $0.key < $1.key })
             where bad.code != "timeout" {
@@ -112,13 +113,15 @@ import Testing
 
     @Test func whatIsOnlyUnusualIsTaken() async throws {
         let answers = [
-            "plain": Self.reply("[1]", type: "text/plain"), "typeless": Self.reply("[1]", type: ""),
-            "html-type": Self.reply("[1]", type: "text/html"), "spaced": Self.reply(" [1]\r\n"),
+            "plain": Self.response("[1]", type: "text/plain"),
+            "typeless": Self.response("[1]", type: ""),
+            "html-type": Self.response("[1]", type: "text/html"),
+            "spaced": Self.response(" [1]\r\n"),
         ]
         try await withSystem(answers, timeout: .seconds(120)) { system in
             for name in answers.keys {
-                let reply = try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
-                #expect(reply.result?.value == [1], "\(name)")
+                let response = try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
+                #expect(response.result?.value == [1], "\(name)")
             }
         }
     }
@@ -126,8 +129,8 @@ import Testing
     @Test func aProblemReachesTheCaller() async throws {
         let body = #"{"type":"/probs/stock","title":"No tea","detail":"s3cr3t","left":0}"#
         let answers = [
-            "problem": Self.reply(body, status: "409 No", type: "application/problem+json"),
-            "own": Self.reply(#"{"why":"no tea"}"#, status: "409 No"),
+            "problem": Self.response(body, status: "409 No", type: "application/problem+json"),
+            "own": Self.response(#"{"why":"no tea"}"#, status: "409 No"),
         ]
         try await withSystem(answers, timeout: .seconds(120)) { system in
             let error = await #expect(throws: ClientError.self) {
@@ -142,7 +145,7 @@ import Testing
                 try await system.call(RESTRequest(.get, "/own"), on: "bad")
             }
             #expect(own?.problem == nil)
-            let why = try own?.decodeReply(Own.self).why
+            let why = try own?.decodeResponse(Own.self).why
             #expect(why == "no tea")
         }
     }

@@ -41,8 +41,8 @@ import Testing
     private func value(_ request: RESTRequest, _ adapter: RESTAdapter = RESTAdapter()) async throws
         -> JSONValue
     {
-        let reply = try await withSystem(adapter) { try await $0.call(request, on: "bin") }
-        return try #require(reply.result).value
+        let response = try await withSystem(adapter) { try await $0.call(request, on: "bin") }
+        return try #require(response.result).value
     }
 
     private static let nasty = "a&b=c+d e%20f/?#é😀\"\\\u{7f}\r\n"
@@ -126,11 +126,11 @@ import Testing
                 .init(name: "one", fileName: "one.bin", content: .file(file)),
                 .init(name: "two", fileName: "two.bin", content: RequestBody(Array("2".utf8))),
             ])
-        let reply = try await withSystem {
+        let response = try await withSystem {
             try await $0.upload(
                 upload, with: RESTRequest(.post, "/post", query: ["q": 1]), to: "bin")
         }
-        let value = try #require(reply.result).value
+        let value = try #require(response.result).value
         #expect(value["form"] == ["a": "b"] && value["args"] == ["q": "1"])
         #expect(value["files"]?["one"]?.string == content && value["files"]?["two"] == "2")
     }
@@ -142,12 +142,12 @@ import Testing
         }
         let name = try #require(HTTPField.Name("X-Own"))
         let request = RESTRequest(.put, "/put", query: ["q": 1], fields: [name: "mine"])
-        let reply = try await withSystem {
+        let response = try await withSystem {
             try await $0.upload(
                 .stream(length: 200, chunks), contentType: "application/x-own", with: request,
                 to: "bin")
         }
-        let value = try #require(reply.result).value
+        let value = try #require(response.result).value
         #expect(
             value["data"]?.string?.hasPrefix("data:application/octet-stream;base64,AP8B/wL/")
                 == true)
@@ -164,9 +164,9 @@ import Testing
     @Test(arguments: [200, 204])
     func anEmptyBodyIsNull(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
-        let reply = try await withSystem { try await $0.call(request, on: "bin") }
-        #expect(reply.status == status)
-        #expect(reply.result?.value == .null)
+        let response = try await withSystem { try await $0.call(request, on: "bin") }
+        #expect(response.status == status)
+        #expect(response.result?.value == .null)
     }
 
     @Test(.features("002-07"), arguments: [304, 400, 404, 418, 429, 500, 503])
@@ -178,13 +178,13 @@ import Testing
         #expect(error?.kind == .refused)
         #expect(error?.status == status)
         // 418 comes with a picture, for those who know what to do with it.
-        #expect((error?.replyBody.isEmpty == false) == (status == 418))
+        #expect((error?.responseBody.isEmpty == false) == (status == 418))
     }
 
     @Test(.features("001-03")) func aTypedResourceArrives() async throws {
         struct Anything: RESTEndpoint {
             var service: Service { "bin" }
-            var verb: HTTPRequest.Method { .delete }
+            var httpMethod: HTTPRequest.Method { .delete }
             var path: PathTemplate { "/anything/{id}" }
             var id: String
             struct Success: Decodable, Sendable {
@@ -192,9 +192,9 @@ import Testing
                 var url: String
             }
         }
-        let reply = try await withSystem { try await $0.send(Anything(id: "../x")) }
-        #expect(reply.method == "DELETE")
-        #expect(!reply.url.hasSuffix("127.0.0.1/x"))
-        #expect(!reply.url.contains("?"))
+        let response = try await withSystem { try await $0.send(Anything(id: "../x")) }
+        #expect(response.method == "DELETE")
+        #expect(!response.url.hasSuffix("127.0.0.1/x"))
+        #expect(!response.url.contains("?"))
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// An engine that records what it is given and answers as it was told, without any network.
 final class RecordingEngine: HTTPEngine {
-    /// An answer: a reply, or a failure.
+    /// An answer: a response, or a failure.
     struct Answer: Sendable {
         var status = 200
         var body = #"{"jsonrpc":"2.0","id":1,"result":null}"#
@@ -43,19 +43,20 @@ final class RecordingEngine: HTTPEngine {
         return EngineResponse(
             response: HTTPResponse(
                 status: .init(code: answer.status), headerFields: answer.fields),
-            body: ResponseBody(bytes: Self.reply(answer, to: request)),
+            body: ResponseBody(bytes: Self.response(answer, to: request)),
             httpVersion: .init(major: 1, minor: 1))
     }
 
     func shutdown() async {}
 
     /// The answer's body, with the id of the call where it has one.
-    private static func reply(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
-        guard case .object(var reply)? = try? JSONValue(parsing: answer.body), reply["id"] != nil,
+    private static func response(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
+        guard case .object(var response)? = try? JSONValue(parsing: answer.body),
+            response["id"] != nil,
             let id = (try? JSONValue(parsing: request.bytes))?["id"]
         else { return Array(answer.body.utf8) }
-        reply["id"] = id
-        return JSONValue.object(reply).serialized()
+        response["id"] = id
+        return JSONValue.object(response).serialized()
     }
 }
 

@@ -30,7 +30,7 @@ import Testing
         change(&service)
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.caFile = try TestAuthority.trusted.get().caFile
+        if engine == nil { options.caFile = try TestAuthority.trusted.get().caFile }
         return try await NetworkSystem.start(
             services: ["a": service], keys: keys, policy: policy ?? .allowingAll(),
             options: options)
@@ -276,12 +276,12 @@ import Testing
         ])
         let system = try await Self.system(nil, url: host.url, policy: policy)
         let trace = CallTrace()
-        let reply = try await Self.get(
+        let response = try await Self.get(
             system, fields: [.authorization: "topsecret", .contentType: "text/plain"],
             method: .post, body: Array("payload".utf8), trace: trace
         ).get()
         await system.shutdown()
-        #expect(reply.status == 200 && reply.body == Array("done".utf8))
+        #expect(response.status == 200 && response.body == Array("done".utf8))
         #expect(host.requests.count == 2)
         for request in host.requests {
             #expect(request.contains("payload") && request.lowercased().contains("signature-input"))

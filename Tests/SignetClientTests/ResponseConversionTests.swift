@@ -7,21 +7,21 @@ import Testing
     private struct Read: RESTEndpoint {
         typealias Success = RawResponse
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
     }
 
     private struct Remove: RESTEndpoint {
         typealias Success = Void
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .delete }
+        var httpMethod: HTTPRequest.Method { .delete }
         var path: PathTemplate { "/x" }
     }
 
     /// A picture, which its endpoint converts itself.
     private struct Picture: RESTEndpoint {
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
         var responseContent: ResponseContent { .any }
         func success(from response: UnboxedResponse) throws -> String {
@@ -126,7 +126,7 @@ import Testing
             status: 200, fields: [.contentType: "text/plain"], body: Array(#"{"code":5}"#.utf8))
         try await withSystem(reply) { system, _ in
             var options = CallOptions()
-            options.checks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
+            options.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
             let strict = options
             let code = await Pipeline.code { () async throws(ClientError) in
                 try await system.send(.get("/x", on: "a"), as: .bytes, options: strict)
@@ -221,7 +221,7 @@ import Testing
 
     @Test func equalCallsJoinOnlyIfTheyReadTheSame() async throws {
         let engine = WaitingEngine()
-        let system = try await Pipeline.system(engine) { $0.callOptions.launch = .join }
+        let system = try await Pipeline.system(engine) { $0.callOptions.duplicates = .join }
         let call = RESTCall.get("/x", on: "a")
         let tasks = [
             Task { await system.response(to: call, as: .raw).status },
@@ -239,7 +239,7 @@ import Testing
     private struct Number: RESTEndpoint {
         typealias Success = Int
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/numbers" }
         var callOptions: CallOptions { CallOptions(tags: ["n"]) }
     }
@@ -256,9 +256,9 @@ import Testing
     @Test(.features("001-13")) func aSuccessHasEverything() async throws {
         let response = try await response(.init(body: " 7", fields: [.eTag: "\"1\""]))
         #expect(try response.get() == 7)
-        #expect(response.call?.service == "a" && response.call?.method == "GET")
-        #expect(response.call?.tags == ["n"])
-        #expect(response.call?.id.description == "1")
+        #expect(response.identity?.service == "a" && response.identity?.method == "GET")
+        #expect(response.identity?.tags == ["n"])
+        #expect(response.identity?.id.description == "1")
         #expect(response.url == "https://api.example.com/v1/numbers")
         #expect(response.status == 200 && response.text == " 7")
         #expect(response.raw?.fields[.eTag] == "\"1\"")
@@ -273,8 +273,8 @@ import Testing
     func aFailureHasEverything(_ status: Int, _ body: String, _ code: String) async throws {
         let response = try await response(.init(status: status, body: body))
         let error = #expect(throws: ClientError.self) { try response.get() }
-        #expect(error?.code.name == code && error?.call == response.call)
-        #expect(response.call?.service == "a" && response.status == status)
+        #expect(error?.code.name == code && error?.identity == response.identity)
+        #expect(response.identity?.service == "a" && response.status == status)
         #expect(response.url == "https://api.example.com/v1/numbers")
         #expect(response.raw?.body == Array(body.utf8) && response.text == body)
     }
@@ -282,12 +282,12 @@ import Testing
     @Test func withoutAResponseThereIsNoText() async throws {
         let failed = try await response(
             .init(failure: TransportError(.tls, "down")))
-        #expect(failed.call != nil && failed.url != nil)
+        #expect(failed.identity != nil && failed.url != nil)
         #expect(failed.raw == nil && failed.text == nil && failed.status == nil)
         let system = try await Pipeline.system(RecordingEngine())
         await system.shutdown()
         let late = await system.response(to: Number())
-        #expect(late.call == nil && late.url == nil && late.raw == nil)
+        #expect(late.identity == nil && late.url == nil && late.raw == nil)
         #expect(throws: ClientError.self) { try late.get() }
     }
 

@@ -116,14 +116,14 @@ import Testing
             try await Self.failure(system, method: "orders.raw", CallOptions(scenario: "strict"))
                 == nil)
         var options = CallOptions()
-        options.checks = []
+        options.responseChecks = []
         #expect(try await Self.failure(system, options) == nil)
-        options.checks = [ResultCheck(), BusinessCodeCheck(field: "code", goodCodes: [1])]
+        options.responseChecks = [ResultCheck(), BusinessCodeCheck(field: "code", goodCodes: [1])]
         #expect(try await Self.failure(system, method: "orders.raw", options) != nil)
         await system.shutdown()
     }
 
-    @Test func aServicesLargestReplyIsItsOwn() async throws {
+    @Test func aServicesLargestResponseIsItsOwn() async throws {
         let engine = RecordingEngine()
         var options = NetworkSystem.Options()
         options.engine = engine

@@ -60,9 +60,9 @@ import Testing
     @Test func aServiceWithoutPinsNeedsTheWeakChoice() async throws {
         #expect(await Self.code { _ = try await Self.start(pins: [], nil) } == "invalid-service")
         let system = try await Self.start(pins: [], nil, allowsUnpinned: true)
-        let reply = try await system.exchange(
+        let response = try await system.exchange(
             "a", method: .get, target: "/", fields: [:], body: [UInt8]())
-        #expect(reply.status == 200)
+        #expect(response.status == 200)
         await system.shutdown()
     }
 

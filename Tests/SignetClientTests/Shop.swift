@@ -69,7 +69,7 @@ struct CreateOrder: Endpoint {
 struct ReadOrder: RESTEndpoint {
     typealias Success = CreateOrder.Success
     var service: Service { "catalog" }
-    var verb: HTTPRequest.Method { .get }
+    var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int
 }

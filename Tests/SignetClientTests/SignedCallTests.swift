@@ -118,10 +118,10 @@ import Testing
         let system = try await Self.system(one, engine)
         // PUT is worth another attempt: each is signed anew, of the request as it was frozen.
         let method = one.method == .post ? HTTPRequest.Method.put : one.method
-        let reply = try await system.exchange(
+        let response = try await system.exchange(
             "a", method: method, target: one.target, fields: one.fields,
             body: Array(one.body.utf8))
-        #expect(reply.status == 200)
+        #expect(response.status == 200)
         await system.shutdown()
         #expect(engine.count == 2)
         let verifier = try Self.verifier(one)

@@ -45,7 +45,7 @@ import Testing
         let engine = RecordingEngine()
         let system = try await Pipeline.system(engine)
         let endless = await system.response(to: .post("/x", on: "a", body: [Double.nan]))
-        #expect(endless.call?.method == "POST")
+        #expect(endless.identity?.method == "POST")
         for (call, code) in [
             (.post("/x", on: "a", body: [Double.nan]), "invalid-params"),
             (.get("/orders/\("")", on: "a"), "invalid-path"),

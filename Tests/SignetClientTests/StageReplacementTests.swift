@@ -66,7 +66,7 @@ import Testing
             case .retry:
                 service.options.retry = RetryPolicy()
                 service.options.retry?.statusCodes = [418]
-            case .check: service.options.checks = [Refusing()]
+            case .check: service.options.responseChecks = [Refusing()]
             case .callInterceptor: service.options.interceptors = [Naming()]
             case .attemptInterceptor: service.options.attemptInterceptors = [Naming()]
             case nil: break

@@ -331,7 +331,7 @@ import Testing
             Issue.record("a response with status 404 was handed out")
         } catch {
             #expect(error.code == .httpStatus && error.status == 404)
-            #expect(error.replyBody == Array("{\"why\":1}".utf8))
+            #expect(error.responseBody == Array("{\"why\":1}".utf8))
         }
         let rpc = try await Pipeline.system(recording, payload: .jsonRPC2)
         let code = await Pipeline.code { () async throws(ClientError) in

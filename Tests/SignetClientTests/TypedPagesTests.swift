@@ -8,7 +8,7 @@ import Testing
     private struct ListOrders: RESTEndpoint {
         typealias Success = [Int]
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .get }
+        var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/{shop}/orders" }
         var shop = "x"
         var limit: Int?
@@ -16,7 +16,7 @@ import Testing
 
     private struct SearchOrders: RESTEndpoint {
         var service: Service { "a" }
-        var verb: HTTPRequest.Method { .post }
+        var httpMethod: HTTPRequest.Method { .post }
         var path: PathTemplate { "/search" }
         var text = "tea"
         struct Success: Decodable, Sendable, Equatable { var items: [Int] }

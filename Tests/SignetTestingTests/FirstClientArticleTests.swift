@@ -6,7 +6,7 @@ import Testing
 
 struct GetOrder: RESTEndpoint {
     var service: Service { "orders" }
-    var verb: HTTPRequest.Method { .get }
+    var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int
     struct Success: Decodable, Sendable { var item: String }

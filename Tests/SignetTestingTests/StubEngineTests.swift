@@ -91,8 +91,8 @@ private struct CreateOrder: Endpoint {
         stub.respond { request in .result(.string(request.procedure ?? "none")) }
         let system = try await NetworkSystem.start(services: services, stub: stub)
         for service in ["orders", "old"] as [Service] {
-            let reply = try await system.call(RPCCall("a.b"), on: service)
-            #expect(reply.result?.value == "a.b")
+            let response = try await system.call(RPCCall("a.b"), on: service)
+            #expect(response.result?.value == "a.b")
         }
         let batch = try await system.batch([RPCCall("a"), RPCCall("b")], on: "orders")
         #expect(batch.outcomes.count == 2)

@@ -12,9 +12,9 @@ import Testing
 @Suite struct DumpBitFlipTests {
     /// A dump whose salt is fixed, so that each run changes the same bits.
     static func dump(_ configuration: GlobalConfiguration, _ keys: KeySet) throws -> SealedDump {
-        try configuration.seal(
-            with: keys.key(id: "vault-2026"), for: shop, sequence: 1, now: noon,
-            salt: (0..<32).map { UInt8($0 * 7 + 1) })
+        try SealedDump(
+            tail: configuration.sealedTail, sequence: 1, with: .key(keys.key(id: "vault-2026")),
+            for: shop, now: noon, salt: (0..<32).map { UInt8($0 * 7 + 1) })
     }
 
     /// The code of a changed dump; never plaintext, in the message neither.

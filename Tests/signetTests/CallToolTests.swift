@@ -173,7 +173,7 @@ import Testing
         ("502 Bad Gateway", "<html>", 1, "http-status"),
         ("200 OK", "<html>", 3, "malformed-reply"),
     ])
-    func aBatchWithoutAReplyHasNoOutcomes(
+    func aBatchWithoutAResponseHasNoOutcomes(
         _ status: String, _ answer: String, _ exit: Int32, _ code: String
     ) async throws {
         let server = try await CaptureServer(status: status, answer: answer)

@@ -16,7 +16,7 @@ struct Main {
 
     private static func run() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let only = arguments.first { !$0.hasPrefix("--") }
+        let only = arguments.filter { !$0.hasPrefix("--") }
         let isDemanded = arguments.contains("--demand")
         var allMet = true
         var makers: [(names: [String], rows: () async throws -> [Row])] = []
@@ -39,19 +39,23 @@ struct Main {
                     "pinned-h1", "pinned-h2", "pin-handshake", "executor-h1", "executor-h2",
                     "cancel-h1", "cancel-h2",
                 ],
-                { try await TransportRows().rows() }
+                { try await TransportRows.rows() }
             ))
         makers.append((SystemRows.names, { try SystemRows.rows() }))
+        #if Peers
+            makers.append((PeerRows.names, { try await PeerRows.rows() }))
+        #endif
         let known = makers.flatMap(\.names)
-        if let only, !known.contains(only) {
+        if let wrong = only.first(where: { !known.contains($0) }) {
             FileHandle.standardError.write(
-                Data("no benchmark \(only); there are \(known.joined(separator: ", "))\n".utf8))
+                Data("no benchmark \(wrong); there are \(known.joined(separator: ", "))\n".utf8))
             exit(2)
         }
         print(line(["name", "value", "floor", "ratio", "goal", ""]))
         var results: [JSONValue] = []
-        for maker in makers where only.map(maker.names.contains) ?? true {
-            for row in try await maker.rows() where only.map({ $0 == row.name }) ?? true {
+        func isMeasured(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+        for maker in makers where maker.names.contains(where: isMeasured) {
+            for row in try await maker.rows() where isMeasured(row.name) {
                 let outcome = try await row.measure()
                 print(line(cells(outcome)))
                 allMet = allMet && outcome.meetsGoal

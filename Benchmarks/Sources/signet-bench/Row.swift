@@ -124,6 +124,25 @@ func seconds(_ count: Int, _ work: () throws -> Void) rethrows -> Double {
     return (floor_thread_seconds() - start) / Double(count)
 }
 
+/// Microseconds of processor time of the process, all its threads, for one of `total` calls, which so many
+/// callers share. Each call gets its number.
+func processorTime(
+    callers: Int, total: Int, _ call: @escaping @Sendable (Int) async throws -> Void
+) async throws -> Double {
+    let start = floor_process_seconds()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for worker in 0..<callers {
+            group.addTask {
+                for number in stride(from: worker, to: total, by: callers) {
+                    try await call(number)
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+    return (floor_process_seconds() - start) / Double(total) * 1e6
+}
+
 /// What one run of some work asks of the heap, in bytes, when it is not the first.
 func allocatedBytes(_ work: () throws -> Void) rethrows -> Double {
     let runs = 16

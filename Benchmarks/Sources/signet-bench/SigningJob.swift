@@ -43,7 +43,7 @@ struct SigningJob: Sendable {
     }
 
     /// The key of the floor too; bound to no algorithm for the schemes of partners.
-    private static func keys(_ algorithm: String = "") throws -> KeySet {
+    static func keys(_ algorithm: String = "") throws -> KeySet {
         let raw = (0..<32).map { UInt8($0) }
         try require(floor_prepare(raw, raw.count) == 1, "the floor's contexts cannot be made")
         return try KeySet(

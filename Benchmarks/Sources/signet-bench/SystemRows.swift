@@ -63,7 +63,7 @@ struct SystemRows {
         Row(
             name: name, unit: .microseconds, goal: .value(goal),
             ours: {
-                try await calls(callers: callers) { options in
+                try await calls(callers: callers, isSigned: isFull) { options in
                     guard isFull else { return }
                     options.callOptions.deadline = .seconds(60)
                     options.callOptions.fields[.userAgent] = "bench/1"
@@ -79,21 +79,25 @@ struct SystemRows {
             floor: { try await alone(callers: callers) })
     }
 
-    /// Microseconds of a call through a system, signed neither way: SigningRows measure signatures.
+    /// Microseconds of a call through a system.
     private func calls(
-        callers: Int, change: (inout NetworkSystem.Options) -> Void = { _ in }
+        callers: Int, isSigned: Bool = false,
+        change: (inout NetworkSystem.Options) -> Void = { _ in }
     ) async throws -> Double {
         var options = NetworkSystem.Options()
         options.engine = engine
         change(&options)
         let pin = try Pin(bytes: [UInt8](repeating: 1, count: 32))
+        var service = ServiceConfiguration(
+            baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
+        if isSigned {
+            service.signing = ServiceConfiguration.Signing(scheme: "rfc9421", keyID: "bench")
+        }
         let system = try await NetworkSystem.start(
-            services: [
-                "a": ServiceConfiguration(
-                    baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
-            ], policy: PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])]),
+            services: ["a": service], keys: SigningJob.keys(#""alg":"HS256","#),
+            policy: PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])]),
             options: options)
-        let time = try await time(callers: callers) {
+        let time = try await processorTime(callers: callers, total: Self.total) { _ in
             let response = try await system.call(RESTRequest(.get, "/x"), on: "a")
             try require(response.status == 200, "wrong answer")
         }
@@ -104,26 +108,10 @@ struct SystemRows {
     private func alone(callers: Int) async throws -> Double {
         let head = HTTPRequest(
             method: .get, scheme: "https", authority: "api.example.com", path: "/v1/x")
-        return try await time(callers: callers) { [engine] in
+        return try await processorTime(callers: callers, total: Self.total) { [engine] _ in
             let response = try await engine.send(EngineRequest(head))
             let body = try await response.body.collect(limit: 1 << 20)
             try require(body.count == 1, "wrong answer")
         }
-    }
-
-    /// Microseconds of processor time of the process for one call.
-    private func time(
-        callers: Int, _ call: @escaping @Sendable () async throws -> Void
-    ) async throws -> Double {
-        let start = floor_process_seconds()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<callers {
-                group.addTask {
-                    for _ in stride(from: worker, to: Self.total, by: callers) { try await call() }
-                }
-            }
-            try await group.waitForAll()
-        }
-        return (floor_process_seconds() - start) / Double(Self.total) * 1e6
     }
 }

@@ -8,27 +8,15 @@ import SignetTransport
 /// Requests a second through the engine beside a bare libcurl multi handle, and pinned beside not
 /// pinned, to an nginx on loopback.
 struct TransportRows {
-    let authority: Authority
-    let caFile: String
-    let policy: PinPolicy
+    let host: BenchHost
 
-    /// The host of `SIGNET_BENCH_HOST`, trusted by `SIGNET_BENCH_CA`; `Scripts/bench` starts one.
-    init() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        guard let host = environment["SIGNET_BENCH_HOST"], let ca = environment["SIGNET_BENCH_CA"]
-        else { throw WrongResult(what: "no host to measure with: run make bench") }
-        authority = try Authority(parsing: host)
-        caFile = ca
-        var settings = CurlEngine.Configuration()
-        settings.caFile = ca
-        let engine = try CurlEngine(settings)
-        let chain = try await engine.probe(authority).chain
-        await engine.shutdown()
-        guard let root = chain.last else { throw WrongResult(what: "the host shows no chain") }
-        policy = try PinPolicy(rules: [PinRule(host: authority.host.text, pins: [root.pin])])
-    }
+    static func rows() async throws -> [Row] { TransportRows(host: try await BenchHost()).rows() }
 
-    func rows() -> [Row] {
+    private var authority: Authority { host.authority }
+    private var caFile: String { host.caFile }
+    private var policy: PinPolicy { host.policy }
+
+    private func rows() -> [Row] {
         [
             requests("requests-h1", http2: false, concurrency: 16),
             requests("requests-h2", http2: true, concurrency: 32),

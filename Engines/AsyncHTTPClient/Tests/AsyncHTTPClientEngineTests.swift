@@ -185,7 +185,7 @@ import Testing
 
     // MARK: What it can't do
 
-    @Test(arguments: ["proxy", "connect-to", "target", "trailers", "CONNECT *"])
+    @Test(arguments: ["proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *"])
     func whatItCannotDoIsRefused(_ what: String) async throws {
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
@@ -194,6 +194,7 @@ import Testing
         case "proxy": request.proxy = try Proxy(parsing: "http://127.0.0.1:\(port)")
         case "connect-to": request.connectTo = [try .init(parsing: "::127.0.0.1:\(port)")]
         case "target": request.request.path = "/a b"
+        case "connect-timeout": request.connectTimeout = .seconds(1)
         case "trailers": request.body = RequestBody([1]).withTrailers { [:] }
         default: request.request.path = "*"
         }

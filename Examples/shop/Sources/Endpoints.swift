@@ -44,7 +44,7 @@ enum Orders: Endpoint {
 struct ReadOrder: RESTEndpoint {
     typealias Success = Order
     var service: Service { .catalog }
-    var verb: HTTPRequest.Method { .get }
+    var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int
 }
@@ -52,7 +52,7 @@ struct ReadOrder: RESTEndpoint {
 /// `GET /orders/ID/receipt` of the catalog, which needs the token of a ``Session``.
 struct ReadReceipt: RESTEndpoint {
     var service: Service { .catalog }
-    var verb: HTTPRequest.Method { .get }
+    var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}/receipt" }
     var id: Int
 

@@ -25,6 +25,12 @@ typedef struct signet_loop signet_loop;
 typedef struct signet_transfer signet_transfer;
 typedef struct signet_chain signet_chain;
 
+// Bytes of a transfer, valid until the next call that changes it.
+typedef struct {
+    const uint8_t *start;
+    size_t count;
+} signet_bytes;
+
 // The reasons why this code ends a transfer.
 typedef enum {
     SIGNET_NO_REFUSAL = 0,
@@ -94,12 +100,11 @@ bool signet_has_route(void);
 // Returns the system's text for an errno.
 const char *signet_error_text(int number);
 
-// The monotonic clock in milliseconds, and the Unix time in seconds.
+// The monotonic clock in milliseconds.
 int64_t signet_monotonic_milliseconds(void);
-int64_t signet_unix_seconds(void);
 
 // Starts a detached thread with all signals blocked.
-bool signet_thread_start(const char *name, void (*body)(void *), void *context) SIGNET_MUST_CHECK;
+bool signet_thread_start(const char *name, void *(*body)(void *), void *context) SIGNET_MUST_CHECK;
 
 // --- The loop --------------------------------------------------------------------------------
 
@@ -156,17 +161,16 @@ void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
 // `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is; the
-// URL has a scheme, host, port and "/" only.
+// URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request that may have reached
+// the server is sent again if a pooled connection ends.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
-    const uint8_t *body, size_t body_count) SIGNET_MUST_CHECK;
-// Whether a request that may have reached the server is sent again if a pooled connection ends.
-void signet_transfer_set_repeatable(signet_transfer *transfer, bool is_repeatable);
+    const uint8_t *body, size_t body_count, bool is_repeatable) SIGNET_MUST_CHECK;
 // Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
+// A body with trailers, which has no known length, is sent over HTTP/1.1 only.
 bool signet_transfer_set_upload(
-    signet_transfer *transfer, int64_t length, bool is_replayable) SIGNET_MUST_CHECK;
-// Announces trailers after a body without a known length, which is sent over HTTP/1.1 only.
-bool signet_transfer_announce_trailers(signet_transfer *transfer) SIGNET_MUST_CHECK;
+    signet_transfer *transfer, int64_t length, bool is_replayable, bool has_trailers)
+    SIGNET_MUST_CHECK;
 // Sets the announced trailers, before the body's end is fed. Lines as "Name: value", each ended by a
 // zero byte.
 bool signet_transfer_set_trailers(
@@ -204,13 +208,13 @@ bool signet_transfer_feed(
 // Continues a paused upload after a response has arrived, because libcurl may need no more of the body.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
-// The response so far. The bytes are valid until the next call that changes the transfer.
+// The response so far.
 bool signet_transfer_has_head(const signet_transfer *transfer);
-const uint8_t *signet_transfer_head(const signet_transfer *transfer, size_t *count);
+signet_bytes signet_transfer_head(const signet_transfer *transfer);
 // The lines of the trailers, after the body's end.
-const uint8_t *signet_transfer_trailers(const signet_transfer *transfer, size_t *count);
+signet_bytes signet_transfer_trailers(const signet_transfer *transfer);
 // Returns the next part of the body; signet_transfer_drop_body removes that part.
-const uint8_t *signet_transfer_body(const signet_transfer *transfer, size_t *count);
+signet_bytes signet_transfer_body(const signet_transfer *transfer);
 void signet_transfer_drop_body(signet_transfer *transfer);
 // Whether the response is complete and the server has read nothing more of the upload for a while.
 bool signet_transfer_has_early_response(signet_transfer *transfer);
@@ -251,33 +255,24 @@ void signet_der_free(uint8_t *der);
 
 // --- Content codings -------------------------------------------------------------------------
 
-typedef struct signet_inflater signet_inflater;
+// An encoder, or a decoder, of gzip (RFC 1952) or zlib (RFC 1950).
+typedef struct signet_coder signet_coder;
 typedef enum {
-    SIGNET_INFLATED_PART = 0,  // more bytes, or more room, are needed
-    SIGNET_INFLATED_END,       // the end of the stream, with the right checksum
-    SIGNET_INFLATED_BAD,
-    SIGNET_INFLATED_NO_MEMORY,
-} signet_inflated;
+    SIGNET_CODED_PART = 0,  // more bytes, or more room, are needed
+    SIGNET_CODED_END,       // the end of the stream; of a decoder's, with the right checksum
+    SIGNET_CODED_BAD,
+    SIGNET_CODED_NO_MEMORY,
+} signet_coded;
 
-typedef struct signet_deflater signet_deflater;
-
-// Creates an encoder of gzip, whose output depends on the bytes only. Returns NULL if memory ran out.
-signet_deflater *signet_deflater_new(void) SIGNET_MUST_CHECK;
-void signet_deflater_free(signet_deflater *deflater);
-// Encodes up to `count` bytes into `room`; `is_end` ends the stream after them. Sets how many bytes it
-// read (`taken`) and wrote (`made`). Returns whether the stream has ended.
-bool signet_deflater_run(
-    signet_deflater *deflater, const uint8_t *bytes, size_t count, bool is_end, size_t *taken,
-    uint8_t *room, size_t room_count, size_t *made);
-
-// Creates a decoder of gzip (RFC 1952), or of zlib (RFC 1950). Returns NULL if memory ran out.
-signet_inflater *signet_inflater_new(bool is_gzip) SIGNET_MUST_CHECK;
-void signet_inflater_free(signet_inflater *inflater);
-// Prepares for another stream after the end of one.
-bool signet_inflater_reset(signet_inflater *inflater) SIGNET_MUST_CHECK;
-// Decodes up to `count` bytes into `room`. Sets how many bytes it read (`taken`) and wrote (`made`).
-signet_inflated signet_inflater_run(
-    signet_inflater *inflater, const uint8_t *bytes, size_t count, size_t *taken, uint8_t *room,
-    size_t room_count, size_t *made) SIGNET_MUST_CHECK;
+// Creates a coder. What an encoder makes depends on the bytes only. Returns NULL if memory ran out.
+signet_coder *signet_coder_new(bool decodes, bool is_gzip) SIGNET_MUST_CHECK;
+void signet_coder_free(signet_coder *coder);
+// Prepares a decoder for another stream after the end of one.
+bool signet_coder_reset(signet_coder *decoder) SIGNET_MUST_CHECK;
+// Encodes or decodes up to `count` bytes into `room`; `is_end` ends an encoder's stream after them.
+// Sets how many bytes it read (`taken`) and wrote (`made`).
+signet_coded signet_coder_run(
+    signet_coder *coder, const uint8_t *bytes, size_t count, bool is_end, size_t *taken,
+    uint8_t *room, size_t room_count, size_t *made) SIGNET_MUST_CHECK;
 
 #endif

@@ -5,7 +5,6 @@ package struct PatternFailure: Error {
 
 /// A pattern as a tree.
 indirect enum PatternNode: Sendable {
-    case empty
     case scalars(ScalarSet)
     case textStart
     case textEnd
@@ -25,6 +24,9 @@ struct PatternParser {
 
     private static let maximumDepth = 50
     static let maximumCount = 10_000
+    private static let controls: [Unicode.Scalar: UInt32] = [
+        "t": 0x09, "n": 0x0a, "v": 0x0b, "f": 0x0c, "r": 0x0d, "0": 0,
+    ]
 
     static func parse(_ text: String) throws(PatternFailure) -> PatternNode {
         var parser = PatternParser(text: Array(text.unicodeScalars))
@@ -65,7 +67,7 @@ struct PatternParser {
             let atom = try atom()
             nodes.append(try repeated(atom))
         }
-        return nodes.count == 1 ? nodes[0] : nodes.isEmpty ? .empty : .sequence(nodes)
+        return nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
 
     private mutating func atom() throws(PatternFailure) -> PatternNode {
@@ -206,12 +208,6 @@ struct PatternParser {
         case "W": return .complement(ScalarSet.wordCharacters)
         case "s": return ScalarSet(ScalarSet.spaces)
         case "S": return .complement(ScalarSet.spaces)
-        case "t": return .one(0x09)
-        case "n": return .one(0x0a)
-        case "v": return .one(0x0b)
-        case "f": return .one(0x0c)
-        case "r": return .one(0x0d)
-        case "0": return .one(0)
         case "x": return .one(try hexadecimal(2))
         case "u":
             guard consume("{") else { return .one(try hexadecimal(4)) }
@@ -234,6 +230,7 @@ struct PatternParser {
         case "b" where !inClass, "B" where !inClass:
             throw failure("a word boundary is not supported")
         default:
+            if let control = Self.controls[scalar] { return .one(control) }
             guard !scalar.properties.isAlphabetic, !("0"..."9").contains(scalar) else {
                 throw failure("an unknown escape")
             }

@@ -49,17 +49,14 @@ struct ScalarSet: Sendable {
     }
 
     private func holds(_ scalar: Unicode.Scalar) -> Bool {
-        isInRange(scalar.value)
-            || categories.contains { $0.category.contains(scalar) == $0.isIncluded }
-    }
-
-    private func isInRange(_ value: UInt32) -> Bool {
+        let value = scalar.value
         var (low, high) = (0, ranges.count)
         while low < high {
             let middle = (low + high) / 2
             if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
         }
         return low < ranges.count && ranges[low].contains(value)
+            || categories.contains { $0.category.contains(scalar) == $0.isIncluded }
     }
 
     private static func sorted(_ ranges: [Range]) -> [Range] {
@@ -87,54 +84,46 @@ struct ScalarSet: Sendable {
 
 /// A general category of Unicode, named by one or two letters: `L` includes `Lu`, `Ll` and so on.
 struct ScalarCategory: Sendable, Equatable {
-    private let name: String
+    private let members: Set<Unicode.GeneralCategory>
 
     init?(_ name: String) {
-        guard Self.names.contains(name) || Self.names.contains(where: { $0.prefix(1) == name })
-        else { return nil }
-        self.name = name
+        self.members = Set(Self.names.lazy.filter { $0.value.hasPrefix(name) }.map(\.key))
+        guard !name.isEmpty, !members.isEmpty else { return nil }
     }
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
-        Self.name(of: scalar.properties.generalCategory).hasPrefix(name)
+        members.contains(scalar.properties.generalCategory)
     }
 
-    private static let names = [
-        "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe",
-        "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn",
+    private static let names: [Unicode.GeneralCategory: String] = [
+        .uppercaseLetter: "Lu",
+        .lowercaseLetter: "Ll",
+        .titlecaseLetter: "Lt",
+        .modifierLetter: "Lm",
+        .otherLetter: "Lo",
+        .nonspacingMark: "Mn",
+        .spacingMark: "Mc",
+        .enclosingMark: "Me",
+        .decimalNumber: "Nd",
+        .letterNumber: "Nl",
+        .otherNumber: "No",
+        .connectorPunctuation: "Pc",
+        .dashPunctuation: "Pd",
+        .openPunctuation: "Ps",
+        .closePunctuation: "Pe",
+        .initialPunctuation: "Pi",
+        .finalPunctuation: "Pf",
+        .otherPunctuation: "Po",
+        .mathSymbol: "Sm",
+        .currencySymbol: "Sc",
+        .modifierSymbol: "Sk",
+        .otherSymbol: "So",
+        .spaceSeparator: "Zs",
+        .lineSeparator: "Zl",
+        .paragraphSeparator: "Zp",
+        .control: "Cc",
+        .format: "Cf",
+        .privateUse: "Co",
+        .unassigned: "Cn",
     ]
-
-    private static func name(of category: Unicode.GeneralCategory) -> String {
-        switch category {
-        case .uppercaseLetter: "Lu"
-        case .lowercaseLetter: "Ll"
-        case .titlecaseLetter: "Lt"
-        case .modifierLetter: "Lm"
-        case .otherLetter: "Lo"
-        case .nonspacingMark: "Mn"
-        case .spacingMark: "Mc"
-        case .enclosingMark: "Me"
-        case .decimalNumber: "Nd"
-        case .letterNumber: "Nl"
-        case .otherNumber: "No"
-        case .connectorPunctuation: "Pc"
-        case .dashPunctuation: "Pd"
-        case .openPunctuation: "Ps"
-        case .closePunctuation: "Pe"
-        case .initialPunctuation: "Pi"
-        case .finalPunctuation: "Pf"
-        case .otherPunctuation: "Po"
-        case .mathSymbol: "Sm"
-        case .currencySymbol: "Sc"
-        case .modifierSymbol: "Sk"
-        case .otherSymbol: "So"
-        case .spaceSeparator: "Zs"
-        case .lineSeparator: "Zl"
-        case .paragraphSeparator: "Zp"
-        case .control: "Cc"
-        case .format: "Cf"
-        case .privateUse: "Co"
-        default: "Cn"
-        }
-    }
 }

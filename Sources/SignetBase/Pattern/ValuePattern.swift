@@ -68,7 +68,6 @@ package final class ValuePattern: Sendable {
         mutating func add(_ node: PatternNode) throws(PatternFailure) {
             try step()
             switch node {
-            case .empty: break
             case .scalars(let set): try append(.scalars(set))
             case .textStart: try append(.textStart)
             case .textEnd: try append(.textEnd)
@@ -148,8 +147,7 @@ struct PatternMatcher {
             state = self.state(after: state, reading: scalar)
             if isExhausted { return false }
         }
-        return closure(states[state].positions, atStart: text.isEmpty, atEnd: true)
-            .contains { if case .match = program[$0] { true } else { false } }
+        return holdsMatch(closure(states[state].positions, atStart: text.isEmpty, atEnd: true))
     }
 
     private mutating func state(after state: Int, reading scalar: Unicode.Scalar) -> Int {
@@ -189,11 +187,12 @@ struct PatternMatcher {
         if let number = numbers[positions] { return number }
         let number = states.count
         numbers[positions] = number
-        let holdsMatch = positions.contains {
-            if case .match = program[$0] { true } else { false }
-        }
-        states.append(State(positions: positions, holdsMatch: holdsMatch))
+        states.append(State(positions: positions, holdsMatch: holdsMatch(positions)))
         return number
+    }
+
+    private func holdsMatch(_ positions: [Int]) -> Bool {
+        positions.contains { if case .match = program[$0] { true } else { false } }
     }
 
     /// Returns the positions that are reached without reading a scalar and that wait for one, in

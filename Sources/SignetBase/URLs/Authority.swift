@@ -20,36 +20,25 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         guard !bytes.contains(UInt8(ascii: "@")) else {
             throw HostError("user info (\"@\") isn't allowed in a URL")
         }
-        var host = bytes[...]
-        var port: ArraySlice<UInt8>?
+        var end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         if bytes.first == UInt8(ascii: "[") {
-            guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else {
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else {
                 throw HostError("missing \"]\" after a host in brackets")
             }
-            host = bytes[...end]
-            let rest = bytes[(end + 1)...]
-            if !rest.isEmpty {
-                guard rest.first == UInt8(ascii: ":") else {
-                    throw HostError("expected \":\" and a port, or nothing, after \"]\"")
-                }
-                port = rest.dropFirst()
+            end = bracket + 1
+            guard end == bytes.endIndex || bytes[end] == UInt8(ascii: ":") else {
+                throw HostError("expected \":\" and a port, or nothing, after \"]\"")
             }
-        } else if let colon = bytes.firstIndex(of: UInt8(ascii: ":")) {
-            host = bytes[..<colon]
-            port = bytes[(colon + 1)...]
         }
-        self.host = try HostName.canonical(String(decoding: host, as: UTF8.self))
-        guard let port, !port.isEmpty else {
-            self.writtenPort = nil
-            return
-        }
-        self.writtenPort = try Self.port(port)
+        self.host = try HostName.canonical(String(decoding: bytes[..<end], as: UTF8.self))
+        let port = bytes[end...].dropFirst()
+        self.writtenPort = port.isEmpty ? nil : try Self.port(port)
     }
 
     /// Returns the port of decimal digits.
     package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
         guard digits.count <= 5,
-            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            digits.allSatisfy(isDigit),
             let number = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(number)
         else { throw HostError("invalid port, expected a number from 1 to 65535") }
         return number

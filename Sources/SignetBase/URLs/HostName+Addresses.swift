@@ -12,9 +12,7 @@ extension HostName {
     /// Whether resolvers read a name that ends in this label as an IPv4 address.
     static func looksNumeric(_ label: String) -> Bool {
         let bytes = Array(label.utf8)
-        if bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            return true
-        }
+        if bytes.allSatisfy(isDigit) { return true }
         return bytes.count >= 2 && bytes[0] == UInt8(ascii: "0") && bytes[1] == UInt8(ascii: "x")
             && bytes[2...].allSatisfy { hexDigit($0) != nil }
     }
@@ -27,28 +25,23 @@ extension HostName {
         guard parts.count <= 4 else { throw malformed }
         var address: UInt64 = 0
         for (index, part) in parts.enumerated() {
-            guard let number = number(part) else { throw malformed }
-            if index < parts.count - 1 {
-                guard number <= 255 else { throw malformed }
-                address |= number << UInt64(8 * (3 - index))
-            } else {
-                guard number < 1 << UInt64(8 * (5 - parts.count)) else { throw malformed }
-                address |= number
-            }
+            // The last number fills the rest of the address.
+            let size = index < parts.count - 1 ? 1 : 5 - parts.count
+            guard let number = number(part), number < 1 << (8 * size) else { throw malformed }
+            address |= number << (8 * (4 - index - size))
         }
         return [24, 16, 8, 0].map { String(address >> $0 & 255) }.joined(separator: ".")
     }
 
     private static func number(_ text: String) -> UInt64? {
-        let radix: Int
-        let digits: Substring
-        if text.hasPrefix("0x") {
-            (radix, digits) = (16, text.dropFirst(2))
-        } else if text.hasPrefix("0"), text.utf8.count > 1 {
-            (radix, digits) = (8, text.dropFirst(1))
-        } else {
-            (radix, digits) = (10, text[...])
-        }
+        let (radix, digits) =
+            if text.hasPrefix("0x") {
+                (16, text.dropFirst(2))
+            } else if text.hasPrefix("0"), text.utf8.count > 1 {
+                (8, text.dropFirst(1))
+            } else {
+                (10, text[...])
+            }
         if radix == 16, digits.isEmpty { return 0 }
         guard digits.utf8.allSatisfy({ hexDigit($0) != nil }), digits.utf8.count <= 16 else {
             return nil
@@ -85,39 +78,18 @@ extension HostName {
     }
 
     private static func ipv6Groups(_ text: String) -> [UInt16]? {
-        let halves = split(text, at: "::")
+        let halves = text.utf8.split(separator: "::".utf8, omittingEmptySubsequences: false)
         guard halves.count <= 2 else { return nil }
-        var parsed: [[UInt16]] = []
-        for (index, half) in halves.enumerated() {
-            guard let groups = groups(half, mayEndInIPv4: index == halves.count - 1) else {
-                return nil
-            }
-            parsed.append(groups)
+        guard let start = groups(Substring(halves[0]), mayEndInIPv4: halves.count == 1) else {
+            return nil
         }
-        if parsed.count == 1 { return parsed[0].count == 8 ? parsed[0] : nil }
-        let missing = 8 - parsed[0].count - parsed[1].count
-        guard missing >= 1 else { return nil }
-        return parsed[0] + [UInt16](repeating: 0, count: missing) + parsed[1]
+        guard halves.count == 2 else { return start.count == 8 ? start : nil }
+        guard let end = groups(Substring(halves[1]), mayEndInIPv4: true) else { return nil }
+        let missing = 8 - start.count - end.count
+        return missing >= 1 ? start + [UInt16](repeating: 0, count: missing) + end : nil
     }
 
-    private static func split(_ text: String, at separator: String) -> [String] {
-        var parts: [String] = []
-        var rest = Array(text.utf8)[...]
-        var current: [UInt8] = []
-        while let byte = rest.first {
-            if rest.starts(with: separator.utf8) {
-                parts.append(String(decoding: current, as: UTF8.self))
-                current = []
-                rest = rest.dropFirst(separator.utf8.count)
-            } else {
-                current.append(byte)
-                rest = rest.dropFirst()
-            }
-        }
-        return parts + [String(decoding: current, as: UTF8.self)]
-    }
-
-    private static func groups(_ text: String, mayEndInIPv4: Bool) -> [UInt16]? {
+    private static func groups(_ text: Substring, mayEndInIPv4: Bool) -> [UInt16]? {
         if text.isEmpty { return [] }
         var result: [UInt16] = []
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -128,11 +100,8 @@ extension HostName {
                 guard numbers.count == 4 else { return nil }
                 var address: UInt32 = 0
                 for number in numbers {
-                    guard !number.isEmpty, number.utf8.count <= 3,
-                        number.utf8.allSatisfy({
-                            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                        }), number == "0" || !number.hasPrefix("0"), let value = UInt8(number)
-                    else { return nil }
+                    // No sign and no leading zero.
+                    guard let value = UInt8(number), String(value) == number else { return nil }
                     address = address << 8 | UInt32(value)
                 }
                 result.append(UInt16(truncatingIfNeeded: address >> 16))

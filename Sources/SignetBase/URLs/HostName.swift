@@ -82,25 +82,15 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// Whether a text is a canonical name already, as most are.
     private static func isPlainName(_ bytes: [UInt8]) -> Bool {
         guard bytes.count <= maximumNameLength else { return false }
-        var length = 0
-        var startsWithLetter = false
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "."):
-                guard length > 0 else { return false }
-                length = 0
-                continue
-            case UInt8(ascii: "a")...UInt8(ascii: "z"):
-                if length == 0 { startsWithLetter = true }
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                if length == 0 { startsWithLetter = false }
-            default: return false
-            }
-            length += 1
-            guard length <= 63 else { return false }
-        }
+        let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         // If the last label starts with a letter, the host isn't an IPv4 address.
-        return length > 0 && startsWithLetter
+        return labels.last?.first.map(isSmallLetter) == true
+            && labels.allSatisfy { label in
+                (1...maximumLabelLength).contains(label.count)
+                    && label.allSatisfy {
+                        isSmallLetter($0) || isDigit($0) || "-_".utf8.contains($0)
+                    }
+            }
     }
 
     /// The most characters of a DNS name in text form (RFC 1035, section 2.3.4).
@@ -113,9 +103,6 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func percentDecoded(_ bytes: [UInt8]) throws(HostError) -> String {
-        guard bytes.contains(UInt8(ascii: "%")) else {
-            return String(decoding: bytes, as: UTF8.self)
-        }
         guard let decoded = PercentCoding.decoded(bytes[...]) else {
             throw HostError("the host has a \"%\" without two hexadecimal digits")
         }

@@ -93,6 +93,12 @@ package func bytes(ofHexadecimal digits: [UInt8]) -> [UInt8]? {
     return bytes
 }
 
+/// Whether a byte is a decimal digit.
+package func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+/// Whether a byte is an ASCII letter in lower case.
+func isSmallLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+
 /// Returns the value of a hexadecimal digit, or nil for any other byte.
 package func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {

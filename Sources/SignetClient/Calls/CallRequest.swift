@@ -34,7 +34,7 @@ extension Admission {
     /// Stage 2: the boxed request, and the URL that its path is added to.
     func box(
         _ request: CallRequest
-    ) throws(ClientError) -> (boxed: BoxedRequest, base: RequestURL) {
+    ) throws(ClientError) -> (boxed: BoxedRequest, base: WebURL) {
         switch request {
         case .procedure(let call, let path):
             let call = try service.joiningCommonParameters(call)

@@ -103,7 +103,7 @@ extension NetworkSystem {
     }
 
     /// All stages of a typed call. Its values are checked, and its request is made, after it was admitted
-    /// and before its launch policy decides.
+    /// and before its duplicate policy decides.
     private func perform<Output: Sendable>(
         _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
         noting note: ResponseNote? = nil,
@@ -116,7 +116,7 @@ extension NetworkSystem {
             note?.begin(admission)
             let request = try Self.request(
                 of: call, reading: content, as: admission.options.json)
-            let response = try await self.launches.run(request, for: admission) {
+            let response = try await self.duplicateCalls.run(request, for: admission) {
                 admission throws(ClientError) in
                 let (boxed, base) = try admission.box(request)
                 return try await self.complete(boxed, at: base, for: admission)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// ```swift
 /// func report(with system: NetworkSystem) async {
 ///     let response = await system.response(to: .get("/orders/7", on: "shop"))
-///     print(response.call?.id as Any, response.url ?? "", response.status ?? 0)
+///     print(response.identity?.id as Any, response.url ?? "", response.status ?? 0)
 ///     switch response.result {
 ///     case .success: print(response.text ?? "")
 ///     case .failure(let error): print(error.code)
@@ -17,7 +17,7 @@ public struct Response<Success: Sendable>: Sendable, CustomReflectable {
     /// The value, or why there isn't one.
     public let result: Result<Success, ClientError>
     /// The call's identity: number, service, method and tags; nil if the call was refused before it got one.
-    public let call: CallIdentity?
+    public let identity: CallIdentity?
     /// The request's URL without its query; nil if the call didn't get that far.
     public let url: String?
     /// The response as it was received; nil if none was read to its end.
@@ -38,14 +38,14 @@ public struct Response<Success: Sendable>: Sendable, CustomReflectable {
     /// - Throws: The call's error.
     public func get() throws(ClientError) -> Success { try result.get() }
 
-    /// Call, URL, status and the error's code; neither the value nor the body.
+    /// Identity, URL, status and the error's code; neither the value nor the body.
     public var customMirror: Mirror {
         var code: String?
         if case .failure(let error) = result { code = error.code.name }
         return Mirror(
             self,
             children: [
-                "call": call as Any, "url": url as Any, "status": status as Any,
+                "identity": identity as Any, "url": url as Any, "status": status as Any,
                 "error": code as Any,
             ])
     }
@@ -54,7 +54,7 @@ public struct Response<Success: Sendable>: Sendable, CustomReflectable {
 /// Notes what becomes known of a call while it runs.
 final class ResponseNote: Sendable {
     private struct State {
-        var call: CallIdentity?
+        var identity: CallIdentity?
         var log: CallLog?
         var raw: RawResponse?
     }
@@ -63,7 +63,7 @@ final class ResponseNote: Sendable {
 
     func begin(_ admission: Admission) {
         admission.log.keepRaw()
-        state.withLock { ($0.call, $0.log) = (admission.identity, admission.log) }
+        state.withLock { ($0.identity, $0.log) = (admission.identity, admission.log) }
     }
 
     func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
@@ -72,7 +72,7 @@ final class ResponseNote: Sendable {
     func response<Success>(_ result: Result<Success, ClientError>) -> Response<Success> {
         let state = state.withLock { $0 }
         return Response(
-            result: result, call: state.call, url: state.log?.url,
+            result: result, identity: state.identity, url: state.log?.url,
             raw: state.raw ?? state.log?.raw)
     }
 }

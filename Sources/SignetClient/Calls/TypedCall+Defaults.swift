@@ -54,7 +54,7 @@ extension Endpoint {
 
 extension RESTEndpoint {
     /// The HTTP method.
-    public var methodName: String { verb.rawValue }
+    public var methodName: String { httpMethod.rawValue }
 
     /// The properties that the path names are sent in the path alone.
     public var repeatsPathProperties: Bool { false }
@@ -64,7 +64,8 @@ extension RESTEndpoint {
         let (path, rest) = try path.filled(
             from: parameters(), keepingUsed: repeatsPathProperties)
         return .procedure(
-            RPCCall(RPCMethod(verb.rawValue), parameters: rest), path: path.isEmpty ? nil : path)
+            RPCCall(RPCMethod(httpMethod.rawValue), parameters: rest),
+            path: path.isEmpty ? nil : path)
     }
 }
 

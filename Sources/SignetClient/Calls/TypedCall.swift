@@ -100,7 +100,7 @@ public protocol Endpoint: TypedCall {
 /// ```swift
 /// struct ReadOrder: RESTEndpoint {
 ///     var service: Service { "shop" }
-///     var verb: HTTPRequest.Method { .get }
+///     var httpMethod: HTTPRequest.Method { .get }
 ///     var path: PathTemplate { "/orders/{id}" }
 ///     var id: Int
 ///     var fields: [String]?
@@ -120,7 +120,7 @@ public protocol Endpoint: TypedCall {
 /// struct ReadPicture: RESTEndpoint {
 ///     typealias Success = RawResponse
 ///     var service: Service { "shop" }
-///     var verb: HTTPRequest.Method { .get }
+///     var httpMethod: HTTPRequest.Method { .get }
 ///     var path: PathTemplate { "/orders/{id}/picture" }
 ///     var id: Int
 /// }
@@ -128,17 +128,17 @@ public protocol Endpoint: TypedCall {
 /// struct LogIn: RESTEndpoint {
 ///     typealias Success = Void
 ///     var service: Service { "shop" }
-///     var verb: HTTPRequest.Method { .post }
+///     var httpMethod: HTTPRequest.Method { .post }
 ///     var path: PathTemplate { "/session" }
 ///     var user: String
 ///     func request() throws(RPCError) -> CallRequest {
-///         .resource(RESTRequest(verb, "/session", body: try .form(["user": .string(user)])))
+///         .resource(RESTRequest(httpMethod, "/session", body: try .form(["user": .string(user)])))
 ///     }
 /// }
 /// ```
 public protocol RESTEndpoint: TypedCall {
     /// The HTTP method.
-    var verb: HTTPRequest.Method { get }
+    var httpMethod: HTTPRequest.Method { get }
     /// The path below the service's base URL, such as `/orders/{id}`; empty if nothing is added to it.
     ///
     /// A value is percent-encoded whole. A property that the path names must be a string, number or boolean,

@@ -36,7 +36,7 @@ struct URLRules: Sendable {
     /// Checks a URL.
     ///
     /// - Throws: `refused-url`; the query is not repeated.
-    func check(_ url: RequestURL) throws(ClientError) {
+    func check(_ url: WebURL) throws(ClientError) {
         if isEmpty { return }
         let text = "\(url.scheme)://\(url.authority)\(url.path)"
         let isAllowed = allowed.contains { $0.matches(text) }

@@ -9,7 +9,7 @@ internal import SignetTransport
 struct DownloadRun: ~Copyable {
     enum Beginning { case body, again }
 
-    private let url: RequestURL
+    private let url: WebURL
     private let options: Download
     private let source: String
     /// Where the last request went: origin and path.
@@ -25,7 +25,7 @@ struct DownloadRun: ~Copyable {
     private var start: Int64 = 0
     private var end: Int64?
 
-    init(_ url: RequestURL, to path: String, options: Download) throws(ClientError) {
+    init(_ url: WebURL, to path: String, options: Download) throws(ClientError) {
         let source = try Self.source(of: url)
         var part = try Self.part(for: path)
         let state = try Self.prepare(&part, source: source, options: options)
@@ -39,7 +39,7 @@ struct DownloadRun: ~Copyable {
         self.part = part
     }
 
-    private static func source(of url: RequestURL) throws(ClientError) -> String {
+    private static func source(of url: WebURL) throws(ClientError) -> String {
         try digest("GET \(url.scheme)://\(url.authority)\(url.target)")
     }
 
@@ -263,11 +263,11 @@ struct DownloadRun: ~Copyable {
                 try sha512.update(bytes)
             }
             let found = try sha256.finish()
-            if let wanted = options.sha256, found != wanted {
+            if let expected = options.sha256, found != expected {
                 throw ClientError(
                     .wrongDigest,
                     "the file has the SHA-256 \(Base64.encode(found, as: .standard)), expected"
-                        + " \(Base64.encode(wanted, as: .standard))")
+                        + " \(Base64.encode(expected, as: .standard))")
             }
             guard !told.isEmpty else { return true }
             let digests = try BodyDigests(

@@ -60,7 +60,7 @@ private actor DownloadReader: ResponseReader {
     private static let maximumShortParts = 100
     private var finished: Download.Result?
 
-    init(of url: RequestURL, into path: String, options: Download) throws(ClientError) {
+    init(of url: WebURL, into path: String, options: Download) throws(ClientError) {
         // Of the whole, which may come in place of the rest.
         limit = Int(max(options.maximumSize, 0))
         run = try DownloadRun(url, to: path, options: options)

@@ -72,6 +72,21 @@ extension EngineChoice {
 }
 
 extension NetworkSystem.Options {
+    /// Checks that no setting is meant for libcurl if the program gives the standard engine itself.
+    ///
+    /// - Throws: `invalid-options`, naming the option.
+    func checkEngineSettings() throws(ClientError) {
+        guard engine != nil else { return }
+        for (name, isSet) in [
+            ("caFile", caFile != nil), ("engineSettings", engineSettings != nil),
+        ] where isSet {
+            throw ClientError(
+                .invalidOptions,
+                "found the options \(name) and engine, expected one of them: a given engine has settings of"
+                    + " its own")
+        }
+    }
+
     /// Checks the engine choices of the system and of services.
     ///
     /// - Throws: `invalid-options` for that of the system, `invalid-service` naming the service.

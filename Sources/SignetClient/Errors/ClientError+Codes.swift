@@ -13,9 +13,9 @@ extension ClientError.Code {
     public static let cancelled = Self(TransportError.Code.cancelled.value)
     /// The system isn't running: it was shut down.
     public static let notRunning = Self(.notRunning)
-    /// Another call of the same identity replaced this one (`LaunchPolicy.replace`).
+    /// Another call of the same identity replaced this one (`DuplicatePolicy.replace`).
     public static let replaced = Self(.noAnswer("replaced"))
-    /// A call of the same identity is running (`LaunchPolicy.refuse`).
+    /// A call of the same identity is running (`DuplicatePolicy.refuse`).
     public static let alreadyRunning = Self(.noAnswer("already-running"))
     /// The configuration doesn't have the service.
     public static let unknownService = Self(.usage("unknown-service"))

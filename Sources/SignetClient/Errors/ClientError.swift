@@ -81,16 +81,18 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The HTTP status, if a response arrived.
     public let status: Int?
     /// The error that the service responded with, if it did.
-    public let serverError: RPCServerError?
+    public private(set) var serverError: RPCServerError?
     /// The error's description in `application/problem+json` (RFC 9457), if the response has one.
-    public let problem: ProblemDetails?
+    public private(set) var problem: ProblemDetails?
     /// The response's body if its status isn't 2xx and it isn't a response of the protocol. It is
     /// never printed.
-    public let replyBody: [UInt8]
+    public let responseBody: [UInt8]
     /// The details of a pin policy's refusal, if a policy refused the host.
     public let pinRefusal: PinRefusal?
-    /// The call that failed, with its service and method; nil for an error of the system itself.
-    public private(set) var call: CallIdentity?
+    /// The identity of the call that failed; nil for an error of the system itself.
+    public private(set) var identity: CallIdentity?
+    /// The conventions of the call; nil for those of `JSONConventions()`.
+    private var json: JSONConventions?
     /// The record of the call that failed; nil if the call wasn't admitted.
     public private(set) var record: CallRecord?
     /// The call's URL without its query, if the call got that far.
@@ -100,14 +102,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
 
     package init(
         _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
-        problem: ProblemDetails? = nil, replyBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
+        problem: ProblemDetails? = nil, responseBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
     ) {
         self.code = code
         self.message = message
         self.status = status
         self.serverError = serverError
         self.problem = problem
-        self.replyBody = replyBody
+        self.responseBody = responseBody
         self.pinRefusal = pinRefusal
     }
 
@@ -127,25 +129,36 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
             self,
             children: [
                 "code": code.name, "message": message, "status": status as Any,
-                "service": call?.service as Any, "method": call?.method as Any, "url": url as Any,
-                "attempts": attempts,
+                "service": identity?.service as Any, "method": identity?.method as Any,
+                "url": url as Any, "attempts": attempts,
             ])
     }
 
     /// Decodes the body of an error response, for an API whose errors have a shape of their own.
     ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - conventions: The forms of dates and of members' names; nil for the call's
+    ///     ``CallOptions/json``.
     /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
-    public func decodeReply<Value: Decodable>(
-        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+    public func decodeResponse<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions? = nil
     ) throws(JSONError) -> Value {
-        try StrictJSONDecoder(conventions: conventions).decode(type, from: replyBody)
+        try StrictJSONDecoder(conventions: conventions ?? json ?? JSONConventions())
+            .decode(type, from: responseBody)
     }
 
     /// Returns the error with the call that it belongs to, unless it belongs to one already.
-    func of(_ call: CallIdentity, record: CallRecord?) -> ClientError {
-        guard self.call == nil else { return self }
+    ///
+    /// - Parameter json: The call's conventions, by which the caller decodes what the server sent.
+    func of(
+        _ identity: CallIdentity, record: CallRecord?, json: JSONConventions? = nil
+    ) -> ClientError {
+        guard self.identity == nil else { return self }
         var error = self
-        (error.call, error.record) = (call, record)
+        (error.identity, error.record, error.json) = (identity, record, json)
+        error.serverError?.conventions = json
+        error.problem?.conventions = json
         return error
     }
 
@@ -170,6 +183,6 @@ extension ClientError {
     package init(_ error: RPCError) {
         self.init(
             Code(error.code.value), error.message, status: error.status,
-            serverError: error.server, problem: error.problem, replyBody: error.body)
+            serverError: error.server, problem: error.problem, responseBody: error.body)
     }
 }

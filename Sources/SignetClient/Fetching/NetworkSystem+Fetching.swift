@@ -185,13 +185,15 @@ extension NetworkSystem {
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
             snapshot: fetcher.snapshot)
-        let reply = try await admitted(asked) { admission throws(ClientError) in
+        let response = try await admitted(asked) { admission throws(ClientError) in
             try await self.complete(
                 RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
                 for: admission)
         }
-        guard let result = reply.result, let schema = fetcher.snapshot.configuration?.schema else {
-            throw ClientError(.typeMismatch, "the response holds no values", status: reply.status)
+        guard let result = response.result, let schema = fetcher.snapshot.configuration?.schema
+        else {
+            throw ClientError(
+                .typeMismatch, "the response holds no values", status: response.status)
         }
         do {
             return try GlobalConfiguration(

@@ -19,7 +19,7 @@
 public enum CallEvent: Sendable {
     /// The call was admitted.
     case started(CallIdentity)
-    /// The call waits for the work of another one (`LaunchPolicy.join`).
+    /// The call waits for the work of another one (`DuplicatePolicy.join`).
     case joined(CallIdentity, to: CallIdentity.ID)
     /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or because a
     /// download has to begin again, keeps its number.

@@ -36,7 +36,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var stages: [Stage] = []
         /// The attempts with their requests and redirects.
         public internal(set) var attempts: [Attempt] = []
-        /// The call whose work this one shared (`LaunchPolicy.join`). Stages and attempts are then those of
+        /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are then those of
         /// the shared work.
         public internal(set) var joinedCall: CallIdentity.ID?
         /// Whether a switch `simulation.…` failed an attempt.

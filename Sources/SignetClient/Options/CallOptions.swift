@@ -47,12 +47,12 @@ public struct CallOptions: Sendable {
     public var fields: HTTPFields = [:]
     /// The scenario whose limits replace those of the service.
     public var scenario: Scenario?
-    /// The rule for a call whose equal is running already. Defaults to `always`.
-    public var launch: LaunchPolicy?
+    /// The rule for a call whose equal is running already. Defaults to `allow`.
+    public var duplicates: DuplicatePolicy?
     /// The source of the credentials of each attempt.
     public var credentials: (any CredentialSource)?
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
-    public var checks: [any ResponseCheck]?
+    public var responseChecks: [any ResponseCheck]?
     /// The forms of dates and of members' names in parameters and results of Swift types. Defaults to the
     /// service's, or to `JSONConventions()` if it has none.
     public var json: JSONConventions?
@@ -109,9 +109,9 @@ public struct CallOptions: Sendable {
         for field in later.fields { merged.fields[field.name] = nil }
         merged.fields.append(contentsOf: later.fields)
         merged.scenario = later.scenario ?? scenario
-        merged.launch = later.launch ?? launch
+        merged.duplicates = later.duplicates ?? duplicates
         merged.credentials = later.credentials ?? credentials
-        merged.checks = later.checks ?? checks
+        merged.responseChecks = later.responseChecks ?? responseChecks
         merged.json = later.json ?? json
         merged.sets = later.sets ?? sets
         merged.interceptors += later.interceptors

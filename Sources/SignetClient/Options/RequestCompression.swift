@@ -5,7 +5,8 @@ internal import SignetTransport
 /// Whether and when the bodies of requests are compressed (RFC 9110, section 8.4).
 ///
 /// A compressed body is sent with `Content-Encoding: gzip`. Its digest and signature cover the bytes as
-/// they are sent. Turn it on only for servers that are known to accept it; others respond with 415. Don't
+/// they are sent. A scheme that signs the parameters of a form or an XML body can't read them in a compressed
+/// one: such a call ends with `invalid-options` before anything is sent. Turn it on only for servers that are known to accept it; others respond with 415. Don't
 /// compress bodies that contain both a secret and text that an attacker can choose: the size of the
 /// request then tells something about the secret.
 ///

@@ -24,7 +24,7 @@ public protocol ResponseCheck: Sendable {
 ///
 /// ```swift
 /// var options = CallOptions()
-/// options.checks = [BusinessCodeCheck(field: "status.code", goodCodes: [0, 200])]
+/// options.responseChecks = [BusinessCodeCheck(field: "status.code", goodCodes: [0, 200])]
 /// ```
 public struct BusinessCodeCheck: ResponseCheck {
     private let path: [String]

@@ -51,7 +51,7 @@ public struct PinUpdatePlan: Sendable {
 /// A plan whose URL can be used, the newest policy's file, and the task that looks for a newer one.
 final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
-    let url: RequestURL
+    let url: WebURL
     var host: HostName { url.origin.host }
     /// The host as the pipeline calls it.
     let target: SystemHost
@@ -63,7 +63,7 @@ final class PinUpdates: Sendable {
             ClientError(.invalidPlan, "the plan for pin updates: \(what)")
         }
         do throws(ClientError) {
-            url = try RequestURL(plan.url)
+            url = try WebURL(plan.url)
         } catch {
             throw invalid(error.message)
         }

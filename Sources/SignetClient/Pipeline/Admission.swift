@@ -149,7 +149,8 @@ extension NetworkSystem {
                 return try await work(admission)
             }
         } catch {
-            throw error.of(admission.identity, record: admission.log.record)
+            throw error.of(
+                admission.identity, record: admission.log.record, json: admission.options.json)
         }
     }
 
@@ -168,7 +169,7 @@ extension NetworkSystem {
             isForServices: target.host == nil)
         var service = try prepared.choosing(options.sets)
         if let base = options.baseURL(in: snapshot.mode) {
-            service.url = try RequestURL(base)
+            service.url = try WebURL(base)
         }
         let rules = CallRules(
             options, isBoxed: target.isBoxed, of: service.configuration,

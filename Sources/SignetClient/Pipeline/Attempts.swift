@@ -228,7 +228,7 @@ private struct Retry {
 final class Attempt: Sendable {
     private struct State {
         var header: HTTPResponse?
-        var opened: OpenedReply?
+        var opened: OpenedResponse?
         var method = HTTPRequest.Method.get
         var isIdempotent = true
         var mayHaveArrived = false
@@ -266,7 +266,7 @@ final class Attempt: Sendable {
         state.withLock { $0.isIdempotent = $0.isIdempotent && RetryPolicy.isIdempotent(method) }
     }
 
-    func begin(_ opened: OpenedReply, method: HTTPRequest.Method) {
+    func begin(_ opened: OpenedResponse, method: HTTPRequest.Method) {
         state.withLock { state in
             state.opened = opened
             state.method = method

@@ -13,7 +13,7 @@ extension NetworkSystem {
 
     /// Stages 3 to 6 of a boxed request; its body may be a stream in place of its bytes.
     func complete(
-        _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: RequestURL,
+        _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: WebURL,
         for admission: Admission
     ) async throws(ClientError) -> UnboxedResponse {
         var request = try admission.request(boxed, at: base)
@@ -43,7 +43,7 @@ extension Admission {
     ///
     /// - Throws: `business-code`.
     func check(_ response: UnboxedResponse) throws(ClientError) {
-        for check in options.checks ?? [] {
+        for check in options.responseChecks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
             throw ClientError(.businessCode, reason, status: response.status)
         }
@@ -51,7 +51,7 @@ extension Admission {
 
     /// Stage 3 of a boxed request: the URL, the common fields and the adapter's own.
     func request(
-        _ boxed: BoxedRequest, at base: RequestURL
+        _ boxed: BoxedRequest, at base: WebURL
     ) throws(ClientError) -> OutgoingCall {
         let url =
             try boxed.path.map { path throws(ClientError) in try base.appending(path: path) }
@@ -67,7 +67,7 @@ extension Admission {
     /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings that the
     ///   system decodes, and sends one Cookie field.
     func request(
-        _ method: HTTPRequest.Method, to url: RequestURL, target: String? = nil,
+        _ method: HTTPRequest.Method, to url: WebURL, target: String? = nil,
         fields own: HTTPFields, body: RequestBody, isBoxed: Bool = false
     ) -> OutgoingCall {
         var fields = HTTPFields()
@@ -100,7 +100,7 @@ extension Admission {
 
 extension PreparedService {
     /// Stage 2: the base URL, with a resource's path if one is given.
-    func url(below path: String?) throws(ClientError) -> RequestURL {
+    func url(below path: String?) throws(ClientError) -> WebURL {
         guard let path else { return url }
         return try url.appending(path: path)
     }

@@ -10,7 +10,7 @@ internal import Synchronization
 //  stage                      function                                   file
 //  1  admit, merge options    admitted(_:work:)                          Pipeline/Admission.swift
 //  2  check and build         request(of:reading:as:), conventions       Calls/NetworkSystem+TypedCalls.swift
-//     launch policy           Launches.run(_:for:work:)                  Pipeline/LaunchPolicy.swift
+//     duplicate policy        DuplicateCalls.run(_:for:work:)            Pipeline/DuplicatePolicy.swift
 //     box                     Admission.box(_:), the adapter             Calls/CallRequest.swift
 //  3  URL and fields          Admission.request(_:at:)                   Pipeline/Building.swift
 //  4  URL rules               send(_:into:for:)                          this file
@@ -82,7 +82,7 @@ extension NetworkSystem {
             throw .refusedURL("an interceptor changed the scheme or the host of the call")
         }
         if new.path != old.path {
-            _ = try RequestURL(of: new)
+            _ = try WebURL(of: new)
             try check(call, for: admission)
         }
         return call
@@ -91,7 +91,7 @@ extension NetworkSystem {
     /// Checks the URL rules.
     private func check(_ call: OutgoingCall, for admission: Admission) throws(ClientError) {
         guard !admission.snapshot.urlRules.isEmpty else { return }
-        try admission.snapshot.urlRules.check(RequestURL(of: call.request))
+        try admission.snapshot.urlRules.check(WebURL(of: call.request))
     }
 }
 

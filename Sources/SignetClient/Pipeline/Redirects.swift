@@ -33,7 +33,7 @@ extension NetworkSystem {
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
             let signed = try await signed(request, by: signer, for: admission)
             attempt.begin(request.head.method)
-            let opened: OpenedReply
+            let opened: OpenedResponse
             do throws(ClientError) {
                 opened = try await open(
                     signed, isSigned: signer != nil, for: admission, within: timeout,
@@ -44,13 +44,13 @@ extension NetworkSystem {
             }
             attempt.begin(opened, method: request.head.method)
             if let cookies {
-                try cookies.take(opened.reply.response, to: request.head, at: options.clock())
+                try cookies.take(opened.response.response, to: request.head, at: options.clock())
             }
             let redirect = try follow(
-                opened.reply.response, to: request, sentAs: signed, for: admission, in: &chain)
-            guard let redirect else { return opened.reply }
+                opened.response.response, to: request, sentAs: signed, for: admission, in: &chain)
+            guard let redirect else { return opened.response }
             // Read, so that the connection can be used again; its content has no meaning.
-            _ = try? await opened.reply.body.collect(limit: Self.redirectLimit)
+            _ = try? await opened.response.body.collect(limit: Self.redirectLimit)
             attempt.endHop(in: admission.log)
             if !redirect.keepsBody { body = [] }
             // As of the header, no field that may hold a secret goes to another origin.
@@ -92,7 +92,7 @@ extension NetworkSystem {
                 "to": "\(redirect.to.origin)",
             ])
         try admission.snapshot.urlRules.check(
-            RequestURL("\(redirect.to.origin)\(redirect.to.target)"))
+            WebURL("\(redirect.to.origin)\(redirect.to.target)"))
         return redirect
     }
 

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
@@ -66,13 +67,8 @@ final class RunningCalls: Sendable {
                     ended(error)
                     self.remove(call)
                 }
-                let timer = deadline.map { deadline in
-                    Task {
-                        // At most a hundred years: the time in nanoseconds has 64 bits.
-                        let time = min(deadline, .seconds(3_155_760_000))
-                        do { try await Task.sleep(for: time) } catch { return }
-                        call.end(.deadlinePassed)
-                    }
+                let alarm = deadline.map {
+                    Alarms.shared.add(after: $0) { call.end(.deadlinePassed) }
                 }
                 let task = Task(executorPreference: executor) {
                     let result: Result<Output, ClientError>
@@ -83,7 +79,7 @@ final class RunningCalls: Sendable {
                     } catch {
                         result = .failure(call.ending ?? error)
                     }
-                    timer?.cancel()
+                    alarm?.cancel()
                     slot.resume(result)
                 }
                 call.begin(task) { slot.resume(.failure($0)) }

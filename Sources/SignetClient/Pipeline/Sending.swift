@@ -11,7 +11,7 @@ extension NetworkSystem {
     func open(
         _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
         within timeout: Duration, limit: Int
-    ) async throws(ClientError) -> OpenedReply {
+    ) async throws(ClientError) -> OpenedResponse {
         let start = ContinuousClock.now
         let stage = admission.log.begin(.request)
         defer { admission.log.end(stage) }
@@ -34,15 +34,15 @@ extension NetworkSystem {
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            var reply = try await handOver(
+            var response = try await handOver(
                 request, to: engine, for: admission, within: timeout, limit: limit)
             engines.noteResponse(
                 of: use, for: admission.engine, at: authority, after: options.instant() - began)
-            admission.progress?.observe(&reply, answering: request.head.method)
-            hop.status = reply.response.status.code
-            hop.httpVersion = reply.httpVersion
-            hop.isPinned = reply.verdict.map { $0.isPinned && $0.isMatch } ?? false
-            return OpenedReply(reply: reply, hop: hop, start: start)
+            admission.progress?.observe(&response, answering: request.head.method)
+            hop.status = response.response.status.code
+            hop.httpVersion = response.httpVersion
+            hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
+            return OpenedResponse(response: response, hop: hop, start: start)
         } catch {
             engines.noteFailure(error.code, of: use, for: admission.engine, at: authority)
             hop.failure = error.code.name
@@ -111,15 +111,15 @@ extension NetworkSystem {
 }
 
 /// A response whose header has arrived, and what is written down of it after its body.
-struct OpenedReply: Sendable {
-    let reply: EngineResponse
+struct OpenedResponse: Sendable {
+    let response: EngineResponse
     fileprivate var hop: CallRecord.Hop
     let start: ContinuousClock.Instant
 
     /// The request's entry in the log, at the end of the body or where it was left.
     func hop(failure: String? = nil) -> CallRecord.Hop {
         var hop = hop
-        hop.timings = reply.finalTimings
+        hop.timings = response.finalTimings
         if hop.timings.total == .zero { hop.timings.total = .now - start }
         hop.failure = failure
         return hop

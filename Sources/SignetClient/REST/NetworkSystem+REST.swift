@@ -15,7 +15,7 @@ extension NetworkSystem {
         try await admitted(
             CallTarget(service: service, method: request.method.rawValue, options: options)
         ) { admission throws(ClientError) in
-            try await self.launches.run(.resource(request), for: admission) {
+            try await self.duplicateCalls.run(.resource(request), for: admission) {
                 admission throws(ClientError) in
                 let boxed = try admission.service.box(request)
                 return try await self.complete(boxed, at: admission.service.url, for: admission)

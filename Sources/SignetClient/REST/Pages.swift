@@ -225,22 +225,22 @@ extension Pages {
             }
             if case .at(let url) = step {
                 (boxed.path, boxed.query) = (nil, nil)
-                base = try RequestURL("\(url.origin)\(url.target)")
+                base = try WebURL("\(url.origin)\(url.target)")
             }
             let url = try boxed.path.map { path throws(ClientError) in
                 try base.appending(path: path)
             }
             let page = try Self.webURL(url ?? base, for: boxed)
-            let reply = try await system.complete(boxed, at: base, for: admission)
-            if case .number(_, let previous?) = step, previous == reply.result?.bytes {
+            let response = try await system.complete(boxed, at: base, for: admission)
+            if case .number(_, let previous?) = step, previous == response.result?.bytes {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
             }
             // A first page has no cursor; none that comes is empty.
             let name = if case .link = paging.way { page.target } else { "" }
-            let value = try value(reply)
+            let value = try value(response)
             do throws(ClientError) {
-                return (value, name, .success(try next(after: reply, of: step, at: page)))
+                return (value, name, .success(try next(after: response, of: step, at: page)))
             } catch {
                 return (value, name, .failure(error))
             }
@@ -248,25 +248,25 @@ extension Pages {
     }
 
     private func next(
-        after reply: UnboxedResponse, of step: PageStep, at url: WebURL
+        after response: UnboxedResponse, of step: PageStep, at url: WebURL
     ) throws(ClientError) -> PageStep? {
         let reference: String?
         switch paging.way {
         case .cursor(let source, _):
             return try NetworkSystem.rpc { () throws(RPCError) in
-                try Paging.cursor(from: source, in: reply).map { .cursor($0, reply.status) }
+                try Paging.cursor(from: source, in: response).map { .cursor($0, response.status) }
             }
         case .counted(let count):
             guard case .number(let number, _) = step else { return nil }
             return try NetworkSystem.rpc { () throws(RPCError) in
-                try count.next(after: number, in: reply).map {
-                    .number($0, after: reply.result?.bytes)
+                try count.next(after: number, in: response).map {
+                    .number($0, after: response.result?.bytes)
                 }
             }
         case .link(let relation):
             reference = try NetworkSystem.rpc { () throws(RPCError) in
-                try LinkField(reply.raw.fields, status: reply.status).target(
-                    of: relation, status: reply.status)
+                try LinkField(response.raw.fields, status: response.status).target(
+                    of: relation, status: response.status)
             }
         }
         guard let reference else { return nil }
@@ -284,7 +284,7 @@ extension Pages {
     }
 
     private static func webURL(
-        _ url: RequestURL, for boxed: BoxedRequest
+        _ url: WebURL, for boxed: BoxedRequest
     ) throws(ClientError) -> WebURL {
         do throws(TransportError) {
             return try WebURL(

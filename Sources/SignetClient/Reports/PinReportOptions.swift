@@ -92,13 +92,13 @@ public struct PinReportCounts: Sendable, Hashable {
 /// A collector with its parsed URL and policy.
 struct PreparedCollector: Sendable {
     let collector: PinReportCollector
-    let url: RequestURL
+    let url: WebURL
     /// The collector as the pipeline calls it, with its own pins.
     let host: SystemHost
 
     init(_ collector: PinReportCollector) throws(ClientError) {
         self.collector = collector
-        url = try RequestURL(collector.url)
+        url = try WebURL(collector.url)
         guard url.scheme == "https" else {
             throw .refusedURL("the URL for pin reports must start with https://")
         }

@@ -221,7 +221,7 @@ struct SelfCheckRun {
     ) -> [Authority] {
         var authorities: [Authority] = []
         func authority(_ service: ServiceConfiguration) -> Authority? {
-            guard let url = try? RequestURL(service.baseURL), url.scheme == "https" else {
+            guard let url = try? WebURL(service.baseURL), url.scheme == "https" else {
                 return nil
             }
             return try? Authority(parsing: url.authority)

@@ -3,7 +3,13 @@ internal import SignetBase
 internal import SignetTransport
 
 /// One cookie of an origin.
-struct Cookie: Sendable {
+struct Cookie: Sendable, Identifiable {
+    /// An origin has one cookie with a name and a path.
+    struct ID: Hashable {
+        let name: String
+        let path: String
+    }
+
     let name: String
     private let value: String
     let path: String
@@ -20,7 +26,7 @@ struct Cookie: Sendable {
     ///   - url: The URL of the request that the field answers.
     ///   - now: Unix seconds.
     /// - Returns: The cookie, which may have expired already; nil for one that is to be ignored.
-    init?(parsing text: String, from url: RequestURL, now: Int64) {
+    init?(parsing text: String, from url: WebURL, now: Int64) {
         guard text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x09 }) else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
         let pair = Self.pair(parts[0])
@@ -37,6 +43,8 @@ struct Cookie: Sendable {
             min($0, now + Self.longestLife)
         }
     }
+
+    var id: ID { ID(name: name, path: path) }
 
     /// `NAME=VALUE`, as it is sent.
     var pair: String { "\(name)=\(value)" }
@@ -128,7 +136,7 @@ struct Cookie: Sendable {
         private static func seconds(_ text: String) -> Int64? {
             let isNegative = text.utf8.first == UInt8(ascii: "-")
             let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
-            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            guard !digits.isEmpty, digits.allSatisfy(isDigit) else {
                 return nil
             }
             if isNegative { return 0 }
@@ -193,6 +201,4 @@ enum CookieDate {
         guard digits.contains(prefix.count) else { return nil }
         return Int64(String(Substring(prefix)))
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }

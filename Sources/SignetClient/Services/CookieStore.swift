@@ -50,7 +50,7 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
     ///
     /// - Parameter now: Unix seconds.
     func add(to head: inout HTTPRequest, at now: Int64) throws(ClientError) {
-        let url = try RequestURL(of: head)
+        let url = try WebURL(of: head)
         let own = head.headerFields[values: .cookie]
         let names = Set(own.flatMap(Cookie.names))
         let found = cookies.withLock { cookies -> [Cookie] in
@@ -78,24 +78,28 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
     ) throws(ClientError) {
         let fields = response.headerFields[values: .setCookie]
         guard !fields.isEmpty else { return }
-        let url = try RequestURL(of: request)
+        let url = try WebURL(of: request)
         let set = fields.compactMap { Cookie(parsing: $0, from: url, now: now) }
         cookies.withLock { cookies in
             var ofOrigin = cookies[url.origin] ?? []
+            var places: [Cookie.ID: Int] = [:]
+            for (place, cookie) in ofOrigin.enumerated() { places[cookie.id] = place }
             for cookie in set {
-                let place = ofOrigin.firstIndex { $0.name == cookie.name && $0.path == cookie.path }
-                if let place {
+                if let place = places[cookie.id] {
                     ofOrigin[place] = cookie
                 } else {
+                    places[cookie.id] = ofOrigin.count
                     ofOrigin.append(cookie)
                 }
             }
             ofOrigin.removeAll { $0.hasExpired(at: now) }
-            while ofOrigin.count > Self.maximumCount
-                || ofOrigin.reduce(0, { $0 + $1.byteCount }) > Self.maximumBytes
-            {
-                ofOrigin.removeFirst()
+            // The ones at the end stay, as many as there is room for.
+            var room = Self.maximumBytes
+            let kept = ofOrigin.reversed().prefix(Self.maximumCount).prefix { cookie in
+                room -= cookie.byteCount
+                return room >= 0
             }
+            ofOrigin.removeFirst(ofOrigin.count - kept.count)
             cookies[url.origin] = ofOrigin.isEmpty ? nil : ofOrigin
         }
     }
@@ -105,7 +109,7 @@ extension PreparedService {
     /// The store of a request to the service's own origin; nil for another one.
     func cookies(for request: HTTPRequest) throws(ClientError) -> CookieStore? {
         guard let store = configuration.cookies else { return nil }
-        return try RequestURL(of: request).origin == url.origin ? store : nil
+        return try WebURL(of: request).origin == url.origin ? store : nil
     }
 }
 

@@ -9,7 +9,7 @@ internal import SignetTransport
 struct PreparedService: Sendable {
     var configuration: ServiceConfiguration
     /// Where the service is; a call's own base URL replaces it.
-    var url: RequestURL
+    var url: WebURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?
 
@@ -26,9 +26,9 @@ struct PreparedService: Sendable {
         } catch {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
-        self.url = try RequestURL(configuration.baseURL)
+        self.url = try WebURL(configuration.baseURL)
         for other in [configuration.options.baseURL, configuration.options.testBaseURL] {
-            _ = try other.map { url throws(ClientError) in try RequestURL(url) }
+            _ = try other.map { url throws(ClientError) in try WebURL(url) }
         }
         switch (configuration.adapter, configuration.payloadProtocol) {
         case (let adapter?, _): self.adapter = adapter
@@ -105,6 +105,7 @@ struct FrozenRequest: Sendable {
     {
         do {
             var message = try SignableMessage(request: head, body: body.bytes ?? [])
+            try signer.checkEncoding(of: head, as: message)
             guard body.bytes == nil else { return try await signed(message, by: signer, at: now) }
             let digests = try await body.digests(signer.bodyDigests(for: message))
             message.setBody(digests)

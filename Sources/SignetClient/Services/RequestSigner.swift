@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SignetCrypto
 internal import SignetSigning
 
@@ -28,6 +29,18 @@ struct RequestSigner: Sendable {
     /// The digests that are needed to sign a message whose body isn't in memory.
     func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
         signer.bodyDigests(for: message)
+    }
+
+    /// Checks that the scheme can read what it signs.
+    ///
+    /// - Throws: `invalid-options` for an encoded body whose parameters the scheme signs.
+    func checkEncoding(of head: HTTPRequest, as message: SignableMessage) throws(ClientError) {
+        guard head.headerFields[.contentEncoding] != nil, signer.readsParameters(inBodyOf: message)
+        else { return }
+        throw ClientError(
+            .invalidOptions,
+            "\(signer.scheme.name) signs the parameters in the body and can't read them in a body with"
+                + " Content-Encoding: expected the option compression to be none")
     }
 
     /// Signs a message now.

@@ -67,9 +67,9 @@ extension ServiceConfiguration {
             options.json = JSONConventions(
                 dates: options.json?.dates ?? JSONConventions().dates, keys: keys)
         }
-        options.checks = try checks.checks("responseChecks.rules", from: reader)
-        if options.checks == nil, checks.hasOwnCode {
-            options.checks = try BusinessCodeCheck(reader).map { [$0] }
+        options.responseChecks = try checks.checks("responseChecks.rules", from: reader)
+        if options.responseChecks == nil, checks.hasOwnCode {
+            options.responseChecks = try BusinessCodeCheck(reader).map { [$0] }
         }
         if let size = try reader.read("responseChecks.maximumBytes", as: Int.self) {
             guard size > 0 else {
@@ -111,7 +111,7 @@ extension CallOptions {
             }
             self.attempts = attempts
         }
-        self.checks = try checks.checks("responseChecks", from: reader)
+        responseChecks = try checks.checks("responseChecks", from: reader)
     }
 }
 

@@ -255,7 +255,7 @@ extension ServiceConfiguration {
     ) throws(ClientError) -> String? {
         guard let text = try reader.read(name, as: String.self) else { return nil }
         do {
-            _ = try RequestURL(text)
+            _ = try WebURL(text)
         } catch {
             throw reader.invalid(name, reason: "cannot be used: \(error.message)")
         }

@@ -8,7 +8,7 @@ extension NetworkSystem {
     /// The request's body may still be sent while the response's body is read. Attempts and redirects end
     /// with the header: later failures end the body. `CallOptions.timeout` is the time for the whole
     /// attempt with its body, so a long stream needs a longer one; `CallOptions.maximumResponseSize` limits
-    /// the body. Launch policies and response checks don't apply. Interceptors around the call see the
+    /// the body. Duplicate policies and response checks don't apply. Interceptors around the call see the
     /// response after the body has ended, without the body.
     ///
     /// ```swift

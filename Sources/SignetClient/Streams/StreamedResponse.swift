@@ -8,6 +8,9 @@ public import SignetTransport
 /// end the body with the same error that they end other calls with. If the last copy of the response and
 /// its body is released earlier, the call ends with `cancelled`.
 ///
+/// The attempt's time limit (`CallOptions.timeout`) doesn't end a call whose reader stalls: the reader gets
+/// that error only after it has read what was received in time. Set `CallOptions.deadline` to end such a call.
+///
 /// ```swift
 /// func countBytes(with system: NetworkSystem) async throws -> Int {
 ///     let response = try await system.stream("files", method: .get, target: "/archive")
@@ -61,9 +64,29 @@ public struct StreamedResponse: Sendable {
     public func cancel() { body.cancel() }
 }
 
+extension StreamedResponse: CustomStringConvertible, CustomReflectable {
+    /// The call's number, the status and the names of the fields; no value of a field.
+    public var description: String {
+        let names = fields.map(\.name.canonicalName).joined(separator: ", ")
+        return "StreamedResponse(call: \(identity.id), status: \(status), fields: [\(names)])"
+    }
+
+    /// The parts of the description, the call's identity and the names of the trailers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "identity": identity, "status": status,
+                "fields": fields.map(\.name.canonicalName), "httpVersion": httpVersion,
+                "trailers": trailers.map { $0.map(\.name.canonicalName) } as Any,
+            ])
+    }
+}
+
 /// The body of a ``StreamedResponse``, in chunks as they arrive.
 ///
-/// It can be read once, by one reader. The server has to wait while the reader is slower.
+/// It can be read once, by one reader. The server has to wait while the reader is slower; the attempt's time
+/// limit doesn't end a reader that stalls, `CallOptions.deadline` does.
 public struct StreamedBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]

@@ -126,25 +126,22 @@ struct ForeignKey {
     private static func read(
         _ der: Span<UInt8>, as origin: Origin, isPKCS1: Bool, with header: Header
     ) throws(KeyError) -> ForeignKey? {
-        let key = unsafe der.withUnsafeBytes { bytes -> OpaquePointer? in
-            switch origin {
-            case .privateKey:
-                return unsafe copenssl_read_private_key(bytes.baseAddress, bytes.count)
-            case .publicKey where isPKCS1:
-                return unsafe copenssl_read_rsa_public_key(bytes.baseAddress, bytes.count)
-            case .publicKey:
-                guard
-                    let read = unsafe copenssl_read_public_key(bytes.baseAddress, bytes.count)
-                else { return nil }
-                defer { unsafe X509_PUBKEY_free(read) }
-                return unsafe X509_PUBKEY_get(read)
-            case .certificate:
-                guard
-                    let read = unsafe copenssl_read_certificate(bytes.baseAddress, bytes.count)
-                else { return nil }
-                defer { unsafe X509_free(read) }
-                return unsafe X509_get_pubkey(read)
-            }
+        let key: OpaquePointer?
+        switch origin {
+        case .privateKey:
+            unsafe key = X509Parser.read(der, by: copenssl_read_private_key)
+        case .publicKey where isPKCS1:
+            unsafe key = X509Parser.read(der, by: copenssl_read_rsa_public_key)
+        case .publicKey:
+            let read = unsafe X509Parser.read(der, by: copenssl_read_public_key)
+            guard let read = unsafe read else { return nil }
+            defer { unsafe X509_PUBKEY_free(read) }
+            unsafe key = X509_PUBKEY_get(read)
+        case .certificate:
+            let read = unsafe X509Parser.read(der, by: copenssl_read_certificate)
+            guard let read = unsafe read else { return nil }
+            defer { unsafe X509_free(read) }
+            unsafe key = X509_get_pubkey(read)
         }
         guard let key = unsafe key else { return nil }
         let pair = unsafe try KeyPair(owning: key)

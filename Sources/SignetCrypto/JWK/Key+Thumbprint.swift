@@ -32,27 +32,19 @@ extension Key {
 
     private var secretThumbprint: String? {
         let parts = ["{\"k\":\"", "\",\"kty\":\"oct\"}"]
-        do throws(KeyError) {
-            return try withSecret { secret throws(KeyError) in
-                // Reserved first, because growing would leave copies of the secret in memory.
-                var text: [UInt8] = []
-                defer { wipe(&text) }
-                text.reserveCapacity(secret.count * 4 / 3 + 64)
-                text.append(contentsOf: parts[0].utf8)
-                Base64.append(secret, as: .url, to: &text)
-                text.append(contentsOf: parts[1].utf8)
-                return Self.thumbprint(of: text.span)
-            }
-        } catch {
-            return nil
+        return try? withSecret { secret in
+            // Reserved first, because growing would leave copies of the secret in memory.
+            var text: [UInt8] = []
+            defer { wipe(&text) }
+            text.reserveCapacity(secret.count * 4 / 3 + 64)
+            text.append(contentsOf: parts[0].utf8)
+            Base64.append(secret, as: .url, to: &text)
+            text.append(contentsOf: parts[1].utf8)
+            return Self.thumbprint(of: text.span)
         }
     }
 
     private static func thumbprint(of text: Span<UInt8>) -> String? {
-        do throws(CryptoFailure) {
-            return Base64.encode(try Digest.of(text), as: .url)
-        } catch {
-            return nil
-        }
+        (try? Digest.of(text)).map { Base64.encode($0, as: .url) }
     }
 }

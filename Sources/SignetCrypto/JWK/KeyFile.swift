@@ -1,12 +1,6 @@
 internal import SignetBase
 internal import SignetSystem
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// Creates key files and adds keys to them: JWK Sets with mode 0600, written atomically.
 package enum KeyFile {
     /// Generates a key and writes it to a file.
@@ -24,7 +18,7 @@ package enum KeyFile {
     ) throws(KeyError) {
         try requireUsable(id)
         // Checked before the slow generation of an RSA key; `createNew` checks it again.
-        guard append || !exists(path) else { throw fileExists(path) }
+        guard append || !Folder.exists(path) else { throw fileExists(path) }
         try add(generate(kind, id: id), id: id, to: path, append: append)
     }
 
@@ -89,12 +83,6 @@ package enum KeyFile {
         }
     }
 
-    /// Returns whether anything exists at a path, even a broken link.
-    private static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
-
     private static func create(_ path: String, with key: NewKeyText) throws(KeyError) {
         let text = try newSet(of: key)
         do throws(FileFailure) {
@@ -145,19 +133,7 @@ package enum KeyFile {
     private static func append(
         _ key: NewKeyText, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
-        let text: KeyFileText
-        let refusal: FileFailure?
-        do throws(FileFailure) {
-            let (old, found) = try PrivateFile.readAllowingUnsafePermissions(
-                path, limit: KeySet.maximumByteCount)
-            (text, refusal) = (KeyFileText(old), found)
-        } catch {
-            throw KeyError(.unreadable, error.message)
-        }
-        let set = try KeySet(parsing: text.bytes, source: path)
-        if let refusal, set.isPrivate {
-            throw KeyError(.keyFilePermissions, refusal.message)
-        }
+        let (set, text) = try KeySource.file(path).loadText()
         guard set[id] == nil else {
             throw KeyError(
                 .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")

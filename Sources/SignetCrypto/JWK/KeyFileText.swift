@@ -17,9 +17,14 @@ final class KeyFileText {
     func add(root: Span<UInt8>, as id: String, after old: String) throws(KeyError) {
         let found = try find(old)
         let key = found.keys[found.index]
+        let between: [UInt8] =
+            found.index > 0
+            ? Array(bytes[found.keys[found.index - 1].upperBound..<key.lowerBound])
+            : [UInt8(ascii: ",")] + bytes[found.array.lowerBound + 1..<key.lowerBound]
         var copy: [UInt8] = []
         defer { wipe(&copy) }
-        copy.reserveCapacity(key.count + 6 * id.utf8.count + 64)
+        copy.reserveCapacity(between.count + key.count + 6 * id.utf8.count + 64)
+        copy.append(contentsOf: between)
         var rest = key.lowerBound
         for (range, isID) in found.replaced {
             copy.append(contentsOf: bytes[rest..<range.lowerBound])
@@ -27,23 +32,13 @@ final class KeyFileText {
                 copy.append(contentsOf: JSONValue.string(id).serialized())
             } else {
                 copy.append(UInt8(ascii: "\""))
-                copy.append(contentsOf: Base64.encodeBytes(root, as: .url))
+                Base64.append(root, as: .url, to: &copy)
                 copy.append(UInt8(ascii: "\""))
             }
             rest = range.upperBound
         }
         copy.append(contentsOf: bytes[rest..<key.upperBound])
-        let between: [UInt8] =
-            found.index > 0
-            ? Array(bytes[found.keys[found.index - 1].upperBound..<key.lowerBound])
-            : [UInt8(ascii: ",")] + bytes[found.array.lowerBound + 1..<key.lowerBound]
-        var new: [UInt8] = []
-        new.reserveCapacity(bytes.count + between.count + copy.count)
-        new.append(contentsOf: bytes[..<key.upperBound])
-        new.append(contentsOf: between)
-        new.append(contentsOf: copy)
-        new.append(contentsOf: bytes[key.upperBound...])
-        replace(with: new)
+        replace(key.upperBound..<key.upperBound, with: copy)
     }
 
     /// Adds a new key after the others.

@@ -96,12 +96,10 @@ struct KeyParts: ~Copyable {
 
     /// Refuses an algorithm that this package supports but not for this kind of key.
     private func requireAgreement(_ member: JWKMembers) throws(KeyError) {
-        let algorithms: [String: [Key.Kind]] = [
-            "HS256": [.hmac], "HS512": [.hmac], "EdDSA": [.ed25519], "ES256": [.p256],
-            "ES384": [.p384], "PS512": [.rsa], "RS256": [.rsa],
-        ]
-        guard let algorithm, let kinds = algorithms[algorithm] else { return }
-        guard kinds.contains(kind) else {
+        guard let algorithm,
+            let owner = Key.Kind.all.first(where: { $0.algorithms.contains(algorithm) })
+        else { return }
+        guard kind == owner else {
             throw member.malformed(
                 "found \"alg\" \(algorithm), which does not match kty, crv and use")
         }
@@ -146,28 +144,29 @@ struct JWKMembers {
         malformed("found \(value.kind.name), expected \(expected) in \"\(name)\"")
     }
 
-    func text(_ name: String) throws(KeyError) -> String? {
-        guard let value = self[name] else { return nil }
-        guard let text = reader.string(value) else {
-            throw wrongType(of: name, value, expected: "a string")
+    /// Returns the value of a member as `read` converts it, or nil if the member is missing.
+    private func value<Value>(
+        of name: String, as expected: String, _ read: (JSONReader.Element) -> Value?
+    ) throws(KeyError) -> Value? {
+        guard let element = self[name] else { return nil }
+        guard let value = read(element) else {
+            throw wrongType(of: name, element, expected: expected)
         }
-        return text
+        return value
+    }
+
+    func text(_ name: String) throws(KeyError) -> String? {
+        try value(of: name, as: "a string") { reader.string($0) }
     }
 
     func flag(_ name: String) throws(KeyError) -> Bool? {
-        guard let value = self[name] else { return nil }
-        guard let flag = reader.bool(value) else {
-            throw wrongType(of: name, value, expected: "true or false")
-        }
-        return flag
+        try value(of: name, as: "true or false") { reader.bool($0) }
     }
 
     /// Returns a time in Unix seconds. A fraction is rounded up to a whole second.
     func time(_ name: String) throws(KeyError) -> Int64? {
-        guard let value = self[name] else { return nil }
-        guard let number = reader.number(value) else {
-            throw wrongType(of: name, value, expected: "a number (Unix seconds)")
-        }
+        let found = try value(of: name, as: "a number (Unix seconds)") { reader.number($0) }
+        guard let number = found else { return nil }
         let limit = UnixTime.latest
         // Checks the size first, because the conversion traps outside Int64.
         let bounded = number.double.flatMap { abs($0) < 0x1p62 ? Int64($0.rounded(.up)) : nil }
@@ -214,14 +213,7 @@ struct JWKMembers {
 
     /// Returns the key of members that were checked.
     func signatureKey(_ kind: Key.Kind) throws(KeyError) -> SignatureKey? {
-        let family: SignatureKey.Family
-        switch kind {
-        case .ed25519: family = .ed25519
-        case .p256: family = .p256
-        case .p384: family = .p384
-        case .rsa: family = .rsa
-        default: return nil
-        }
+        guard let family = SignatureKey.Family(rawValue: kind.name) else { return nil }
         var all: [UInt8] = []
         defer { wipe(&all) }
         all.reserveCapacity(8 * 2048)

@@ -1,12 +1,6 @@
 internal import SignetBase
 internal import SignetSystem
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// The origin of a program's keys or of a passphrase.
 ///
 /// ```swift
@@ -58,7 +52,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         case "command": value = .command(rest)
         case "credential": value = .credential(rest)
         case "fd":
-            let isPlain = !rest.isEmpty && rest.utf8.allSatisfy { (48...57).contains($0) }
+            let isPlain = !rest.isEmpty && rest.utf8.allSatisfy(isDigit)
             value = Int32(rest).map { isPlain ? .descriptor($0) : .broken(text) } ?? .broken(text)
         default: value = .file(text)
         }
@@ -78,12 +72,18 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: `KeyError` with `unreadable`, `malformedKeys`, or `keyFilePermissions`, whose
     ///   message contains the `chmod 600` or `chown` command that fixes it.
-    public func load() throws(KeyError) -> KeySet {
-        var (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
-        defer { wipe(&bytes) }
-        let set = try KeySet(parsing: bytes, source: description)
+    public func load() throws(KeyError) -> KeySet { try loadText().set }
+
+    /// Reads the keys and their text, which is wiped with its owner.
+    ///
+    /// - Throws: `KeyError`, as `load`.
+    func loadText() throws(KeyError) -> (set: KeySet, text: KeyFileText) {
+        let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
+        // The text is the only owner of the bytes, so that it wipes them and not a copy.
+        let text = KeyFileText(consume bytes)
+        let set = try KeySet(parsing: text.bytes, source: description)
         if let refusal, set.isPrivate { throw Self.permissions(refusal) }
-        return set
+        return (set, text)
     }
 
     /// Reads a passphrase of one byte or more, without one final newline (which an environment
@@ -144,7 +144,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             case .environment(let name):
                 return (try environment(name, limit: limit), nil)
             case .descriptor(let number):
-                return try descriptor(number, limit: limit)
+                return try PrivateFile.readInherited(number, limit: limit, shownAs: description)
             case .command(let line):
                 return (try ShellCommand.output(of: line, limit: limit), nil)
             case .credential(let name):
@@ -167,31 +167,6 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
             throw failure("found \(bytes.count) bytes, expected at most \(limit)")
         }
         return bytes
-    }
-
-    private func descriptor(
-        _ number: Int32, limit: Int
-    ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {
-        // Reads through a copy. The number itself stays open, so that no other file can get it and
-        // be read as the keys by a second call.
-        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else {
-            throw FileFailure(path: description, operation: "read", errno: errno)
-        }
-        let file = Descriptor(adopting: copy, path: description)
-        let status = try file.status()
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw failure("it is a folder") }
-        let bytes = try file.readAll(limit: limit)
-        guard !bytes.isEmpty else {
-            throw failure("it is empty; it can be read only once")
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else { return (bytes, nil) }
-        // Any owner is accepted, because the program that opened the file chose it.
-        return (
-            bytes,
-            PrivateFile.refusal(
-                of: description, owner: status.st_uid, mode: status.st_mode, user: status.st_uid)
-        )
     }
 
     private func credential(

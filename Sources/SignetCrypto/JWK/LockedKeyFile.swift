@@ -17,8 +17,7 @@ package struct LockedKeyFile: ~Copyable {
     /// - Throws: `KeyError`, as `KeySource.load`.
     package init(_ path: String) throws(KeyError) {
         let lock = try KeyFile.lock(path)
-        let set = try KeySource.file(path).load()
-        let text = KeyFileText(try Self.read(path))
+        let (set, text) = try KeySource.file(path).loadText()
         self.path = path
         self.lock = lock
         self.set = set
@@ -76,14 +75,6 @@ package struct LockedKeyFile: ~Copyable {
     private mutating func write() throws(KeyError) {
         try KeyFile.replaceContents(of: &lock, with: text.bytes, wipingOld: true)
         set = try KeySource.file(path).load()
-    }
-
-    private static func read(_ path: String) throws(KeyError) -> [UInt8] {
-        do throws(FileFailure) {
-            return try PrivateFile.read(path, limit: KeySet.maximumByteCount, requirePrivate: false)
-        } catch {
-            throw KeyError(.unreadable, error.message)
-        }
     }
 }
 

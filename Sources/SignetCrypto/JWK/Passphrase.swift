@@ -43,15 +43,7 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
 
     /// Returns a copy of the bytes, which the caller wipes.
     package func copy() -> [UInt8] {
-        Self.copy(bytes)
-    }
-
-    private static func copy(_ secret: borrowing SecretBytes) -> [UInt8] {
-        let bytes = secret.bytes
-        var copy: [UInt8] = []
-        copy.reserveCapacity(bytes.count)
-        for index in bytes.indices { copy.append(bytes[index]) }
-        return copy
+        Self.lend(bytes) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 
     /// Creates a passphrase from bytes. The caller wipes its own copy.

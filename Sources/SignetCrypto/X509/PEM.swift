@@ -34,7 +34,7 @@ package enum PEM {
     ) throws(X509Failure) -> Int {
         // OpenSSL's reader keeps a pointer to the bytes, which are valid until the closure ends.
         try unsafe file.span.withUnsafeBytes { (bytes) throws(X509Failure) -> Int in
-            guard let reader = unsafe copenssl_reader(bytes.baseAddress, Int32(bytes.count)) else {
+            guard let reader = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else {
                 throw X509Failure("OpenSSL cannot allocate a reader")
             }
             defer { unsafe BIO_free(reader) }

@@ -129,19 +129,15 @@ package enum X509Parser {
     private static func certificate(
         _ der: Span<UInt8>, isTrusted: Bool
     ) throws(X509Failure) -> Entry? {
-        let read = unsafe der.withUnsafeBytes { bytes in
-            unsafe isTrusted
-                ? copenssl_read_trusted_certificate(bytes.baseAddress, bytes.count)
-                : copenssl_read_certificate(bytes.baseAddress, bytes.count)
-        }
-        guard let read = unsafe read else { return nil }
+        let reader =
+            unsafe isTrusted ? copenssl_read_trusted_certificate : copenssl_read_certificate
+        guard let read = unsafe read(der, by: reader) else { return nil }
         defer { unsafe X509_free(read) }
         let digest = unsafe PublicKeyDigest(
             kind: .certificate, subject: try name(X509_get_subject_name(read)),
             hosts: hosts(copenssl_certificate_names(read)),
             spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
-        var encoded = [UInt8](repeating: 0, count: der.count)
-        for index in der.indices { encoded[index] = der[index] }
+        let encoded = unsafe der.withUnsafeBytes { unsafe Array($0) }
         let certificate = unsafe CertificateInfo(
             subject: digest.subject, spkiSHA256: digest.spkiSHA256,
             notBefore: try time(X509_get0_notBefore(read)),
@@ -153,35 +149,23 @@ package enum X509Parser {
         _ der: Span<UInt8>, isPKCS1: Bool
     ) throws(X509Failure) -> Entry? {
         if isPKCS1 {
-            let read = unsafe der.withUnsafeBytes { bytes in
-                unsafe copenssl_read_rsa_public_key(bytes.baseAddress, bytes.count)
-            }
-            guard let read = unsafe read else { return nil }
+            guard let read = unsafe read(der, by: copenssl_read_rsa_public_key) else { return nil }
             defer { unsafe EVP_PKEY_free(read) }
             return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_key_spki(read, $0) }
         }
-        let read = unsafe der.withUnsafeBytes { bytes in
-            unsafe copenssl_read_public_key(bytes.baseAddress, bytes.count)
-        }
-        guard let read = unsafe read else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_public_key) else { return nil }
         defer { unsafe X509_PUBKEY_free(read) }
         return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_spki(read, $0) }
     }
 
     private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        let read = unsafe der.withUnsafeBytes { bytes in
-            unsafe copenssl_read_private_key(bytes.baseAddress, bytes.count)
-        }
-        guard let read = unsafe read else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_private_key) else { return nil }
         defer { unsafe EVP_PKEY_free(read) }
         return unsafe try bareKey(kind: .privateKey) { unsafe copenssl_key_spki(read, $0) }
     }
 
     private static func request(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        let read = unsafe der.withUnsafeBytes { bytes in
-            unsafe copenssl_read_request(bytes.baseAddress, bytes.count)
-        }
-        guard let read = unsafe read else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_request) else { return nil }
         defer { unsafe X509_REQ_free(read) }
         return unsafe Entry(
             digest: PublicKeyDigest(
@@ -190,6 +174,13 @@ package enum X509Parser {
                 spkiSHA256: try spkiDigest {
                     unsafe copenssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
                 }))
+    }
+
+    /// Returns a structure of OpenSSL, which the caller frees, or nil if the bytes are something else.
+    static func read(
+        _ der: Span<UInt8>, by reader: (UnsafeRawPointer?, Int) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        unsafe der.withUnsafeBytes { unsafe reader($0.baseAddress, $0.count) }
     }
 
     private static func bareKey(

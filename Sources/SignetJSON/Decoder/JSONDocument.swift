@@ -8,8 +8,6 @@ final class JSONDocument {
     let reader: JSONReader
     let userInfo: [CodingUserInfoKey: any Sendable]
     let conventions: JSONConventions
-    /// Whether properties' names become snake case.
-    let renamesKeys: Bool
     private let hasOffsets: Bool
     /// The object of the last search.
     ///
@@ -32,7 +30,6 @@ final class JSONDocument {
     ) {
         self.reader = reader
         self.conventions = conventions
-        self.renamesKeys = conventions.keys == .snakeCase
         self.hasOffsets = hasOffsets
         self.userInfo = userInfo
     }
@@ -71,8 +68,7 @@ final class JSONDocument {
     @inline(__always)
     private func next(_ name: String, in object: Int) -> Int? {
         let end = object &+ size(at: object)
-        let isOther = current.load(ordering: .relaxed) != object
-        let start = isOther ? select(object) : cursor.load(ordering: .relaxed)
+        let start = searchStart(in: object)
         guard start < end else { return nil }
         let value: Int
         if reader.isName(at: start, equalTo: name) {
@@ -88,9 +84,14 @@ final class JSONDocument {
 
     /// Returns the node of a member's value, or nil.
     func find(_ name: String, in object: Int) -> Int? {
+        reader.find(name, in: object, from: searchStart(in: object))
+    }
+
+    /// Returns the node of the name at which an object's next search starts.
+    @inline(__always)
+    private func searchStart(in object: Int) -> Int {
         let isOther = current.load(ordering: .relaxed) != object
-        let start = isOther ? select(object) : cursor.load(ordering: .relaxed)
-        return reader.find(name, in: object, from: start)
+        return isOther ? select(object) : cursor.load(ordering: .relaxed)
     }
 
     /// Makes another object the current one, and returns where its search starts.

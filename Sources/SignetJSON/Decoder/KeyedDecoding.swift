@@ -7,8 +7,6 @@ internal import SignetBase
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let document: JSONDocument
     private let object: Int
-    /// Whether keys are renamed to snake case.
-    private let renames: Bool
 
     init(_ document: JSONDocument, at index: Int) throws(JSONError) {
         guard document.kind(at: index) == .object else {
@@ -16,19 +14,20 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
         self.document = document
         self.object = index
-        self.renames = document.renamesKeys && !DictionaryKeys.contains(Key.self)
     }
 
     /// The name of a key's member.
     @inline(__always)
     private func name(of key: Key) -> String {
-        renames ? SnakeCase.memberName(of: key.stringValue) : key.stringValue
+        document.conventions.keys.memberName(of: key)
     }
 
     var codingPath: [any CodingKey] { document.path(to: object) }
     var allKeys: [Key] {
         let names = document.memberNames(of: object)
-        guard renames else { return names.compactMap { Key(stringValue: $0) } }
+        guard document.conventions.keys.renames(Key.self) else {
+            return names.compactMap { Key(stringValue: $0) }
+        }
         return names.compactMap { member in
             // Only keys that lead back to the member.
             SnakeCase.propertyNames(of: member).lazy
@@ -63,9 +62,6 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
         try document.double(at: node(of: key))
     }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try document.float(at: node(of: key))
-    }
     @inline(__always)
     func decode<Integer: FixedWidthInteger & Decodable>(
         _ type: Integer.Type, forKey key: Key
@@ -95,9 +91,6 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
         try ifPresent(key) { try $0.double(at: $1) }
-    }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try ifPresent(key) { try $0.float(at: $1) }
     }
     @inline(__always)
     func decodeIfPresent<Integer: FixedWidthInteger & Decodable>(

@@ -50,24 +50,6 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         advance()
         return true
     }
-    mutating func decode(_ type: Bool.Type) throws -> Bool {
-        try next { try $0.bool(at: $1) }
-    }
-    mutating func decode(_ type: String.Type) throws -> String {
-        try next { try $0.string(at: $1) }
-    }
-    mutating func decode(_ type: Double.Type) throws -> Double {
-        try next { try $0.double(at: $1) }
-    }
-    mutating func decode(_ type: Float.Type) throws -> Float {
-        try next { try $0.float(at: $1) }
-    }
-    @inline(__always)
-    mutating func decode<Integer: FixedWidthInteger & Decodable>(
-        _ type: Integer.Type
-    ) throws -> Integer {
-        try next { try $0.integer(type, at: $1) }
-    }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try next { try $0.value(type, at: $1) }
     }

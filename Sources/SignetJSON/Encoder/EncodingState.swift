@@ -11,8 +11,6 @@ final class EncodingState {
 
     let userInfo: [CodingUserInfoKey: any Sendable]
     let conventions: JSONConventions
-    /// Whether properties' names become snake case.
-    let renamesKeys: Bool
     /// The storage, in an array that is one word to move out; nil while `change` uses it.
     private var written: [EncodingStorage]?
 
@@ -23,7 +21,6 @@ final class EncodingState {
     ) {
         self.userInfo = userInfo
         self.conventions = conventions
-        self.renamesKeys = conventions.keys == .snakeCase
         self.written = [EncodingStorage(isStreaming: isStreaming)]
     }
 
@@ -33,7 +30,7 @@ final class EncodingState {
     /// a short member; a lock takes as long as that. No user code runs in `body`; it would find
     /// nil.
     @inline(__always)
-    private func change<Result, Failure>(
+    func change<Result, Failure>(
         _ body: (inout EncodingStorage) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard var text = written.take() else { preconditionFailure() }
@@ -61,7 +58,7 @@ final class EncodingState {
         do {
             try value.encode(to: ValueEncoder(state: self, place: place))
         } catch {
-            remove(place)
+            change { $0.remove(place) }
             throw error
         }
     }
@@ -112,29 +109,11 @@ final class EncodingState {
     func failure(
         _ code: JSONError.Code, because problem: String, at place: Int
     ) -> JSONError {
-        remove(place)
+        change { $0.remove(place) }
         return JSONError(code, problem, at: path(to: place))
     }
 
-    /// Removes a place.
-    private func remove(_ place: Int) {
-        change { $0.remove(place) }
-    }
-
     // MARK: Places
-
-    /// Starts an array at a place, unless it already is one.
-    func startArray(at place: Int) {
-        change { $0.start(.array, at: place) }
-    }
-
-    /// Starts an object at a place, unless it already is one.
-    func startObject(at place: Int) {
-        change { $0.start(.object, at: place) }
-    }
-
-    /// The number of an array's elements.
-    func count(of place: Int) -> Int { change { $0.count(of: place) } }
 
     /// Adds an element to an array, and returns its place.
     func element(of parent: Int) -> Int {

@@ -33,12 +33,14 @@ struct EncodingStorage {
         tree.set(value.value, at: tree.element(of: nodeOfPlace[parent]))
     }
 
+    /// Starts an array or object at a place, unless it already is one.
     mutating func start(_ kind: StreamingWriter.Kind, at place: Int) {
         if isStreaming, text.start(kind, at: place) { return }
         switchToTree()
         tree.start(kind == .array ? .array : .object, at: nodeOfPlace[place])
     }
 
+    /// The number of an array's elements.
     mutating func count(of place: Int) -> Int {
         if isStreaming, let count = text.count(at: place) { return count }
         switchToTree()

@@ -2,19 +2,11 @@
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let state: EncodingState
     let place: Int
-    /// Whether keys are renamed to snake case.
-    private let renames: Bool
-
-    init(state: EncodingState, place: Int) {
-        self.state = state
-        self.place = place
-        self.renames = state.renamesKeys && !DictionaryKeys.contains(Key.self)
-    }
 
     /// The name of a key's member.
     @inline(__always)
     private func name(of key: Key) -> String {
-        renames ? SnakeCase.memberName(of: key.stringValue) : key.stringValue
+        state.conventions.keys.memberName(of: key)
     }
 
     var codingPath: [any CodingKey] { state.path(to: place) }
@@ -29,12 +21,6 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Double, forKey key: Key) throws {
         guard value.isFinite else { throw state.notFinite(at: member(key)) }
         set(key, to: .double(value))
-    }
-    func encode(_ value: Float, forKey key: Key) throws {
-        guard let number = JSONScalar(value) else {
-            throw state.notFinite(at: member(key))
-        }
-        set(key, to: number)
     }
     func encode(_ value: Bool, forKey key: Key) { set(key, to: .bool(value)) }
     func encode(_ value: String, forKey key: Key) { set(key, to: .string(value)) }

@@ -32,7 +32,7 @@ struct StreamingWriter {
         var isValue = false
     }
 
-    private var text = UTF8Buffer()
+    private var text = UTF8Buffer(capacity: 1 << 11)
     private(set) var places: [Place] = []
     private var names = MemberNames()
     private var known = ExpectedMemberNames()

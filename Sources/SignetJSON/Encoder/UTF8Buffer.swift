@@ -7,7 +7,7 @@ struct UTF8Buffer {
     private var storage: [UInt8] = []
     private(set) var count = 0
 
-    init() { grow(1 << 11) }
+    init(capacity: Int) { grow(capacity) }
 
     /// Adds a member name at a position of the text. Returns false if the object already holds it.
     @inline(__always)
@@ -44,12 +44,10 @@ struct UTF8Buffer {
         count &+= 1
     }
 
-    mutating func append(_ bytes: [UInt8]) {
+    mutating func append(_ bytes: borrowing Span<UInt8>) {
         reserve(bytes.count)
-        for byte in bytes {
-            storage[count] = byte
-            count += 1
-        }
+        for index in bytes.indices { storage[count &+ index] = bytes[index] }
+        count += bytes.count
     }
 
     /// Appends the comma before a member that is not the first, and the member's name.
@@ -126,9 +124,10 @@ struct UTF8Buffer {
 
     @inline(never)
     private mutating func appendEscaped(_ text: String) {
-        var escaped: [UInt8] = []
-        JSONWriter.append(text, to: &escaped)
-        append(escaped)
+        var escaped = [ASCII.quote]
+        for byte in text.utf8 { JSONWriter.appendEscaped(byte, to: &escaped) }
+        escaped.append(ASCII.quote)
+        append(escaped.span)
     }
 
     /// Writes a string with quotation marks and returns its end, or nil if a byte needs an escape.
@@ -230,9 +229,9 @@ struct UTF8Buffer {
     @inline(never)
     private mutating func appendSlowly(_ value: JSONScalar) {
         switch value {
-        case .double(let value): append(Array(JSONNumber.text(of: value).utf8))
-        case .number(let number): append(Array(number.text.utf8))
-        case .tree(let value): append(value.serialized())
+        case .double(let value): append(JSONNumber.text(of: value).utf8.span)
+        case .number(let number): append(number.text.utf8.span)
+        case .tree(let value): append(value.serialized().span)
         case .string(let text): appendEscaped(text)
         case .null, .bool, .signed, .unsigned: break  // always written by `write`
         }

@@ -7,12 +7,12 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        state.startObject(at: place)
+        state.change { $0.start(.object, at: place) }
         return KeyedEncodingContainer(KeyedEncoding<Key>(state: state, place: place))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        state.startArray(at: place)
+        state.change { $0.start(.array, at: place) }
         return UnkeyedEncoding(state: state, place: place)
     }
 

@@ -105,13 +105,10 @@ public struct JSONRecordReader: Sendable {
                 phase = .record
                 continue
             }
-            guard let end = end ?? (isFinished ? buffer.count : nil) else {
-                searched = buffer.count
-                try requireSize(upTo: buffer.count, else: .skipping)
+            guard let end = try checkedEnd(end ?? lastEnd, orContinueWith: .skipping) else {
                 return nil
             }
             let isLast = end == buffer.count
-            try requireSize(upTo: end, else: .skipping)
             let range = start..<end
             advance(to: isLast ? end : end + 1)
             if let content = trimmed(range) {
@@ -169,13 +166,10 @@ public struct JSONRecordReader: Sendable {
             advance(to: at + 1)
             isAfterSeparator = false
         }
-        guard let end = found ?? (isFinished ? buffer.count : nil) else {
-            searched = buffer.count
-            try requireSize(upTo: buffer.count, else: .skipping)
+        guard let end = try checkedEnd(found ?? lastEnd, orContinueWith: .skipping) else {
             return nil
         }
         let isLine = end < buffer.count && buffer[end] == ASCII.lineFeed
-        try requireSize(upTo: end, else: .skipping)
         let range = start..<end
         advance(to: isLine ? end + 1 : end)
         phase = isFinished && end == buffer.count ? .ended : .between
@@ -215,29 +209,21 @@ public struct JSONRecordReader: Sendable {
             let found = search { byte, isOutside in
                 isOutside && (byte == ASCII.comma || byte == ASCII.closeBracket)
             }
-            guard let end = found else {
-                searched = buffer.count
-                try requireSize(upTo: buffer.count, else: .ended)
+            guard let end = try checkedEnd(found, orContinueWith: .ended) else {
                 return try requireMore()
             }
-            try requireSize(upTo: end, else: .ended)
-            let range = start..<end
+            let content = trimmed(start..<end)
             let isLast = buffer[end] == ASCII.closeBracket
-            let content = trimmed(range)
-            guard content != nil || isLast && phase == .firstElement else {
-                phase = .ended
+            let mayBeEmpty = isLast && phase == .firstElement
+            phase = .ended  // unless the element is valid
+            guard content != nil || mayBeEmpty else {
                 throw defect(at: end, expected: "a JSON value")
             }
             advance(to: end + 1)
+            var record: JSONRecord?
+            if let content { record = try self.record(content, mayBeCutOff: false) }
             phase = isLast ? .after : .record
-            if let content {
-                do {
-                    return try record(content, mayBeCutOff: false)
-                } catch {
-                    phase = .ended
-                    throw error
-                }
-            }
+            if let record { return record }
         }
         if phase == .after {
             advance(to: JSONScanner.skipSpace(buffer.span, from: start))
@@ -277,17 +263,31 @@ public struct JSONRecordReader: Sendable {
         return nesting.search(buffer.span, from: searched, where: isEnd)
     }
 
+    /// The end of the last record, if the stream has ended.
+    private var lastEnd: Int? { isFinished ? buffer.count : nil }
+
     private mutating func dropAll() -> JSONRecord? {
         advance(to: buffer.count)
         return nil
     }
 
-    private mutating func requireSize(upTo end: Int, else next: Phase) throws(JSONError) {
-        guard end - start > maximumSize else { return }
+    /// Checks the size of the current record, and returns its end; nil if the record needs more bytes.
+    ///
+    /// - Parameters:
+    ///   - end: The position at which the record ends, if known.
+    ///   - next: The phase after an error.
+    private mutating func checkedEnd(
+        _ end: Int?, orContinueWith next: Phase
+    ) throws(JSONError) -> Int? {
+        let known = end ?? buffer.count
+        guard known - start > maximumSize else {
+            if end == nil { searched = known }
+            return end
+        }
         number += 1
         phase = next
         let begin = base + start
-        advance(to: min(start + maximumSize, end))
+        advance(to: min(start + maximumSize, known))
         throw JSONError(
             .tooLarge,
             "record \(number), which begins at byte \(begin): longer than the limit of "

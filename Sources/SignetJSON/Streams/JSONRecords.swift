@@ -36,16 +36,7 @@ where Base.Element: Sequence<UInt8> {
         var base: Base.AsyncIterator
         var reader: JSONRecordReader
         let skipping: (@Sendable (JSONError) -> Void)?
-        private var isAtEnd = false
-
-        init(
-            base: Base.AsyncIterator, reader: JSONRecordReader,
-            skipping: (@Sendable (JSONError) -> Void)?
-        ) {
-            self.base = base
-            self.reader = reader
-            self.skipping = skipping
-        }
+        var isAtEnd = false
 
         /// Returns the next record, or nil at the end.
         ///

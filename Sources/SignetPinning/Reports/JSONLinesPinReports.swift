@@ -32,19 +32,13 @@ public final class JSONLinesPinReports: PinReportSink {
         let line = JSONValue.object(report.json).serialized() + [UInt8(ascii: "\n")]
         let result = await withCheckedContinuation { continuation in
             queue.async { [path, maximumSize] in
-                do throws(FileFailure) {
-                    try Self.append(line, to: path, limit: maximumSize)
-                    continuation.resume(returning: Result<Void, FileFailure>.success(()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+                continuation.resume(
+                    returning: Result { () throws(FileFailure) in
+                        try Self.append(line, to: path, limit: maximumSize)
+                    })
             }
         }
-        do {
-            try result.get()
-        } catch {
-            throw PinError(.reportFailed, error.message)
-        }
+        if case .failure(let error) = result { throw PinError(.reportFailed, error.message) }
     }
 
     private static func append(

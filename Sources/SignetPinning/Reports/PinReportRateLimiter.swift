@@ -14,7 +14,7 @@ public struct PinReportRateLimiter: Sendable {
         let rule: PinRule.Pattern?
         let code: PinError.Code
         let isEnforced: Bool
-        let hasChain: Bool
+        /// A digest; empty for a report without a chain.
         let chain: [UInt8]
     }
 
@@ -38,8 +38,8 @@ public struct PinReportRateLimiter: Sendable {
         // If OpenSSL fails to compute a digest, the pins themselves identify the chain.
         let kind = Kind(
             host: report.host, port: report.port, rule: report.rule?.pattern, code: report.kind,
-            isEnforced: report.isEnforced, hasChain: !report.chain.isEmpty,
-            chain: (try? Digest.of(pins.span)) ?? pins)
+            isEnforced: report.isEnforced,
+            chain: pins.isEmpty ? [] : (try? Digest.of(pins.span)) ?? pins)
         if let before = last[kind], !isOver(before, at: report.date) { return false }
         if last[kind] == nil, !hasRoom(for: kind) {
             last = last.filter { !isOver($0.value, at: report.date) }
@@ -51,7 +51,7 @@ public struct PinReportRateLimiter: Sendable {
 
     private func hasRoom(for kind: Kind) -> Bool {
         guard last.count < limit else { return false }
-        return kind.hasChain || last.keys.count { !$0.hasChain } < max(limit / 2, 1)
+        return !kind.chain.isEmpty || last.keys.count { $0.chain.isEmpty } < max(limit / 2, 1)
     }
 
     /// Whether a period is over. It also is if the clock was set back.

@@ -84,7 +84,13 @@ public struct PinUpdateVerifier: Sendable {
     /// Verifies everything but the document's validity; nil for `now` skips the key's validity too.
     func verifySignature(_ bytes: [UInt8], now: Int64?) throws(PinError) -> VerifiedPinPolicy {
         let parts = try Parts(bytes)
-        let key = try key(parts.keyID, now: now)
+        let key: Key
+        do throws(KeyError) {
+            key = try keys.key(id: parts.keyID)
+            if let now { try key.requireUsable(at: now) }
+        } catch {
+            throw PinError(error)
+        }
         let signer = try Self.ed25519(key)
         let digest: [UInt8]
         let holds: Bool
@@ -107,16 +113,6 @@ public struct PinUpdateVerifier: Sendable {
     /// Returns the serial number of a document without verifying its signature.
     static func claimedSerial(_ bytes: [UInt8]) throws(PinError) -> Int64 {
         try SignedPinPolicy(payload: Parts(bytes).payload).serial
-    }
-
-    private func key(_ id: String, now: Int64?) throws(PinError) -> Key {
-        do throws(KeyError) {
-            let key = try keys.key(id: id)
-            if let now { try key.requireUsable(at: now) }
-            return key
-        } catch {
-            throw PinError(error)
-        }
     }
 
     /// The parts of a document, not verified yet.

@@ -42,12 +42,21 @@ public struct BatchResponse: Sendable, Hashable {
     /// Harmless violations of the protocol by the server.
     public var warnings: [RPCWarning]
 
-    /// Sets the conventions by which the results are decoded.
+    /// Sets the conventions by which the results and the errors' data are decoded.
     package mutating func use(_ conventions: JSONConventions) {
         for index in outcomes.indices {
-            guard case .result(var result) = outcomes[index] else { continue }
-            result.conventions = conventions
-            outcomes[index] = .result(result)
+            switch outcomes[index] {
+            case .result(var result):
+                result.conventions = conventions
+                outcomes[index] = .result(result)
+            case .failure(var error):
+                error.server?.conventions = conventions
+                outcomes[index] = .failure(error)
+            case .rejected(var error):
+                error.server?.conventions = conventions
+                outcomes[index] = .rejected(error)
+            case .unanswered, .notified: break
+            }
         }
     }
 
@@ -79,8 +88,7 @@ extension JSONRPCAdapter {
     ///   throws.
     public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
         let (message, ids) = try message(batch: calls)
-        return boxed(
-            message.serialized(), expecting: BoxedRequest.Expected(ids: ids, isBatch: true))
+        return boxed(message, expecting: BoxedRequest.Expected(ids: ids, isBatch: true))
     }
 
     /// Returns the array of a batch, and the calls' ids; nil for a notification.
@@ -118,9 +126,7 @@ extension JSONRPCAdapter {
     public func unboxBatch(
         _ response: RawResponse, to request: BoxedRequest
     ) throws(RPCError) -> BatchResponse {
-        guard response.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(response, limit: maximumResponseSize)
-        }
+        try response.requireSize(atMost: maximumResponseSize)
         var matching = BatchMatching(
             ids: request.expected.ids, adapter: self, status: response.status)
         if matching.open.isEmpty {
@@ -142,15 +148,12 @@ extension JSONRPCAdapter {
         case .object:
             let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
             if case .defect(let defect) = message.content {
-                guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
-                throw .malformedResponse(defect, status: response.status)
+                throw message.refusal(of: response, because: defect)
             }
             matching.receive(message, from: reader)
         default:
-            guard response.isSuccess else { throw .httpStatus(response) }
-            throw .malformedResponse(
-                "found a scalar, expected an array of responses or one response",
-                status: response.status)
+            throw .unusable(
+                response, because: "found a scalar, expected an array of responses or one response")
         }
         return matching.finished(addingWarnings: [])
     }
@@ -193,30 +196,26 @@ private struct BatchMatching {
         case .defect(let defect): outcome = .failure(.malformedResponse(defect, status: status))
         }
         guard case .id(let id) = message.id else {
-            warn(.malformedResponse, message: "a response of the batch has no call's id")
+            warn(RPCWarning(.malformedResponse, "a response of the batch has no call's id"))
             return
         }
         if let position = open.removeValue(forKey: id) {
             outcomes[position] = outcome
         } else if all[id] != nil {
-            warn(
-                .duplicateResponse,
-                message: "a call of the batch has a second response; the first one counts")
+            let message = "a call of the batch has a second response; the first one counts"
+            warn(RPCWarning(.duplicateResponse, message))
         } else if acceptsStringified, let position = removeStringified(id) {
             warn(.stringifiedID)
             outcomes[position] = outcome
         } else {
-            warn(.unknownResponse, message: "a response of the batch has none of its calls' ids")
+            let message = "a response of the batch has none of its calls' ids"
+            warn(RPCWarning(.unknownResponse, message))
         }
     }
 
     private mutating func removeStringified(_ id: RPCID) -> Int? {
         guard case .string(let text) = id, let number = JSONNumber(text: text) else { return nil }
         return open.removeValue(forKey: .number(number))
-    }
-
-    private mutating func warn(_ code: RPCWarning.Code, message: String) {
-        warn(RPCWarning(code, message))
     }
 
     /// Keeps at most 100 warnings, so that a server that floods doesn't fill the memory.

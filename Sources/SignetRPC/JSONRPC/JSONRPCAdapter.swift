@@ -1,4 +1,5 @@
 import HTTPTypes
+internal import SignetBase
 public import SignetJSON
 
 /// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.
@@ -69,7 +70,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
     ///   with parameters by name) or `invalid-id`.
     public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
         let id = call.isNotification ? nil : try ids.next()
-        return boxed(try request(for: call, id: id), expecting: BoxedRequest.Expected(ids: [id]))
+        return boxed(
+            .object(try request(for: call, id: id)), expecting: BoxedRequest.Expected(ids: [id]))
     }
 
     /// Unboxes the response to one call.
@@ -79,9 +81,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
-        guard response.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(response, limit: maximumResponseSize)
-        }
+        try response.requireSize(atMost: maximumResponseSize)
         guard let first = request.expected.ids.first, let id = first else {
             return try unboxNotification(response)
         }
@@ -89,21 +89,17 @@ public struct JSONRPCAdapter: PayloadAdapter {
         let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
         var warnings: [RPCWarning] = message.hasBoth ? [.resultAndError] : []
         switch message.content {
-        case .defect(let defect):
-            guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
-            throw .malformedResponse(defect, status: response.status)
+        case .defect(let defect): throw message.refusal(of: response, because: defect)
         case .error(let error):
-            if case .null = message.id { throw .rpcError(error, status: response.status) }
-            try requireID(id, of: message, in: response, warnings: &warnings)
+            if !message.namesNoCall {
+                try requireID(id, of: message, in: response, warnings: &warnings)
+            }
             throw .rpcError(error, status: response.status)
         case .result(let element):
             try requireID(id, of: message, in: response, warnings: &warnings)
             if !response.isSuccess {
-                warnings.append(
-                    RPCWarning(
-                        .resultWithStatus,
-                        "the result has HTTP status \(response.status), expected 2xx"
-                    ))
+                let message = "the result has HTTP status \(response.status), expected 2xx"
+                warnings.append(RPCWarning(.resultWithStatus, message))
             }
             return UnboxedResponse(
                 result: RPCResult(validated: reader.bytes(of: element)), status: response.status,
@@ -120,27 +116,20 @@ public struct JSONRPCAdapter: PayloadAdapter {
                 .reservedMethod, "the method begins with \"rpc.\", which JSON-RPC reserves")
         }
         var object: JSONObject = [:]
-        switch version {
-        case .v2:
-            object["jsonrpc"] = "2.0"
-            object["method"] = .string(call.method.name)
-            if let parameters = call.parameters, !parameters.isEmpty {
-                object["params"] = parameters.json
-            }
-            object["id"] = id?.json
-        case .v1:
-            object["method"] = .string(call.method.name)
-            switch call.parameters {
-            case .array(let values): object["params"] = .array(values)
-            case .object(let members) where !members.isEmpty:
+        if version == .v2 { object["jsonrpc"] = "2.0" }
+        object["method"] = .string(call.method.name)
+        if let parameters = call.parameters, !parameters.isEmpty {
+            object["params"] = parameters.json
+            if version == .v1, case .object = parameters {
                 throw .invalidParameters(
                     "found parameters by name, JSON-RPC 1.0 has them by position only")
-            case .object, nil: object["params"] = .array([])
             }
-            object["id"] = id?.json ?? .null
+        } else if version == .v1 {
+            object["params"] = []
         }
+        object["id"] = version == .v1 ? id?.json ?? .null : id?.json
         for (name, value) in additionalMembers {
-            guard !Self.ownMembers.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+            guard !Self.ownMembers.contains(where: { sameBytes($0, name) }) else {
                 throw RPCError(
                     .reservedMember, "an additional member has one of the protocol's own names")
             }
@@ -153,15 +142,11 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     package func nextID() throws(RPCError) -> RPCID { try ids.next() }
 
-    func boxed(_ object: JSONObject, expecting expected: BoxedRequest.Expected) -> BoxedRequest {
-        boxed(JSONValue.object(object).serialized(), expecting: expected)
-    }
-
-    func boxed(_ body: [UInt8], expecting expected: BoxedRequest.Expected) -> BoxedRequest {
+    func boxed(_ message: JSONValue, expecting expected: BoxedRequest.Expected) -> BoxedRequest {
         BoxedRequest(
             method: .post,
             fields: [.contentType: "application/json", .accept: "application/json"],
-            body: body, expected: expected)
+            body: message.serialized(), expected: expected)
     }
 
     /// Parses a response's body. If that fails, a status that is not 2xx is the error that is
@@ -170,14 +155,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
         do {
             return try read(response.body)
         } catch {
-            guard response.isSuccess else { throw .httpStatus(response) }
-            guard !response.body.isEmpty else {
-                throw .malformedResponse("the body is empty", status: response.status)
-            }
-            throw .malformedResponse(
-                error.code == .tooLarge
-                    ? "the body: \(error.message)"
-                    : "the body is not strict JSON: \(error.message)", status: response.status)
+            let place = error.code == .tooLarge ? "the body" : "the body is not strict JSON"
+            let defect = response.body.isEmpty ? "the body is empty" : "\(place): \(error.message)"
+            throw .unusable(response, because: defect)
         }
     }
 
@@ -201,8 +181,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
                 return
             }
         }
-        guard response.isSuccess || message.isRPC else { throw .httpStatus(response) }
-        throw .malformedResponse(Self.otherID, status: response.status)
+        throw message.refusal(of: response, because: Self.otherID)
     }
 
     /// The defect of a response whose id is not the call's.
@@ -211,22 +190,15 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Unboxes the response to a notification. Any 2xx is a success; a body is only a warning.
     func unboxNotification(_ response: RawResponse) throws(RPCError) -> UnboxedResponse {
         guard response.isSuccess else {
-            guard let reader = try? read(response) else { throw .httpStatus(response) }
-            let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
-            guard case .error(let error) = message.content, message.namesNoCall || message.isRPC
-            else {
-                throw .httpStatus(response)
+            if let reader = try? read(response) {
+                let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
+                if case .error(let error) = message.content, message.namesNoCall || message.isRPC {
+                    throw .rpcError(error, status: response.status)
+                }
             }
-            throw .rpcError(error, status: response.status)
+            throw .httpStatus(response)
         }
-        let warnings =
-            response.body.isEmpty
-            ? []
-            : [
-                RPCWarning(
-                    .bodyForNotification,
-                    "the response to a notification has a body, expected none")
-            ]
+        let warnings: [RPCWarning] = response.body.isEmpty ? [] : [.bodyForNotification]
         return UnboxedResponse(result: nil, status: response.status, warnings: warnings)
     }
 }
@@ -235,6 +207,8 @@ extension RPCWarning {
     package static let resultAndError = RPCWarning(
         .resultAndError, "a response has both result and error, expected one of them"
     )
+    static let bodyForNotification = RPCWarning(
+        .bodyForNotification, "the response to a notification has a body, expected none")
     package static let stringifiedID = RPCWarning(
         .stringifiedID, "the server turned a numeric id into a string")
 }

@@ -20,19 +20,23 @@ package struct JSONRPCResponse {
     package let content: Content
     /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`,
     /// or all three members that version 1.0 requires. Other APIs have ids and errors too.
-    let isRPC: Bool
+    private(set) var isRPC = false
     /// Whether it has both result and error, and the adapter accepts that.
-    package let hasBoth: Bool
+    package private(set) var hasBoth = false
 
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
+
+    /// Returns the error of an HTTP response with this object, which has a defect.
+    func refusal(of response: RawResponse, because defect: String) -> RPCError {
+        guard isRPC else { return .unusable(response, because: defect) }
+        return .malformedResponse(defect, status: response.status)
+    }
 
     package init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
             self.content = .defect("found a JSON value of another type, expected a response object")
-            self.isRPC = false
-            self.hasBoth = false
             return
         }
         var members = Members()
@@ -59,7 +63,6 @@ package struct JSONRPCResponse {
                 && members.error != nil
         guard adapter.version == .v2 else {
             self.content = members.contentOfVersion1(id: id, in: reader)
-            self.hasBoth = false
             return
         }
         let acceptsBoth = adapter.acceptsResultBesideError
@@ -144,7 +147,6 @@ package struct JSONRPCResponse {
 extension JSONReader {
     /// Returns a response's id; nil if the element's type cannot be an id.
     fileprivate func id(_ element: Element) -> RPCID? {
-        if let text = string(element) { return .string(text) }
-        return number(element).map(RPCID.number)
+        string(element).map(RPCID.string) ?? number(element).map(RPCID.number)
     }
 }

@@ -51,8 +51,7 @@ public struct EnvelopeAdapter: RESTBoxing {
             return try rest.unbox(response, to: request)
         }
         guard let code = reader.element(at: codePath).map(reader.value), !code.isNull else {
-            guard response.isSuccess else { throw .httpStatus(response) }
-            throw .malformedResponse("the envelope has no code", status: response.status)
+            throw .unusable(response, because: "the envelope has no code")
         }
         let data = dataPath.isEmpty ? reader.root : reader.element(at: dataPath)
         guard goodCodes.contains(code) else {
@@ -78,15 +77,13 @@ public struct EnvelopeAdapter: RESTBoxing {
         switch code {
         case .number(let number) where number.isInteger:
             return RPCServerError(code: number, message: message, data: data)
-        case .string(let text):
-            return RPCServerError(textCode: text, message: message, data: data)
-        case .bool(let bool):
-            return RPCServerError(textCode: bool ? "true" : "false", message: message, data: data)
+        case .string, .bool:
+            return RPCServerError(textCode: code.scalarText ?? "", message: message, data: data)
         default:
-            guard response.isSuccess else { throw .httpStatus(response) }
-            throw .malformedResponse(
-                "the envelope's code is of type \(code.typeName), expected an integer, string or "
-                    + "boolean", status: response.status)
+            throw .unusable(
+                response,
+                because: "the envelope's code is of type \(code.typeName), expected an integer, "
+                    + "string or boolean")
         }
     }
 }
@@ -96,9 +93,8 @@ extension JSONReader {
     fileprivate func element(at path: [String]) -> Element? {
         var element = root
         for name in path {
-            guard
-                let member = members(of: element).first(where: { isString($0.name, equalTo: name) })
-            else {
+            let members = members(of: element)
+            guard let member = members.first(where: { isString($0.name, equalTo: name) }) else {
                 return nil
             }
             element = member.value

@@ -22,13 +22,11 @@ public struct LinkField: Sendable, Hashable {
     ///   unreadable link to a next page is never taken for the end of the list.
     public init(_ fields: HTTPFields, status: Int = 200) throws(RPCError) {
         var links: [Link] = []
-        if let name = HTTPField.Name("Link") {
-            for value in fields[values: name] {
-                var scanner = Scanner(bytes: Array(value.utf8))
-                guard scanner.readLinks(into: &links) else {
-                    throw .malformedResponse(
-                        "its Link field cannot be read at byte \(scanner.position)", status: status)
-                }
+        for field in fields where field.name.canonicalName == "link" {
+            var scanner = Scanner(bytes: Array(field.value.utf8))
+            guard scanner.readLinks(into: &links) else {
+                throw .malformedResponse(
+                    "its Link field cannot be read at byte \(scanner.position)", status: status)
             }
         }
         self.links = links
@@ -99,22 +97,16 @@ public struct LinkField: Sendable, Hashable {
             }
             var value: [UInt8] = []
             while position < bytes.count {
-                switch bytes[position] {
-                case UInt8(ascii: "\""):
-                    position += 1
-                    return String(decoding: value, as: UTF8.self)
-                case UInt8(ascii: "\\") where position + 1 < bytes.count:
-                    value.append(bytes[position + 1])
-                    position += 2
-                default:
-                    value.append(bytes[position])
-                    position += 1
-                }
+                if consume(UInt8(ascii: "\"")) { return String(decoding: value, as: UTF8.self) }
+                // A backslash before another byte escapes it.
+                if position + 1 < bytes.count { consume(UInt8(ascii: "\\")) }
+                value.append(bytes[position])
+                position += 1
             }
             return nil
         }
 
-        private mutating func consume(_ byte: UInt8) -> Bool {
+        @discardableResult private mutating func consume(_ byte: UInt8) -> Bool {
             guard position < bytes.count, bytes[position] == byte else { return false }
             position += 1
             return true

@@ -63,21 +63,14 @@ public struct MultipartForm: Sendable, Hashable {
 
     /// Returns a boundary of 192 random bits.
     package static func randomBoundary() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let digits = (0..<3).map { _ in
-            let text = String(generator.next(), radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
-        return "signet-" + digits.joined()
+        "signet-" + UInt128.randomDigits() + UInt64.randomDigits()
     }
 
     /// Returns a random boundary that occurs in no content (RFC 7578, section 4.1).
-    func unusedBoundary(_ make: () -> String = MultipartForm.randomBoundary) -> String {
-        while true {
-            let boundary = make()
-            let bytes = Array(boundary.utf8)
-            if !parts.contains(where: { $0.content.contains(bytes) }) { return boundary }
-        }
+    func unusedBoundary() -> String {
+        let boundary = Self.randomBoundary()
+        let bytes = Array(boundary.utf8)
+        return parts.contains { $0.content.contains(bytes) } ? unusedBoundary() : boundary
     }
 
     /// Returns the whole body.

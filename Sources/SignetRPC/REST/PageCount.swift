@@ -19,8 +19,7 @@ package struct PageCount: Sendable, Hashable {
     package func next(
         after number: Int, in response: UnboxedResponse
     ) throws(RPCError) -> Int? {
-        var value = response.result?.value
-        for name in items { value = value?[name] }
+        let value = items.reduce(response.result?.value) { $0?[$1] }
         if value?.isNull == true { return nil }
         guard let count = value?.array?.count else {
             throw .malformedResponse(

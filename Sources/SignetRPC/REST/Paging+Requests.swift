@@ -34,17 +34,14 @@ extension Paging {
         guard !call.isNotification else {
             throw RPCError(.unsupportedCall, "a notification has no pages")
         }
-        if isREST {
-            try check(method: String(call.method.name.prefix { $0 != " " }))
-        } else {
-            switch target?.place {
-            case .parameter?, .field?: break
-            case nil, .query?, .body?:
-                throw RPCError(
-                    .unsupportedCall,
-                    "only REST has pages by links, or a cursor in the query or the body: expected it "
-                        + "in a parameter or a field")
-            }
+        switch target?.place {
+        case _ where isREST: try check(method: String(call.method.name.prefix { $0 != " " }))
+        case .parameter?, .field?: break
+        case nil, .query?, .body?:
+            throw RPCError(
+                .unsupportedCall,
+                "only REST has pages by links, or a cursor in the query or the body: expected it "
+                    + "in a parameter or a field")
         }
         var call = call
         try set("0", in: &call)
@@ -109,14 +106,7 @@ extension Paging {
         case .body(let names)?, .parameter(let names)?: path = names
         case .field?, nil: return
         }
-        let members: JSONObject
-        switch call.parameters {
-        case nil: members = [:]
-        case .object(let object): members = object
-        case .array:
-            throw .invalidParameters(
-                "found parameters by position, expected them by name for the cursor of a list")
-        }
+        let members = try call.parameters?.members(for: "for the cursor of a list") ?? [:]
         call.parameters = .object(try Self.setting(cursor, at: path[...], in: members))
     }
 

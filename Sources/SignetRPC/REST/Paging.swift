@@ -152,8 +152,7 @@ public struct Paging: Sendable, Hashable {
         var value: JSONValue?
         switch source.place {
         case .result(let path):
-            value = response.result?.value
-            for name in path { value = value?[name] }
+            value = path.reduce(response.result?.value) { $0?[$1] }
         case .field(let name):
             let texts = response.raw.fields[values: name]
             guard texts.count < 2 else {

@@ -79,7 +79,12 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     ///   type, or `invalid-path` if a value is empty or makes a dot segment.
     public func expanded(_ values: JSONObject) throws(RPCError) -> String {
         if let defect { throw defect }
-        return try expandedValues(of: values)
+        return try expanded { (name) throws(RPCError) -> [String] in
+            guard let value = values[name] else {
+                throw .invalidParameters("the path's \(quoted(name)) has no value")
+            }
+            return try value.texts(of: "the path's", named: name)
+        }
     }
 
     /// Returns the path with the parameters' values in place of the names, and the remaining
@@ -106,24 +111,6 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         return (path, object.isEmpty ? nil : .object(object))
     }
 
-    private func expandedValues(of values: JSONObject) throws(RPCError) -> String {
-        try expanded { (name) throws(RPCError) -> [String] in
-            guard let value = values[name] else {
-                throw .invalidParameters("the path's \(quoted(name)) has no value")
-            }
-            var texts: [String] = []
-            for element in value.array ?? [value] {
-                guard let text = element.scalarText else {
-                    throw .invalidParameters(
-                        "the path's \(quoted(name)) is of type \(element.typeName), expected "
-                            + "a string, number or boolean")
-                }
-                texts.append(text)
-            }
-            return texts
-        }
-    }
-
     private func expanded(
         _ values: (String) throws(RPCError) -> [String]
     ) throws(RPCError) -> String {
@@ -146,15 +133,13 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     private static let nameCharacters = ASCIISet(lettersDigitsAnd: "_.-")
 
     private static func names(_ expression: Substring) throws(RPCError) -> [String] {
-        var names: [String] = []
-        for name in expression.split(separator: ",", omittingEmptySubsequences: false) {
-            guard !name.isEmpty, name.utf8.allSatisfy({ nameCharacters.contains($0) }) else {
-                throw .invalidPath(
-                    "found an expression of other characters than letters, digits, _, . and - in the "
-                        + "template; operators and modifiers are not supported")
-            }
-            names.append(String(name))
+        let names = expression.split(separator: ",", omittingEmptySubsequences: false)
+        guard names.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(nameCharacters.contains) })
+        else {
+            throw .invalidPath(
+                "found an expression of other characters than letters, digits, _, . and - in the "
+                    + "template; operators and modifiers are not supported")
         }
-        return names
+        return names.map(String.init)
     }
 }

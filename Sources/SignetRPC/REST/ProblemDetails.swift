@@ -19,6 +19,8 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     public let instance: String?
     /// All other members.
     public let extensions: JSONObject
+    /// The conventions by which extension members are decoded; nil for those of `JSONConventions()`.
+    package var conventions: JSONConventions?
 
     /// Parses a body; returns nil if it is not an object. A member of another type than RFC 9457
     /// defines is ignored (section 3.1).
@@ -53,7 +55,8 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
         _ type: Value.Type, named name: String
     ) throws(JSONError) -> Value? {
         guard let value = extensions[name] else { return nil }
-        return try StrictJSONDecoder().decode(type, from: value.serialized())
+        return try StrictJSONDecoder(conventions: conventions ?? JSONConventions()).decode(
+            type, from: value.serialized())
     }
 
     /// The problem as an object, without members of a wrong type.

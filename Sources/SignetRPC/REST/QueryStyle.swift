@@ -39,74 +39,45 @@ public struct QueryStyle: Sendable, Hashable {
         }
     }
 
-    /// Returns a parameter's pairs, unescaped except for the style's own delimiters.
-    func pairs(for name: String, value: JSONValue) throws(RPCError) -> [(name: String, value: Text)]
-    {
-        switch value {
-        case .array(let elements):
-            var texts: [String] = []
-            for element in elements { texts.append(try Self.text(element, in: name)) }
+    /// Returns a parameter's pairs, whose values are percent-encoded.
+    func pairs(
+        for name: String, value: JSONValue
+    ) throws(RPCError) -> [(name: String, encoded: String)] {
+        guard let members = value.object else {
+            let texts = try value.texts(of: "a value of the parameter", named: name)
+            if value.array == nil { return [(name, PercentCoding.encoded(texts[0]))] }
             if self.value == .deepObject { throw Self.refusal(of: value, in: name) }
-            if self.value == .formExploded { return texts.map { (name, Text([$0])) } }
+            if self.value == .formExploded {
+                return texts.map { (name, PercentCoding.encoded($0)) }
+            }
             return texts.isEmpty ? [] : [(name, try joined(texts, of: name))]
-        case .object(let members):
-            var texts: [(name: String, value: String)] = []
-            for (member, value) in members {
-                texts.append((member, try Self.text(value, in: name)))
+        }
+        let texts = try members.map { (member) throws(RPCError) in
+            (name: member.name, value: try member.value.text(of: "a member of", named: name))
+        }
+        switch self.value {
+        case .formExploded: return texts.map { ($0.name, PercentCoding.encoded($0.value)) }
+        case .deepObject:
+            guard !texts.flatMap(\.name.utf8).contains(where: "[]".utf8.contains) else {
+                throw .invalidParameters("found a bracket in a member name of \(quoted(name))")
             }
-            switch self.value {
-            case .formExploded: return texts.map { ($0.name, Text([$0.value])) }
-            case .deepObject:
-                for (member, _) in texts
-                where member.utf8.contains(where: { "[]".utf8.contains($0) }) {
-                    throw .invalidParameters(
-                        "found a bracket in a member name of \(quoted(name))")
-                }
-                return texts.map { ("\(name)[\($0.name)]", Text([$0.value])) }
-            default:
-                return texts.isEmpty
-                    ? [] : [(name, try joined(texts.flatMap { [$0.name, $0.value] }, of: name))]
-            }
-        case .null: throw Self.refusal(of: value, in: name)
-        default: return [(name, Text([try Self.text(value, in: name)]))]
+            return texts.map { ("\(name)[\($0.name)]", PercentCoding.encoded($0.value)) }
+        default:
+            return texts.isEmpty
+                ? [] : [(name, try joined(texts.flatMap { [$0.name, $0.value] }, of: name))]
         }
     }
 
-    /// Pieces that are joined by a delimiter after they have been escaped.
-    struct Text {
-        var pieces: [String]
-        var delimiter = ""
-
-        init(_ pieces: [String], delimiter: String = "") {
-            self.pieces = pieces
-            self.delimiter = delimiter
-        }
-
-        var encoded: String {
-            pieces.map { PercentCoding.encoded($0) }.joined(separator: delimiter)
-        }
-    }
-
-    private func joined(_ texts: [String], of name: String) throws(RPCError) -> Text {
-        let own: UInt8
-        let delimiter: String
-        switch value {
-        case .space: (own, delimiter) = (0x20, "%20")
-        case .pipe: (own, delimiter) = (0x7C, "%7C")
+    /// Returns the texts, percent-encoded and joined by the style's delimiter.
+    private func joined(_ texts: [String], of name: String) throws(RPCError) -> String {
         // A comma in a value is escaped, the delimiter is not.
-        default: return Text(texts, delimiter: ",")
-        }
-        guard !texts.contains(where: { $0.utf8.contains(own) }) else {
+        let delimiter = value == .space ? "%20" : value == .pipe ? "%7C" : ","
+        let encoded = texts.map { PercentCoding.encoded($0) }
+        guard !encoded.contains(where: { $0.contains(delimiter) }) else {
             throw .invalidParameters(
-                "a value of \(quoted(name)) contains the character that separates its values"
-            )
+                "a value of \(quoted(name)) contains the character that separates its values")
         }
-        return Text(texts, delimiter: delimiter)
-    }
-
-    private static func text(_ value: JSONValue, in name: String) throws(RPCError) -> String {
-        guard let text = value.scalarText else { throw refusal(of: value, in: name) }
-        return text
+        return encoded.joined(separator: delimiter)
     }
 
     static func refusal(of value: JSONValue, in name: String) -> RPCError {
@@ -124,6 +95,23 @@ extension JSONValue {
         case .number(let number): number.text
         case .bool(let bool): bool ? "true" : "false"
         case .null, .array, .object: nil
+        }
+    }
+
+    /// Returns the text of a scalar; throws `invalid-params` for any other value.
+    func text(of what: String, named name: String) throws(RPCError) -> String {
+        guard let scalarText else {
+            throw .invalidParameters(
+                "\(what) \(quoted(name)) is of type \(typeName), expected a string, number or "
+                    + "boolean")
+        }
+        return scalarText
+    }
+
+    /// Returns the text of a scalar, or the texts of an array of them.
+    func texts(of what: String, named name: String) throws(RPCError) -> [String] {
+        try (array ?? [self]).map { (element) throws(RPCError) in
+            try element.text(of: what, named: name)
         }
     }
 }

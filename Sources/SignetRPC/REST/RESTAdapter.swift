@@ -109,13 +109,7 @@ public struct RESTAdapter: RESTBoxing {
         }
         var request = RESTRequest(method)
         request.responseContent = call.responseContent
-        var parameters: JSONObject?
-        switch call.parameters {
-        case nil: break
-        case .array:
-            throw .invalidParameters("found parameters by position, REST has them by name only")
-        case .object(let object): parameters = object
-        }
+        var parameters = try call.parameters?.members(for: "for REST")
         let count = parameters?.count
         if !template.isEmpty {
             let template = try PathTemplate(String(template))
@@ -160,27 +154,20 @@ public struct RESTAdapter: RESTBoxing {
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
         -> UnboxedResponse
     {
-        guard response.body.count <= maximumResponseSize else {
-            throw .responseTooLarge(response, limit: maximumResponseSize)
-        }
+        try response.requireSize(atMost: maximumResponseSize)
         guard response.isSuccess else { throw .httpStatus(response) }
-        guard !response.body.isEmpty else {
-            return UnboxedResponse(
-                result: RPCResult(validated: Array("null".utf8)), status: response.status,
-                fields: response.fields)
-        }
+        let body = response.body
+        let result: RPCResult?
         do {
-            return UnboxedResponse(
-                result: try RPCResult(parsing: response.body), status: response.status,
-                fields: response.fields)
+            result = try body.isEmpty ? RPCResult(.null) : RPCResult(parsing: body)
         } catch {
-            guard request.expected.content == .json else {
-                return UnboxedResponse(
-                    result: nil, status: response.status, fields: response.fields)
+            guard request.expected.content == .any else {
+                throw .malformedResponse(
+                    "the body is not strict JSON: \(error.message)", status: response.status)
             }
-            throw .malformedResponse(
-                "the body is not strict JSON: \(error.message)", status: response.status)
+            result = nil
         }
+        return UnboxedResponse(result: result, status: response.status, fields: response.fields)
     }
 
     // MARK: Helpers
@@ -190,10 +177,7 @@ public struct RESTAdapter: RESTBoxing {
         _ names: Set<String>, from parameters: inout JSONObject
     ) -> JSONObject {
         guard !names.isEmpty else { return [:] }
-        var removed: JSONObject = [:]
-        for (name, value) in parameters where match(of: name, in: names) != nil {
-            removed[name] = value
-        }
+        let removed = JSONObject(parameters.filter { match(of: $0.name, in: names) != nil })
         for name in removed.memberNames { parameters[name] = nil }
         return removed
     }
@@ -215,7 +199,7 @@ public struct RESTAdapter: RESTBoxing {
                     throw .invalidParameters(
                         "two parameters have the name \(quoted(pair.name)) in the query")
                 }
-                pairs.append(PercentCoding.encoded(pair.name) + "=" + pair.value.encoded)
+                pairs.append(PercentCoding.encoded(pair.name) + "=" + pair.encoded)
             }
         }
         return pairs.isEmpty ? nil : pairs.joined(separator: "&")
@@ -223,6 +207,6 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Returns the one of `names` that has the same bytes as `name`.
     private static func match(of name: String, in names: some Collection<String>) -> String? {
-        names.first { $0.utf8.elementsEqual(name.utf8) }
+        names.first { sameBytes($0, name) }
     }
 }

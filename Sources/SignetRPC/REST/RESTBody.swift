@@ -48,12 +48,7 @@ public struct RESTBody: Sendable, Hashable {
     public static func form(_ fields: JSONObject) throws(RPCError) -> RESTBody {
         var bytes: [UInt8] = []
         for (name, value) in fields {
-            for element in value.array ?? [value] {
-                guard let text = element.scalarText else {
-                    throw .invalidParameters(
-                        "\(quoted(name)) of the form is of type \(element.typeName), expected "
-                            + "a string, number or boolean")
-                }
+            for text in try value.texts(of: "the form's field", named: name) {
                 if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
                 bytes += formText(name)
                 bytes.append(UInt8(ascii: "="))

@@ -12,10 +12,7 @@ enum RESTFields {
         guard let field = HTTPField.Name(name) else {
             throw .invalidParameters("\(quoted(name)) is not a valid field name")
         }
-        var texts: [String] = []
-        for element in value.array ?? [value] {
-            texts.append(try text(element, in: name, of: "a field"))
-        }
+        let texts = try value.texts(of: "the field", named: name)
         guard !texts.isEmpty else { return nil }
         guard texts.count == 1 || !texts.contains(where: { $0.utf8.contains(0x2C) }) else {
             throw .invalidParameters(
@@ -35,7 +32,7 @@ enum RESTFields {
     static func cookies(_ parameters: JSONObject) throws(RPCError) -> HTTPField? {
         var pairs: [String] = []
         for (name, value) in parameters {
-            let text = try text(value, in: name, of: "a cookie")
+            let text = try value.text(of: "the cookie", named: name)
             guard !name.isEmpty, name.utf8.allSatisfy(MediaType.isToken),
                 text.utf8.allSatisfy(isCookieOctet)
             else {
@@ -49,16 +46,5 @@ enum RESTFields {
 
     private static func isCookieOctet(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && !"\",;\\".utf8.contains(byte)
-    }
-
-    private static func text(
-        _ value: JSONValue, in name: String, of place: String
-    ) throws(RPCError) -> String {
-        guard let text = value.scalarText else {
-            throw .invalidParameters(
-                "found a value of type \(value.typeName) in \(quoted(name)), which \(place) "
-                    + "cannot contain")
-        }
-        return text
     }
 }

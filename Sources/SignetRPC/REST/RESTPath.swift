@@ -83,16 +83,13 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         guard bytes.count < 2 || bytes[1] != UInt8(ascii: "/") else {
             throw .invalidPath("it begins with two slashes, like a host")
         }
-        for (index, byte) in bytes.enumerated() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                let digits = bytes.dropFirst(index + 1).prefix(2)
-                guard digits.count == 2, digits.allSatisfy({ hexDigit($0) != nil }) else {
-                    throw .invalidPath("the percent sign at byte \(index) begins no escape")
-                }
-            case _ where allowed.contains(byte): break
-            default:
+        for (index, byte) in bytes.enumerated() where !allowed.contains(byte) {
+            guard byte == UInt8(ascii: "%") else {
                 throw .invalidPath("byte \(index) is not allowed unescaped in a path")
+            }
+            let digits = bytes.dropFirst(index + 1).prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ hexDigit($0) != nil }) else {
+                throw .invalidPath("the percent sign at byte \(index) begins no escape")
             }
         }
         for segment in text.split(separator: "/") {

@@ -87,9 +87,8 @@ extension ComponentIdentifier {
             guard case .string(let name) = item.value else {
                 throw SigningError(.malformedComponent, "a covered component isn't a string")
             }
-            var parameters: [Parameter] = []
-            for parameter in item.parameters {
-                parameters.append(try Parameter(parameter, of: dictionary))
+            let parameters = try item.parameters.map { parameter throws(SigningError) in
+                try Parameter(parameter, of: dictionary)
             }
             let component = try ComponentIdentifier(dictionary.string(name), parameters: parameters)
             try components.add(component)

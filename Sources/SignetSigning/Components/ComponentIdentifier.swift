@@ -28,10 +28,18 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     /// Equal for equal components, whatever the order of their parameters.
     private let identity: [UInt8]
 
-    /// The source of a component's value.
-    enum Source: Sendable, Hashable {
-        case method, authority, scheme, targetURI, requestTarget, path, query, queryParameter
-        case status, field
+    /// The source of a component's value. The raw values are the names of derived components.
+    enum Source: String, Sendable, CaseIterable {
+        case method = "@method"
+        case authority = "@authority"
+        case scheme = "@scheme"
+        case targetURI = "@target-uri"
+        case requestTarget = "@request-target"
+        case path = "@path"
+        case query = "@query"
+        case queryParameter = "@query-param"
+        case status = "@status"
+        case field
     }
 
     /// Creates a component identifier.
@@ -48,12 +56,12 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
         let nameBytes = Array(name.utf8)
         let source: Source
         if nameBytes.first == ASCII.at {
-            guard let derived = Self.derived[nameBytes] else {
+            guard let derived = Source.named(name) else {
                 throw SigningError(
                     .unsupportedComponent,
                     nameBytes.allSatisfy { $0.isToken || $0 == ASCII.at }
                         ? "\(name) cannot be covered: expected a field or one of "
-                            + Self.derived.keys.map { String(decoding: $0, as: UTF8.self) }
+                            + Source.allCases.map(\.rawValue).filter { $0 != "field" }
                             .sorted().joined(separator: " ")
                         : "found an unknown derived component")
             }
@@ -68,23 +76,12 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
             source = .field
         }
         try Self.check(parameters, of: name, source: source)
-        self.init(known: source, name: name, nameBytes: nameBytes, parameters: parameters)
+        self.init(source, name: name, parameters: parameters)
     }
 
-    private static let derived: [[UInt8]: Source] = {
-        let names: [String: Source] = [
-            "@method": .method, "@authority": .authority, "@scheme": .scheme,
-            "@target-uri": .targetURI, "@request-target": .requestTarget, "@path": .path,
-            "@query": .query, "@query-param": .queryParameter, "@status": .status,
-        ]
-        return Dictionary(uniqueKeysWithValues: names.map { (Array($0.utf8), $1) })
-    }()
-
-    private init(
-        known source: Source, name: String, nameBytes: [UInt8], parameters: [Parameter] = []
-    ) {
+    private init(_ source: Source, name: String, parameters: [Parameter] = []) {
         self.name = name
-        self.nameBytes = nameBytes
+        self.nameBytes = Array(name.utf8)
         self.source = source
         self.parameters = parameters
         self.identity =
@@ -96,17 +93,17 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a field's identifier from a name that is known to be a token in lower case.
     init(field name: String) {
-        self.init(known: .field, name: name, nameBytes: Array(name.utf8))
+        self.init(.field, name: name)
     }
 
     /// The same field as a trailer. Drops other parameters.
     var inTrailers: ComponentIdentifier {
-        ComponentIdentifier(known: source, name: name, nameBytes: nameBytes, parameters: [.tr])
+        ComponentIdentifier(source, name: name, parameters: [.tr])
     }
 
-    /// Creates the identifier of a known derived component.
-    init(derived source: Source, name: String) {
-        self.init(known: source, name: name, nameBytes: Array(name.utf8))
+    /// Creates the identifier of a derived component.
+    init(derived source: Source) {
+        self.init(source, name: source.rawValue)
     }
 
     /// The identifier as written in RFC 9421: the name in quotes, then the parameters.
@@ -116,8 +113,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     var serialized: [UInt8] {
         var text: [UInt8] = []
         text.append(quoted: nameBytes)
-        for parameter in parameters { text.append(contentsOf: parameter.serialized) }
-        return text
+        return parameters.map(\.serialized).reduce(text, +)
     }
 
     /// The identifier as written in lists (``list(parsing:)``): the bare name, or the form of RFC

@@ -30,6 +30,16 @@ enum FormURLEncoding {
     }
 }
 
+extension ArraySlice<UInt8> {
+    /// The parameters of a query or form as they are written, without empty ones.
+    var queryParameters: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
+        split(separator: 0x26).map { pair in
+            let equals = pair.firstIndex(of: ASCII.equals) ?? pair.endIndex
+            return (pair[..<equals], pair[equals...].dropFirst())
+        }
+    }
+}
+
 /// The parameters of a query by their encoded names.
 struct QueryParameters {
     /// The values as written in the query; nil if several parameters have the name.
@@ -37,12 +47,11 @@ struct QueryParameters {
 
     /// - Parameter query: A query of RFC 3986 without `?`.
     init(_ query: ArraySlice<UInt8>) {
-        for pair in query.split(separator: 0x26) {
-            let equals = pair.firstIndex(of: ASCII.equals) ?? pair.endIndex
-            guard let name = FormURLEncoding.decode(pair[..<equals]) else { continue }
+        for (name, value) in query.queryParameters {
+            guard let name = FormURLEncoding.decode(name) else { continue }
             let encoded = FormURLEncoding.encode(FormURLEncoding.repaired(name))
             let isRepeated = values[encoded] != nil
-            values[encoded] = .some(isRepeated ? nil : pair[equals...].dropFirst())
+            values[encoded] = .some(isRepeated ? nil : value)
         }
     }
 

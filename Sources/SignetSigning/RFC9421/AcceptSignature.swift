@@ -124,12 +124,8 @@ public struct AcceptSignature: Sendable, Hashable {
         requestsCreated = false
         for parameter in member.parameters {
             switch String(decoding: dictionary[parameter.name], as: UTF8.self) {
-            case "created":
-                try Self.requireFlag(parameter)
-                requestsCreated = true
-            case "expires":
-                try Self.requireFlag(parameter)
-                requestsExpiration = true
+            case "created": requestsCreated = try Self.flag(parameter)
+            case "expires": requestsExpiration = try Self.flag(parameter)
             case "keyid": keyID = try dictionary.text(parameter)
             case "alg": algorithm = try dictionary.text(parameter)
             case "nonce": nonce = try dictionary.text(parameter)
@@ -141,14 +137,16 @@ public struct AcceptSignature: Sendable, Hashable {
         }
     }
 
-    private static func requireFlag(
+    /// Returns `true` for a parameter without a value.
+    private static func flag(
         _ parameter: StructuredDictionary.Parameter
-    ) throws(SigningError) {
+    ) throws(SigningError) -> Bool {
         guard case .yes = parameter.value else {
             throw SigningError(
                 .malformedSignature,
                 "\(fieldName): expected created and expires without a value")
         }
+        return true
     }
 }
 

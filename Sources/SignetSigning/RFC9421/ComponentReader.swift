@@ -1,29 +1,29 @@
 internal import SignetCrypto
 
-/// Reads the values of components with parameters (RFC 9421, sections 2.1.1 to 2.1.4, 2.2.8 and
-/// 2.4). Parses a field only once for several components.
+/// Reads the values of components (RFC 9421, section 2). Parses a field only once for several
+/// components.
 struct ComponentReader {
     private let message: SignableMessage
     private let types: StructuredFieldTypes
+    /// The fields and trailers of the message, then those of the related request.
+    private var lists: [FieldIndex]
     private var dictionaries: [FieldSource: StructuredField.Members] = [:]
-    private var indexes: [FieldPlace: FieldIndex] = [:]
     private var query: QueryParameters?
     private var isRequestChecked = false
 
-    /// A list of fields: head or trailers, of the message or of the related request.
-    private struct FieldPlace: Hashable {
-        let isTrailer: Bool
-        let isOfRequest: Bool
-    }
-
     private struct FieldSource: Hashable {
         let name: [UInt8]
-        let place: FieldPlace
+        let list: Int
     }
 
     init(_ message: SignableMessage, types: StructuredFieldTypes) {
         self.message = message
         self.types = types
+        let related = message.relatedRequest
+        lists = [
+            FieldIndex(message.fields), FieldIndex(message.trailers),
+            FieldIndex(related?.fields ?? []), FieldIndex(related?.trailers ?? []),
+        ]
     }
 
     /// Appends a component's value.
@@ -34,25 +34,20 @@ struct ComponentReader {
     mutating func append(
         _ component: ComponentIdentifier, to base: inout [UInt8]
     ) throws(SigningError) {
-        let context = try context(of: component)
-        switch component.source {
-        case .field: try appendField(component, of: context, to: &base)
-        case .queryParameter:
-            guard let request = context.request else { throw Self.wrongMessageKind(component) }
+        if component.source == .field { return try appendField(component, to: &base) }
+        let start = component.isOfRequest ? try request(for: component).start : message.start
+        if component.source == .queryParameter, case .request(let request) = start {
             base.append(
                 contentsOf: try parameters(of: request).value(of: component.queryName ?? ""))
-        default:
-            guard try context.start.appendDerived(component.source, to: &base) else {
-                throw Self.wrongMessageKind(component)
-            }
+        } else if try !start.appendDerived(component.source, to: &base) {
+            throw Self.wrongMessageKind(component)
         }
     }
 
-    /// Returns the message itself or its related request.
-    private mutating func context(
-        of component: ComponentIdentifier
+    /// Returns the related request, to which a component with `;req` refers.
+    private mutating func request(
+        for component: ComponentIdentifier
     ) throws(SigningError) -> SignableMessage {
-        guard component.isOfRequest else { return message }
         guard message.response != nil else {
             throw SigningError(
                 .missingComponent,
@@ -76,62 +71,55 @@ struct ComponentReader {
     }
 
     private mutating func appendField(
-        _ component: ComponentIdentifier, of context: SignableMessage, to base: inout [UInt8]
+        _ component: ComponentIdentifier, to base: inout [UInt8]
     ) throws(SigningError) {
-        let place = FieldPlace(isTrailer: component.isTrailer, isOfRequest: component.isOfRequest)
-        var fields =
-            indexes.removeValue(forKey: place)
-            ?? FieldIndex(component.isTrailer ? context.trailers : context.fields)
-        defer { indexes[place] = fields }
+        if component.isOfRequest { _ = try request(for: component) }
+        let list = (component.isOfRequest ? 2 : 0) + (component.isTrailer ? 1 : 0)
         let start = base.count
         if let key = component.key {
-            base.append(
-                contentsOf: try members(of: component, at: place, among: &fields).serialize(key))
-        } else if component.isStrict {
-            guard let value = fields.value(of: component.nameBytes) else {
-                throw Self.missingField(component)
-            }
-            base.append(
-                contentsOf: try StructuredField.serialize(
-                    value, as: types[bytes: component.nameBytes] ?? .item, field: component.name))
+            base.append(contentsOf: try members(of: component, in: list).serialize(key))
         } else if component.isBinary {
-            try appendBinary(component, among: &fields, to: &base)
+            // Each line as base64 (section 2.1.3).
+            let values = lists[list].values(of: component.nameBytes)
+            guard !values.isEmpty else { throw Self.missingField(component) }
+            let lines = values.map { ":\(Base64.encode($0, as: .standard)):" }
+            base.append(lines.joined(separator: ", "))
         } else {
-            guard fields.appendValue(of: component.nameBytes, to: &base) else {
-                throw Self.missingField(component)
-            }
+            let value = try value(of: component, in: list)
+            base.append(
+                contentsOf: component.isStrict
+                    ? try StructuredField.serialize(
+                        value, as: types[bytes: component.nameBytes] ?? .item,
+                        field: component.name)
+                    : value)
         }
-        guard base.isASCII(from: start) else { throw Self.notASCII(component) }
+        guard base.isASCII(from: start) else {
+            throw SigningError(
+                .nonASCIIValue, "the value of \(component.name) isn't ASCII: cover it with ;bs")
+        }
     }
 
-    /// Appends each line as base64, joined by `, ` (section 2.1.3).
-    private func appendBinary(
-        _ component: ComponentIdentifier, among fields: inout FieldIndex, to base: inout [UInt8]
-    ) throws(SigningError) {
-        let values = fields.values(of: component.nameBytes)
-        guard !values.isEmpty else { throw Self.missingField(component) }
-        for (index, value) in values.enumerated() {
-            if index > 0 { base.append(", ") }
-            base.append(ASCII.colon)
-            Base64.append(value.span, as: .standard, to: &base)
-            base.append(ASCII.colon)
+    private mutating func value(
+        of component: ComponentIdentifier, in list: Int
+    ) throws(SigningError) -> [UInt8] {
+        guard let value = lists[list].value(of: component.nameBytes) else {
+            throw Self.missingField(component)
         }
+        return value
     }
 
     private mutating func members(
-        of component: ComponentIdentifier, at place: FieldPlace, among fields: inout FieldIndex
+        of component: ComponentIdentifier, in list: Int
     ) throws(SigningError) -> StructuredField.Members {
-        let source = FieldSource(name: component.nameBytes, place: place)
+        let source = FieldSource(name: component.nameBytes, list: list)
         if let known = dictionaries[source] { return known }
-        guard let value = fields.value(of: component.nameBytes) else {
-            throw Self.missingField(component)
-        }
-        let members = try StructuredField.Members(parsing: value, field: component.name)
+        let members = try StructuredField.Members(
+            parsing: try value(of: component, in: list), field: component.name)
         dictionaries[source] = members
         return members
     }
 
-    static func missingField(_ component: ComponentIdentifier) -> SigningError {
+    private static func missingField(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.isOfRequest
@@ -141,12 +129,7 @@ struct ComponentReader {
                     : "the message has no field \(component.name)")
     }
 
-    static func notASCII(_ component: ComponentIdentifier) -> SigningError {
-        SigningError(
-            .nonASCIIValue, "the value of \(component.name) isn't ASCII: cover it with ;bs")
-    }
-
-    static func wrongMessageKind(_ component: ComponentIdentifier) -> SigningError {
+    private static func wrongMessageKind(_ component: ComponentIdentifier) -> SigningError {
         SigningError(
             .missingComponent,
             component.source == .status

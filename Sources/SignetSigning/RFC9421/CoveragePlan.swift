@@ -3,20 +3,6 @@
 ///
 /// A class, because every message refers to one, and copying a reference is cheap.
 final class CoveragePlan: Sendable {
-    /// The part of a component that every message needs; the rest is in `components`.
-    struct Step: Sendable {
-        let kind: Kind
-        let source: ComponentIdentifier.Source
-        let name: [UInt8]
-        /// The bytes before the value: `"name": `.
-        let prefix: [UInt8]
-    }
-
-    /// The way to find a component's value. Most lists use only the first two.
-    enum Kind: Sendable {
-        case field, derived, parameterized
-    }
-
     /// A covered digest, which is recomputed.
     struct Digest: Sendable, Hashable {
         let field: DigestField
@@ -26,7 +12,11 @@ final class CoveragePlan: Sendable {
 
     /// The components in order.
     let components: [ComponentIdentifier]
-    private let steps: [Step]
+    /// The bytes before each component's value: `"name": `.
+    private let prefixes: [[UInt8]]
+    /// The sources of the components; `field` for those with `;req` too, because it is taken from
+    /// another message.
+    private let sources: [ComponentIdentifier.Source]
     /// The list as an inner list of RFC 9651: `("@method" "date")`.
     let innerList: [UInt8]
     /// The digests to recompute after the signature is verified.
@@ -34,7 +24,6 @@ final class CoveragePlan: Sendable {
     /// The components as written in lists, in order.
     let names: [String]
     private let types: StructuredFieldTypes
-    private let isParameterized: Bool
 
     /// Compiles a list.
     ///
@@ -44,35 +33,19 @@ final class CoveragePlan: Sendable {
         _ components: [ComponentIdentifier], types: StructuredFieldTypes
     ) throws(SigningError) {
         _ = try DistinctComponents(components)
-        var steps: [Step] = []
-        var digests: [Digest] = []
-        var innerList = [ASCII.leftParenthesis]
-        for component in components {
-            try Self.requireCoverable(component, types: types)
-            if innerList.count > 1 { innerList.append(ASCII.space) }
-            var prefix = component.serialized
-            innerList.append(contentsOf: prefix)
-            prefix.append(": ")
-            let kind: Kind =
-                if !component.parameters.isEmpty {
-                    .parameterized
-                } else {
-                    component.source == .field ? .field : .derived
-                }
-            steps.append(
-                Step(
-                    kind: kind, source: component.source, name: component.nameBytes, prefix: prefix)
-            )
-            if let digest = Digest(component), !digests.contains(digest) { digests.append(digest) }
-        }
-        innerList.append(ASCII.rightParenthesis)
+        for component in components { try Self.requireCoverable(component, types: types) }
+        let serialized = components.map(\.serialized)
         self.components = components
-        self.steps = steps
-        self.innerList = innerList
-        self.digests = digests
+        self.prefixes = serialized.map { $0 + [ASCII.colon, ASCII.space] }
+        self.sources = components.map { $0.isOfRequest ? .field : $0.source }
+        self.innerList =
+            [ASCII.leftParenthesis] + serialized.joined(separator: [ASCII.space])
+            + [ASCII.rightParenthesis]
+        self.digests = components.compactMap(Digest.init).reduce(into: []) { digests, digest in
+            if !digests.contains(digest) { digests.append(digest) }
+        }
         self.names = components.map(\.listed)
         self.types = types
-        self.isParameterized = components.contains { !$0.parameters.isEmpty }
     }
 
     private static func requireCoverable(
@@ -98,15 +71,6 @@ final class CoveragePlan: Sendable {
         }
     }
 
-    func covers(_ component: ComponentIdentifier) -> Bool {
-        components.contains(component)
-    }
-
-    /// Whether the digest of the message's own content is covered, in any form.
-    var coversContentDigest: Bool {
-        digests.contains { $0.field == .content && !$0.isOfRequest }
-    }
-
     /// Whether `checkDigests` recomputes a digest of the message's own body.
     func provesBody(checksRepresentation: Bool) -> Bool {
         digests.contains {
@@ -114,21 +78,19 @@ final class CoveragePlan: Sendable {
         }
     }
 
-    /// Returns a whole signature base, and the ranges of the components' values in it.
+    /// Returns a whole signature base.
     ///
     /// - Parameter parameters: The value of the last line.
     /// - Throws: As `appendLines`.
     func base(
         of message: SignableMessage, parameters: [UInt8]
-    ) throws(SigningError) -> (bytes: [UInt8], values: [Range<Int>]) {
-        var base: [UInt8] = []
-        base.reserveCapacity(512 + parameters.count)
-        var values: [Range<Int>] = []
-        values.reserveCapacity(components.count)
-        try appendLines(of: message, to: &base, values: &values)
-        base.append(contentsOf: RFC9421Fields.parametersPrefix)
-        base.append(contentsOf: parameters)
-        return (base, values)
+    ) throws(SigningError) -> SignedText {
+        var text = SignedText()
+        text.bytes.reserveCapacity(512 + parameters.count)
+        try appendLines(of: message, to: &text)
+        text.bytes.append(contentsOf: RFC9421Fields.parametersPrefix)
+        text.bytes.append(contentsOf: parameters)
+        return text
     }
 
     /// Appends the lines of all components, each with LF.
@@ -136,30 +98,20 @@ final class CoveragePlan: Sendable {
     /// - Throws: `SigningError`: `missing-component`; `non-ascii-value`; for components with
     ///   parameters `malformed-field`, `repeated-parameter` and `non-utf8-value`.
     func appendLines(
-        of message: SignableMessage, to base: inout [UInt8], values: inout [Range<Int>]
+        of message: SignableMessage, to text: inout SignedText
     ) throws(SigningError) {
+        text.names = names
+        text.values.reserveCapacity(names.count)
         if case .request(let request) = message.start { try request.requireURI() }
-        var reader = isParameterized ? ComponentReader(message, types: types) : nil
-        var fields = FieldIndex(message.fields)
-        for index in steps.indices {
-            base.append(contentsOf: steps[index].prefix)
-            let start = base.count
-            switch steps[index].kind {
-            case .derived:
-                guard try message.start.appendDerived(steps[index].source, to: &base) else {
-                    throw ComponentReader.wrongMessageKind(components[index])
-                }
-            case .field:
-                guard fields.appendValue(of: steps[index].name, to: &base) else {
-                    throw ComponentReader.missingField(components[index])
-                }
-                guard base.isASCII(from: start) else {
-                    throw ComponentReader.notASCII(components[index])
-                }
-            case .parameterized: try reader?.append(components[index], to: &base)
+        var reader = ComponentReader(message, types: types)
+        for index in components.indices {
+            text.bytes.append(contentsOf: prefixes[index])
+            let start = text.bytes.count
+            if try !message.start.appendDerived(sources[index], to: &text.bytes) {
+                try reader.append(components[index], to: &text.bytes)
             }
-            values.append(start..<base.count)
-            base.append(ASCII.lineFeed)
+            text.values.append(start..<text.bytes.count)
+            text.bytes.append(ASCII.lineFeed)
         }
     }
 
@@ -180,9 +132,8 @@ extension CoveragePlan.Digest {
     /// Creates the digest that a component covers: the whole field, or its member of a supported
     /// algorithm.
     init?(_ component: ComponentIdentifier) {
-        guard let field = DigestField.allCases.first(where: { $0.nameBytes == component.nameBytes })
-        else { return nil }
-        if let key = component.key, !DigestField.isKnown(key) { return nil }
+        guard let field = DigestField(rawValue: component.name) else { return nil }
+        if let key = component.key, BodyDigest(rawValue: key) == nil { return nil }
         self.field = field
         self.isOfRequest = component.isOfRequest
         self.isTrailer = component.isTrailer

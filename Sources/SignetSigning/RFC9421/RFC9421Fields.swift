@@ -6,11 +6,11 @@ enum RFC9421Fields {
     /// The beginning of a base's last line (section 2.5).
     static let parametersPrefix = Array("\"@signature-params\": ".utf8)
 
-    static let method = ComponentIdentifier(derived: .method, name: "@method")
-    static let authority = ComponentIdentifier(derived: .authority, name: "@authority")
-    static let path = ComponentIdentifier(derived: .path, name: "@path")
-    static let query = ComponentIdentifier(derived: .query, name: "@query")
-    static let status = ComponentIdentifier(derived: .status, name: "@status")
+    static let method = ComponentIdentifier(derived: .method)
+    static let authority = ComponentIdentifier(derived: .authority)
+    static let path = ComponentIdentifier(derived: .path)
+    static let query = ComponentIdentifier(derived: .query)
+    static let status = ComponentIdentifier(derived: .status)
     static let requestCore = [method, authority, path]
 
     /// Whether the bytes are a key by RFC 9651, section 3.1.2.

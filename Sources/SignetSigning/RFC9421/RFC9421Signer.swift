@@ -12,9 +12,7 @@ final class RFC9421Signer: Sendable {
 
     /// A signature base and the parts of the message in it.
     struct Draft: Sendable, Hashable {
-        let base: [UInt8]
-        let names: [String]
-        let values: [Range<Int>]
+        let text: SignedText
         /// The inner list with its parameters: the value of the base's last line.
         let parameters: [UInt8]
         /// The digests that were added to the message.
@@ -116,17 +114,24 @@ final class RFC9421Signer: Sendable {
     func sign(
         _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
-        guard let key else {
-            throw SigningError(
-                .unsupportedOption, "the key is held elsewhere: use prepare and apply")
-        }
+        guard key != nil else { throw Self.keyIsElsewhere }
         let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
         do throws(SigningError) {
-            return add(try key.sign(draft.base), of: draft, to: &message)
+            return add(try signature(of: draft), of: draft, to: &message)
         } catch {
             message.fields.removeLast(draft.digests.count)
             throw error
         }
+    }
+
+    /// Returns the signature of a draft.
+    func signature(of draft: Draft) throws(SigningError) -> [UInt8] {
+        guard let key else { throw Self.keyIsElsewhere }
+        return try key.sign(draft.text.bytes)
+    }
+
+    private static var keyIsElsewhere: SigningError {
+        SigningError(.unsupportedOption, "the key is held elsewhere: use prepare and apply")
     }
 
     /// Computes the base and adds the covered digests. If this throws, the message is unchanged.
@@ -138,14 +143,14 @@ final class RFC9421Signer: Sendable {
         let plan = plan ?? self.plan(for: message)
         let parameters = try parameters(
             of: plan, created: created, expiration: expiration, nonce: nonce)
-        let digests = try addDigests(of: plan, to: &message)
+        let count = message.fields.count
         do throws(SigningError) {
-            let (base, values) = try plan.base(of: message, parameters: parameters)
+            try addDigests(of: plan, to: &message)
             return Draft(
-                base: base, names: plan.names, values: values, parameters: parameters,
-                digests: digests)
+                text: try plan.base(of: message, parameters: parameters), parameters: parameters,
+                digests: Array(message.fields[count...]))
         } catch {
-            message.fields.removeLast(digests.count)
+            message.fields.removeLast(message.fields.count - count)
             throw error
         }
     }
@@ -156,9 +161,7 @@ final class RFC9421Signer: Sendable {
     ) -> MessageSigner.Result {
         let made = fields(of: draft, signature: signature)
         message.fields.append(contentsOf: made)
-        return MessageSigner.Result(
-            base: draft.base, addedFields: draft.digests + made, names: draft.names,
-            values: draft.values)
+        return MessageSigner.Result(text: draft.text, addedFields: draft.digests + made)
     }
 
     /// Returns Signature-Input and Signature.
@@ -190,12 +193,11 @@ final class RFC9421Signer: Sendable {
                     + " for \(algorithm.name)")
         }
         try RFC9421Fields.requireFree(label, on: message)
-        var base: [UInt8] = []
-        var values: [Range<Int>] = []
+        var text = SignedText()
         let plan = plan(for: message)
         try plan.checkDigests(of: message)
-        try plan.appendLines(of: message, to: &base, values: &values)
-        guard draft.base.starts(with: base), values == draft.values else {
+        try plan.appendLines(of: message, to: &text)
+        guard draft.text.bytes.starts(with: text.bytes), text.values == draft.text.values else {
             throw SigningError(.messageChanged, "a covered value changed after the preparation")
         }
         return add(signature, of: draft, to: &message)
@@ -225,7 +227,7 @@ final class RFC9421Signer: Sendable {
                 } ?? [RFC9421Fields.status]
             return try CoveragePlan(core + [digest], types: fieldTypes)
         }
-        guard plan.covers(digest) else {
+        guard plan.components.contains(digest) else {
             throw SigningError(
                 .unsupportedComponent,
                 "a signature in the trailers must cover \(digest.listed)")
@@ -239,25 +241,14 @@ final class RFC9421Signer: Sendable {
     /// Adds covered digests that are missing and checks the others.
     private func addDigests(
         of plan: CoveragePlan, to message: inout SignableMessage
-    ) throws(SigningError) -> [SignableMessage.Field] {
-        var added: [SignableMessage.Field] = []
-        do throws(SigningError) {
-            for digest in plan.digests {
-                if digest.isOfRequest || digest.isTrailer
-                    || message.contains(digest.field.nameBytes)
-                {
-                    try digest.check(message)
-                } else {
-                    let field = try digest.field.make(of: message, algorithm: self.digest)
-                    added.append(field)
-                    message.fields.append(field)
-                }
+    ) throws(SigningError) {
+        for digest in plan.digests {
+            if digest.isOfRequest || digest.isTrailer || message.contains(digest.field.nameBytes) {
+                try digest.check(message)
+            } else {
+                message.fields.append(try digest.field.make(of: message, algorithm: self.digest))
             }
-        } catch {
-            message.fields.removeLast(added.count)
-            throw error
         }
-        return added
     }
 
     /// Returns the signature's parameters in order: created, expires, keyid, nonce, tag, alg.

@@ -98,9 +98,7 @@ extension StructuredDictionary {
     /// - Throws: `SigningError` with `malformed-signature` if it isn't a string.
     func text(_ parameter: Parameter) throws(SigningError) -> String {
         guard case .string(let range) = parameter.value else {
-            throw SigningError(
-                .malformedSignature,
-                "\(String(decoding: self[parameter.name], as: UTF8.self)): expected a string")
+            throw malformed(parameter, expected: "a string")
         }
         return string(range)
     }
@@ -110,11 +108,14 @@ extension StructuredDictionary {
     /// - Throws: `SigningError` with `malformed-signature` if it isn't an integer.
     func integer(_ parameter: Parameter) throws(SigningError) -> Int64 {
         guard case .integer(let number) = parameter.value else {
-            throw SigningError(
-                .malformedSignature,
-                "\(String(decoding: self[parameter.name], as: UTF8.self)): expected an integer")
+            throw malformed(parameter, expected: "an integer")
         }
         return number
+    }
+
+    private func malformed(_ parameter: Parameter, expected: String) -> SigningError {
+        let name = String(decoding: self[parameter.name], as: UTF8.self)
+        return SigningError(.malformedSignature, "\(name): expected \(expected)")
     }
 
     /// Returns a parameter's string, or nil if it is missing.
@@ -133,12 +134,7 @@ extension StructuredDictionary {
         return try integer(parameter)
     }
 
-    /// Returns a parameter's value, or nil if it is missing.
-    func value(of name: String, in member: Member) -> Value? {
-        parameter(name, in: member)?.value
-    }
-
-    private func parameter(_ name: String, in member: Member) -> Parameter? {
+    func parameter(_ name: String, in member: Member) -> Parameter? {
         let bytes = Array(name.utf8)
         return member.parameters.first { matches($0.name, bytes: bytes) }
     }

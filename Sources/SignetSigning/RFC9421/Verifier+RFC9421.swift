@@ -18,14 +18,14 @@ extension Verifier {
                 "found another alg than the key's, \(algorithm.name)")
         }
         try policy.require(algorithm, ofKey: claims.keyID)
-        let (base, values) = try plan.base(of: message, parameters: signature.parameters)
-        guard try key.verifies(signature.bytes, of: base) else {
+        let text = try plan.base(of: message, parameters: signature.parameters)
+        guard try key.verifies(signature.bytes, of: text.bytes) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
         try plan.checkDigests(of: message, checksRepresentation: policy.checksRepresentation)
         if known == nil { plans.add(plan) }
         let verified = VerifiedMessage(
-            scheme: scheme, claims: claims, base: base, names: plan.names, values: values,
+            scheme: scheme, claims: claims, text: text,
             body: plan.provesBody(checksRepresentation: policy.checksRepresentation)
                 ? message.heldBody : nil)
         return (verified, claims)
@@ -35,16 +35,14 @@ extension Verifier {
     func draftRFC9421(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let plan = try compile(signature)
-        var base: [UInt8] = []
-        var values: [Range<Int>] = []
+        var text = SignedText()
         do throws(SigningError) {
-            try plan.appendLines(of: message, to: &base, values: &values)
+            try plan.appendLines(of: message, to: &text)
         } catch {
-            return Explanation.Draft(base: base, names: plan.names, values: values, failure: error)
+            return Explanation.Draft(base: [], parts: text.parts, failure: error)
         }
-        base.append(contentsOf: RFC9421Fields.parametersPrefix)
-        base.append(contentsOf: signature.parameters)
-        return Explanation.Draft(base: base, names: plan.names, values: values)
+        text = try plan.base(of: message, parameters: signature.parameters)
+        return Explanation.Draft(base: text.bytes, parts: text.parts)
     }
 
     /// Whether the selected signature is in the head and covers no trailers.
@@ -61,25 +59,25 @@ extension Verifier {
     private func requireCoverage(
         _ plan: CoveragePlan, of message: SignableMessage
     ) throws(SigningError) {
-        func requireDefault(_ component: ComponentIdentifier) throws(SigningError) {
-            guard plan.components.contains(where: { $0.includes(component) }) else {
-                throw SigningError(.notCovered, "\(component.listed) is not covered")
-            }
-        }
         if let required = policy.coveredComponents {
-            for component in required where !plan.covers(component) {
+            for component in required where !plan.components.contains(component) {
                 throw SigningError(.notCovered, "\(component.listed) is not covered")
             }
             return
         }
+        var required = [RFC9421Fields.status]
         if let request = message.request {
-            for component in RFC9421Fields.requestCore { try requireDefault(component) }
-            if request.target.contains(ASCII.question) { try requireDefault(RFC9421Fields.query) }
-        } else {
-            try requireDefault(RFC9421Fields.status)
+            required = RFC9421Fields.requestCore
+            if request.target.contains(ASCII.question) { required.append(RFC9421Fields.query) }
+        }
+        for component in required where !plan.components.contains(where: { $0.includes(component) })
+        {
+            throw SigningError(.notCovered, "\(component.listed) is not covered")
         }
         // A body that will follow needs no coverage yet: its first uncovered byte is refused.
-        guard message.content == .expected || message.content.isEmpty || plan.coversContentDigest
+        guard
+            message.content == .expected || message.content.isEmpty
+                || plan.provesBody(checksRepresentation: false)
         else {
             throw SigningError(.notCovered, "content-digest is not covered")
         }

@@ -6,14 +6,10 @@ struct SaltedHMACSigner: Sendable {
     private let key: HMACKey
     private let keyID: String
     private let fields: [ComponentIdentifier]
-    /// The names of the signed values.
-    private let names: [String]
-    /// `;alg="hmac-sha256";created=`
-    private let algorithmParameter: [UInt8]
-    /// `;keyid="…"`
-    private let keyIDParameter: [UInt8]
-    /// `;fields="…"`
-    private let fieldsParameter: [UInt8]
+    /// The parameter `fields`.
+    private let fieldNames: String
+    /// The parameter `alg`.
+    private let algorithm: String
 
     /// The algorithm of the body's digest.
     var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
@@ -35,15 +31,8 @@ struct SaltedHMACSigner: Sendable {
                 .algorithmMismatch, "salted-hmac-v1: expected a key for HS256 or HS512")
         }
         self.fields = try Self.checked(options.coveredComponents ?? [])
-        self.names = SaltedHMACText.names(fields)
-        var parameter = Array(";alg=\"\(algorithm)\";created=".utf8)
-        self.algorithmParameter = parameter
-        parameter = Array(";keyid=".utf8)
-        parameter.append(quoted: key.id.utf8)
-        self.keyIDParameter = parameter
-        parameter = Array(";fields=".utf8)
-        parameter.append(quoted: fields.map(\.name).joined(separator: " ").utf8)
-        self.fieldsParameter = parameter
+        self.fieldNames = fields.map(\.name).joined(separator: " ")
+        self.algorithm = algorithm
     }
 
     /// Returns the list if it contains at most 256 fields, each once, and nothing else.
@@ -84,20 +73,20 @@ struct SaltedHMACSigner: Sendable {
         var value = Array("v1=:".utf8)
         value.reserveCapacity(256)
         Base64.append(tag.span, as: .standard, to: &value)
-        value.append(ASCII.colon)
-        value.append(contentsOf: algorithmParameter)
+        value.append(":;alg=")
+        value.append(quoted: algorithm.utf8)
+        value.append(";created=")
         value.append(decimal: created)
-        value.append(contentsOf: keyIDParameter)
+        value.append(";keyid=")
+        value.append(quoted: keyID.utf8)
         value.append(";nonce=")
         value.append(quoted: nonce.utf8)
         value.append(";salt=:")
         Base64.append(salt.span, as: .standard, to: &value)
-        value.append(ASCII.colon)
-        value.append(contentsOf: fieldsParameter)
+        value.append(":;fields=")
+        value.append(quoted: fieldNames.utf8)
         let field = SignableMessage.Field(known: SaltedHMACText.field, value: value)
         message.fields.append(field)
-        return MessageSigner.Result(
-            base: text.bytes, addedFields: [field], names: names,
-            values: text.values)
+        return MessageSigner.Result(text: text.signed, addedFields: [field])
     }
 }

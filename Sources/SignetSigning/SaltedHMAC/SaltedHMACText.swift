@@ -17,15 +17,8 @@ struct SaltedHMACText {
     /// The prefix of the salt when the salt's key is derived.
     private static let label = Array("salted-hmac-v1\0".utf8)
 
-    /// The components that every signature covers, in order.
-    static let core = [
-        RFC9421Fields.method, RFC9421Fields.authority, RFC9421Fields.path, RFC9421Fields.query,
-    ]
-
-    /// The text.
-    private(set) var bytes: [UInt8] = []
-    /// The ranges of method, authority, path, query, the fields' values and the digest in the text.
-    private(set) var values: [Range<Int>] = []
+    /// The text; its parts are method, authority, path, query, the fields and the digest.
+    private(set) var signed = SignedText()
 
     /// Creates the text of a message.
     ///
@@ -39,60 +32,52 @@ struct SaltedHMACText {
             throw SigningError(
                 .missingComponent, "found a response, expected a request for salted-hmac-v1")
         }
-        bytes.reserveCapacity(512)
-        values.reserveCapacity(fields.count + 5)
+        signed.bytes.reserveCapacity(512)
+        signed.names.reserveCapacity(fields.count + 5)
+        signed.values.reserveCapacity(fields.count + 5)
         append(keyID.utf8)
-        var decimal: [UInt8] = []
-        decimal.reserveCapacity(24)
-        decimal.append(decimal: created)
-        append(decimal)
+        append(String(created).utf8)
         append(nonce.utf8)
-        append(value: request.method.utf8)
+        append(request.method.utf8, as: "@method")
         var authority: [UInt8] = []
         try request.appendAuthority(to: &authority)
-        append(value: authority)
-        append(value: request.target[request.path])
-        append(value: request.query.map { request.target[$0] } ?? [])
+        append(authority, as: "@authority")
+        append(request.target[request.path], as: "@path")
+        append(request.query.map { request.target[$0] } ?? [], as: "@query")
         var index = FieldIndex(message.fields)
         for field in fields {
             guard let value = index.value(of: field.nameBytes) else {
                 throw SigningError(.missingComponent, "the message has no field \(field.name)")
             }
             append(field.nameBytes)
-            append(value: value)
+            append(value, as: field.name)
         }
         guard let sum = try message.content.digest(digest == .sha256 ? .sha256 : .sha512) else {
             throw SigningError(.bodyCut, "the covered body is incomplete")
         }
-        append(value: Base64.encodeBytes(sum.span, as: .standard))
+        append(Base64.encodeBytes(sum.span, as: .standard), as: "body-digest")
     }
 
     private mutating func append(_ part: some Collection<UInt8>) {
-        bytes.append(decimal: Int64(part.count))
-        bytes.append(ASCII.colon)
-        bytes.append(contentsOf: part)
-        bytes.append(ASCII.comma)
+        signed.bytes.append(decimal: Int64(part.count))
+        signed.bytes.append(ASCII.colon)
+        signed.bytes.append(contentsOf: part)
+        signed.bytes.append(ASCII.comma)
     }
 
-    private mutating func append(value part: some Collection<UInt8>) {
-        append(part)
-        values.append((bytes.count - 1 - part.count)..<(bytes.count - 1))
-    }
-
-    /// Returns the names of the values, in order.
-    static func names(_ fields: [ComponentIdentifier]) -> [String] {
-        core.map(\.name) + fields.map(\.name) + ["body-digest"]
+    private mutating func append(_ value: some Collection<UInt8>, as name: String) {
+        append(value)
+        let end = signed.bytes.count - 1
+        signed.names.append(name)
+        signed.values.append((end - value.count)..<end)
     }
 
     /// Returns the MAC of the text under a key and a salt.
     func tag(key: HMACKey, salt: [UInt8]) throws(SigningError) -> [UInt8] {
-        var label: [UInt8] = []
-        label.reserveCapacity(Self.label.count + salt.count)
-        label.append(contentsOf: Self.label)
-        label.append(contentsOf: salt)
+        let label = Self.label + salt
         return try convertingCryptoFailure { () throws(CryptoFailure) in
             let derived = try key.tag(of: label.span)
-            return try HMAC.tag(of: bytes.span, key: derived.span, using: key.algorithm)
+            return try HMAC.tag(of: signed.bytes.span, key: derived.span, using: key.algorithm)
         }
     }
 

@@ -7,17 +7,13 @@ extension Verifier {
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let (signature, key) = try checkSaltedHMACHead(message, now: now)
         let claims = signature.claims
-        let text = try SaltedHMACText(
-            of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
-            fields: signature.fields, digest: key.algorithm)
+        let text = try SaltedHMACText(of: message, signature: signature, digest: key.algorithm)
         let expected = try text.tag(key: key, salt: signature.salt)
         guard constantTimeEqual(signature.tag.span, expected.span) else {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
         let verified = VerifiedMessage(
-            scheme: scheme, claims: claims, base: text.bytes,
-            names: SaltedHMACText.names(signature.fields), values: text.values,
-            body: message.heldBody)
+            scheme: scheme, claims: claims, text: text.signed, body: message.heldBody)
         return (verified, claims)
     }
 
@@ -46,13 +42,21 @@ extension Verifier {
     /// Computes the text of a message, whether or not its signature is valid.
     func draftSaltedHMAC(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try SaltedHMACSignature(message)
+        let key = try key(signature.claims.keyID).signingHMACKey()
+        let text = try SaltedHMACText(of: message, signature: signature, digest: key.algorithm)
+        return Explanation.Draft(base: text.signed.bytes, parts: text.signed.parts)
+    }
+}
+
+extension SaltedHMACText {
+    /// Creates the text of a message with a signature.
+    fileprivate init(
+        of message: SignableMessage, signature: SaltedHMACSignature, digest: DigestAlgorithm
+    ) throws(SigningError) {
         let claims = signature.claims
-        let key = try self.key(claims.keyID).signingHMACKey()
-        let text = try SaltedHMACText(
+        try self.init(
             of: message, keyID: claims.keyID, created: claims.created, nonce: claims.nonce ?? "",
-            fields: signature.fields, digest: key.algorithm)
-        return Explanation.Draft(
-            base: text.bytes, names: SaltedHMACText.names(signature.fields), values: text.values)
+            fields: signature.fields, digest: digest)
     }
 }
 
@@ -80,7 +84,7 @@ struct SaltedHMACSignature {
             let keyID = try value.text(of: "keyid", in: member),
             let nonce = try value.text(of: "nonce", in: member),
             let list = try value.text(of: "fields", in: member),
-            case .bytes(let salt) = value.value(of: "salt", in: member)
+            case .bytes(let salt) = value.parameter("salt", in: member)?.value
         else {
             throw Self.malformed("expected alg, created, keyid, nonce, salt and fields, each once")
         }

@@ -51,26 +51,31 @@ struct CanonicalReader {
 
     private mutating func innerList() throws(SigningError) -> StructuredDictionary.Value? {
         let start = position
-        position += 1
-        if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
-        while true {
-            guard bareItem() != nil, try parameters() != nil else { return nil }
-            if consume(ASCII.rightParenthesis) { return .innerList(start..<position) }
-            guard consume(ASCII.space) else { return nil }
+        guard consume(ASCII.leftParenthesis) else { return nil }
+        while !consume(ASCII.rightParenthesis) {
+            guard try item(of: start) != nil else { return nil }
         }
+        return .innerList(start..<position)
     }
 
     /// Returns the items of the inner list at the position, or nil if there isn't one.
     mutating func items() throws(SigningError) -> [StructuredDictionary.Item]? {
         var items: [StructuredDictionary.Item] = []
+        let start = position
         guard consume(ASCII.leftParenthesis) else { return nil }
         while !consume(ASCII.rightParenthesis) {
-            guard items.isEmpty || consume(ASCII.space), let value = bareItem(),
-                let parameters = try parameters()
-            else { return nil }
-            items.append(StructuredDictionary.Item(value: value, parameters: parameters))
+            guard let item = try item(of: start) else { return nil }
+            items.append(item)
         }
         return items
+    }
+
+    /// Returns the next item of the inner list that starts at a position.
+    private mutating func item(of list: Int) throws(SigningError) -> StructuredDictionary.Item? {
+        guard position == list + 1 || consume(ASCII.space), let value = bareItem(),
+            let parameters = try parameters()
+        else { return nil }
+        return StructuredDictionary.Item(value: value, parameters: parameters)
     }
 
     private mutating func parameters() throws(SigningError) -> [StructuredDictionary.Parameter]? {
@@ -101,7 +106,7 @@ struct CanonicalReader {
         let start = position
         guard position < text.count, text[position].isLowercaseLetter || text[position] == 0x2A
         else { return nil }
-        while position < text.count, text[position].isKey { position += 1 }
+        skip(while: \.isKey)
         return start..<position
     }
 
@@ -141,14 +146,7 @@ struct CanonicalReader {
     private mutating func bytes() -> StructuredDictionary.Value? {
         position += 1
         let start = position
-        while position < text.count, text[position] != ASCII.colon {
-            let byte = text[position]
-            guard
-                byte.isLetterOrDigit || byte == 0x2B || byte == ASCII.slash
-                    || byte == ASCII.equals
-            else { return nil }
-            position += 1
-        }
+        skip { $0.isLetterOrDigit || $0 == 0x2B || $0 == ASCII.slash || $0 == ASCII.equals }
         guard consume(ASCII.colon) else { return nil }
         return .bytes(start..<(position - 1))
     }
@@ -162,11 +160,9 @@ struct CanonicalReader {
             position += 1
         }
         let count = position - start
-        guard count > 0, count == 1 || text[start] != ASCII.zero, !(isNegative && value == 0)
+        guard count > 0, count == 1 || text[start] != ASCII.zero, !(isNegative && value == 0),
+            position == text.count || !(text[position].isDigit || text[position] == ASCII.dot)
         else { return nil }
-        if position < text.count, text[position].isDigit || text[position] == ASCII.dot {
-            return nil
-        }
         return .integer(isNegative ? -value : value)
     }
 
@@ -177,12 +173,12 @@ struct CanonicalReader {
     }
 
     private mutating func token() -> StructuredDictionary.Value? {
-        while position < text.count {
-            let byte = text[position]
-            guard byte.isToken || byte == ASCII.colon || byte == ASCII.slash else { break }
-            position += 1
-        }
+        skip { $0.isToken || $0 == ASCII.colon || $0 == ASCII.slash }
         return .other
+    }
+
+    private mutating func skip(while isAllowed: (UInt8) -> Bool) {
+        while position < text.count, isAllowed(text[position]) { position += 1 }
     }
 
     private mutating func consume(_ byte: UInt8) -> Bool {

@@ -85,7 +85,7 @@ struct StructuredDictionary: Sendable {
 
     /// Whether the bytes in a range are equal to others.
     func matches(_ range: Range<Int>, bytes: [UInt8]) -> Bool {
-        text[range].elementsEqual(bytes)
+        constantTimeEqual(text.span.extracting(range), bytes.span)
     }
 
     /// Decodes base64 in a range. Returns nil if it isn't canonical.

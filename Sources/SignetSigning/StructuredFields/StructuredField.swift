@@ -74,8 +74,7 @@ struct StructuredField {
     }
 
     private static func requireFewMembers(in text: [UInt8], field: String) throws(SigningError) {
-        var count = 0
-        for byte in text where byte == ASCII.comma || byte == ASCII.semicolon { count += 1 }
+        let count = text.count { $0 == ASCII.comma || $0 == ASCII.semicolon }
         guard count <= maximumCount else {
             throw malformed(field: field, "expected at most \(maximumCount) members and parameters")
         }

@@ -35,7 +35,7 @@ extension DumpFile {
             throw VaultError(
                 .malformedInput, "found the same old and new versions; ratchet only at an upgrade")
         }
-        var file = try Self.mapping { () throws(KeyError) in try LockedKeyFile(keyFile) }
+        var file = try Self.mapping(try LockedKeyFile(keyFile))
         let found = try SealedDump(contentsOf: path)
         if found.binding == new,
             let forgotten = try Ratchet.previousID(of: found, in: file.set, for: new)
@@ -54,7 +54,7 @@ extension DumpFile {
                 // root of the dump before it is about to be removed.
                 return .to(opened.dump, under: try keys.root(of: found), of: keys, from: opened)
             }
-            try Self.mapping { () throws(KeyError) in try file.remove(forgotten) }
+            try Self.mapping(try file.remove(forgotten))
             return (opened, forgotten)
         }
         var forgotten = ""
@@ -75,15 +75,13 @@ extension DumpFile {
                 try requireNoOthers(under: forgotten, than: opened, in: current)
             }
             let next = try Ratchet.root(after: keys.root(of: opened.dump), as: id, for: new)
-            try Self.mapping { () throws(KeyError) in
-                try file.add(root: next.bytes, as: id, beside: forgotten)
-            }
+            try Self.mapping(try file.add(root: next.bytes, as: id, beside: forgotten))
             let newKeys = VaultKeys.keys(file.set)
             let root = try newKeys.root(named: id, scheme: .root)
             return try current.resealed(
                 opened, as: opened.sealedTail, under: root, of: newKeys, for: new, at: now)
         }
-        try Self.mapping { () throws(KeyError) in try file.remove(forgotten) }
+        try Self.mapping(try file.remove(forgotten))
         return (opened, forgotten)
     }
 
@@ -118,7 +116,7 @@ extension DumpFile {
     }
 
     fileprivate static func mapping<Result: ~Copyable>(
-        _ work: () throws(KeyError) -> Result
+        _ work: @autoclosure () throws(KeyError) -> Result
     ) throws(VaultError) -> Result {
         do throws(KeyError) {
             return try work()
@@ -144,12 +142,7 @@ enum Ratchet {
         after root: DumpRoot, as id: String, for binding: VersionBinding
     ) throws(VaultError) -> SecretBytes {
         var info = LengthPrefixed(label: "signet1 ratchet")
-        for part in [
-            root.id, id, binding.app.id, binding.app.version, binding.system.id,
-            binding.system.version,
-        ] {
-            info.append(part)
-        }
+        for part in [root.id, id] + binding.parts { info.append(part) }
         return try root.derive(salt: [], info: info.bytes, count: 32)
     }
 
@@ -170,10 +163,7 @@ enum Ratchet {
         guard dump.header.scheme == .root, let current = set[dump.keyID] else { return nil }
         for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
             let next = try root(after: .key(key), as: current.id, for: binding)
-            let isPrevious = try DumpFile.mapping { () throws(KeyError) in
-                try current.isVaultRoot(next.bytes)
-            }
-            if isPrevious { return key.id }
+            if try DumpFile.mapping(try current.isVaultRoot(next.bytes)) { return key.id }
         }
         return nil
     }

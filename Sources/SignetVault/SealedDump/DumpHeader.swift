@@ -36,7 +36,7 @@ struct DumpHeader: Sendable, Hashable {
         self.commitment = (0..<commitment.count).map { commitment[$0] }
         self.binding = binding
         var kid = Array(scheme.rawValue.utf8)
-        let names = Self.names(in: binding).map { Array($0.utf8) }
+        let names = binding.parts.map { Array($0.utf8) }
         for part in [Array(keyID.utf8), salt, self.commitment] + names {
             kid.append(UInt8(ascii: "."))
             Base64.append(part.span, as: .url, to: &kid)
@@ -48,22 +48,15 @@ struct DumpHeader: Sendable, Hashable {
     ///
     /// - Throws: `malformed-dump` if the text isn't of this form, or a part isn't canonical.
     init(parsing kid: [UInt8]) throws(VaultError) {
-        var parts: [Range<Int>] = []
-        parts.reserveCapacity(8)
-        var start = 0
-        for index in kid.indices where kid[index] == UInt8(ascii: ".") {
-            parts.append(start..<index)
-            start = index + 1
-        }
-        parts.append(start..<kid.count)
+        let parts = kid.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 8,
-            let scheme = Scheme(rawValue: String(decoding: kid[parts[0]], as: UTF8.self))
+            let scheme = Scheme(rawValue: String(decoding: parts[0], as: UTF8.self))
         else {
             throw VaultError(
                 .malformedDump, "\"kid\": expected signet1 or signet1p and seven more parts")
         }
-        let salt = try Self.bytes(of: parts[2], in: kid, named: "salt")
-        let commitment = try Self.bytes(of: parts[3], in: kid, named: "commitment")
+        let salt = try Self.bytes(parts[2], named: "salt")
+        let commitment = try Self.bytes(parts[3], named: "commitment")
         guard salt.count == Self.saltByteCount, commitment.count == Self.commitmentByteCount else {
             throw VaultError(
                 .malformedDump,
@@ -71,16 +64,15 @@ struct DumpHeader: Sendable, Hashable {
                     + "\(commitment.count) bytes, expected 32 each")
         }
         self.scheme = scheme
-        self.keyID = try Self.text(of: parts[1], in: kid, named: "the key's id")
+        self.keyID = try Self.text(parts[1], named: "the key's id")
         self.salt = salt
         self.commitment = commitment
+        let names = try zip(parts[4...], VersionBinding.partNames).map {
+            part, name throws(VaultError) in try Self.text(part, named: name)
+        }
         self.binding = VersionBinding(
-            app: .init(
-                id: try Self.text(of: parts[4], in: kid, named: "the app's id"),
-                version: try Self.text(of: parts[5], in: kid, named: "the app's version")),
-            system: .init(
-                id: try Self.text(of: parts[6], in: kid, named: "the system's id"),
-                version: try Self.text(of: parts[7], in: kid, named: "the system's version")))
+            app: .init(id: names[0], version: names[1]),
+            system: .init(id: names[2], version: names[3]))
         self.kid = kid
     }
 
@@ -90,27 +82,23 @@ struct DumpHeader: Sendable, Hashable {
     static func info(keyID: String, binding: VersionBinding) -> [UInt8] {
         var info = LengthPrefixed(label: "signet1 dump dir+A256GCM")
         info.append(keyID)
-        for name in names(in: binding) { info.append(name) }
+        for name in binding.parts { info.append(name) }
         return info.bytes
     }
 
-    private static func names(in binding: VersionBinding) -> [String] {
-        [binding.app.id, binding.app.version, binding.system.id, binding.system.version]
-    }
-
     private static func bytes(
-        of part: Range<Int>, in kid: [UInt8], named name: StaticString
+        _ part: ArraySlice<UInt8>, named name: String
     ) throws(VaultError) -> [UInt8] {
-        guard let bytes = Base64.decode(kid.span.extracting(part), from: .url) else {
+        guard let bytes = Base64.decode(part.span, from: .url) else {
             throw VaultError(.malformedDump, "\"kid\": \(name) is not canonical base64url")
         }
         return bytes
     }
 
     private static func text(
-        of part: Range<Int>, in kid: [UInt8], named name: StaticString
+        _ part: ArraySlice<UInt8>, named name: String
     ) throws(VaultError) -> String {
-        let bytes = try bytes(of: part, in: kid, named: name)
+        let bytes = try bytes(part, named: name)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw VaultError(.malformedDump, "\"kid\": \(name) is not UTF-8")
         }

@@ -25,16 +25,9 @@ struct DumpPlaintext: Sendable {
     static func tail(
         values: JSONObject, origins: JSONObject, changed: [String] = []
     ) -> [UInt8] {
-        var tail = Array(#""values":"#.utf8)
-        tail += JSONValue.object(values).serialized()
-        tail += Array(#","origins":"#.utf8)
-        tail += JSONValue.object(origins).serialized()
-        if !changed.isEmpty {
-            tail += Array(#","changed":"#.utf8)
-            tail += JSONValue.array(changed.map(JSONValue.string)).serialized()
-        }
-        tail.append(UInt8(ascii: "}"))
-        return tail
+        var members: JSONObject = ["values": .object(values), "origins": .object(origins)]
+        if !changed.isEmpty { members["changed"] = .array(changed.map(JSONValue.string)) }
+        return Array(JSONValue.object(members).serialized().dropFirst())
     }
 
     /// Returns the plaintext's bytes. `tail` comes from `tail(values:origins:)`.
@@ -43,24 +36,18 @@ struct DumpPlaintext: Sendable {
     ) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(tail.count + 256)
-        func add(_ text: StaticString) { bytes.append(contentsOf: text.description.utf8) }
-        func add(_ identity: VersionBinding.Identity) {
-            add(#"{"id":"#)
-            bytes.append(contentsOf: JSONValue.string(identity.id).serialized())
-            add(#","version":"#)
-            bytes.append(contentsOf: JSONValue.string(identity.version).serialized())
-            add("}")
+        func add(_ text: String, string: String) {
+            bytes += text.utf8
+            bytes += JSONValue.string(string).serialized()
         }
-        add(#"{"app":"#)
-        add(binding.app)
-        add(#","system":"#)
-        add(binding.system)
-        add(#","sequence":"#)
-        bytes.append(contentsOf: String(sequence).utf8)
-        add(#","sealedAt":""#)
-        bytes.append(contentsOf: sealedAt.utf8)
-        add("\",")
-        bytes.append(contentsOf: tail)
+        add(#"{"app":{"id":"#, string: binding.app.id)
+        add(#","version":"#, string: binding.app.version)
+        add(#"},"system":{"id":"#, string: binding.system.id)
+        add(#","version":"#, string: binding.system.version)
+        bytes += "},\"sequence\":\(sequence),".utf8
+        add(#""sealedAt":"#, string: sealedAt)
+        bytes.append(UInt8(ascii: ","))
+        bytes += tail
         return bytes
     }
 
@@ -75,7 +62,7 @@ struct DumpPlaintext: Sendable {
             throw Self.tampered("is not strict JSON")
         }
         let members = reader.members(of: reader.root)
-        func member(_ name: StaticString) throws(VaultError) -> JSONReader.Element {
+        func member(_ name: String) throws(VaultError) -> JSONReader.Element {
             guard
                 let member = members.first(where: { reader.isString($0.name, equalTo: name) })
             else { throw Self.tampered("does not have the expected members") }
@@ -88,8 +75,8 @@ struct DumpPlaintext: Sendable {
         }
         let values = try member("values")
         let origins = try member("origins")
-        guard Self.identity(binding.app, equals: try member("app"), in: reader),
-            Self.identity(binding.system, equals: try member("system"), in: reader)
+        guard reader.value(try member("app")) == binding.app.json,
+            reader.value(try member("system")) == binding.system.json
         else { throw Self.tampered("has other versions than its header") }
         guard let sequence = reader.number(try member("sequence"))?.int64, sequence >= 1 else {
             throw Self.tampered("does not have a sequence of at least 1")
@@ -126,39 +113,15 @@ struct DumpPlaintext: Sendable {
     private static func everyValue(
         of values: JSONReader.Element, hasOriginIn origins: JSONReader.Element, reader: JSONReader
     ) -> Bool {
-        guard reader.memberCount(of: values) == reader.memberCount(of: origins),
-            reader.allMembers(
-                of: origins,
-                { _, origin in
-                    reader.isString(origin, equalTo: "defaults")
-                        || reader.isString(origin, equalTo: "launch")
-                        || reader.isString(origin, equalTo: "fetched")
-                })
-        else { return false }
-        if reader.haveSameNames(values, origins) { return true }
-        // Both have the same number of names, without duplicates, so one direction is enough.
+        let origins = reader.members(of: origins)
         let names = Set(
             reader.members(of: values).compactMap { reader.string($0.name).map(ByteName.init) })
-        return reader.allMembers(of: origins) { name, _ in
-            reader.string(name).map { names.contains(ByteName($0)) } ?? false
-        }
-    }
-
-    /// Returns whether an element is an object of exactly this id and version.
-    private static func identity(
-        _ identity: VersionBinding.Identity, equals element: JSONReader.Element,
-        in reader: JSONReader
-    ) -> Bool {
-        let members = reader.members(of: element)
-        // Names are unique, so an object of two members can't have any other.
-        return members.count == 2
-            && members.contains {
-                reader.isString($0.name, equalTo: "id")
-                    && reader.isString($0.value, equalTo: identity.id)
-            }
-            && members.contains {
-                reader.isString($0.name, equalTo: "version")
-                    && reader.isString($0.value, equalTo: identity.version)
+        // Both have the same number of names, without duplicates, so one direction is enough.
+        return names.count == origins.count
+            && origins.allSatisfy { name, origin in
+                ConfigurationOrigin.allCases.contains {
+                    reader.isString(origin, equalTo: $0.rawValue)
+                } && reader.string(name).map { names.contains(ByteName($0)) } ?? false
             }
     }
 
@@ -171,7 +134,7 @@ struct DumpPlaintext: Sendable {
         else { return false }
         var rest = bytes[19...]
         if rest.first == UInt8(ascii: ".") {
-            let fraction = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+            let fraction = rest.dropFirst().prefix(while: isDigit)
             guard !fraction.isEmpty else { return false }
             rest = rest.dropFirst(1 + fraction.count)
         }
@@ -184,7 +147,7 @@ struct DumpPlaintext: Sendable {
         let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         return parts.count == limits.count
             && zip(parts, limits).allSatisfy { part, limit in
-                part.count == 2 && part.allSatisfy { (0x30...0x39).contains($0) }
+                part.count == 2 && part.allSatisfy(isDigit)
                     && Int(String(decoding: part, as: UTF8.self))! <= limit
             }
     }

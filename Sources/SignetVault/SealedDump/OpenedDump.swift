@@ -64,17 +64,14 @@ extension GlobalConfiguration {
         restoring opened: OpenedDump, schema: Schema,
         requiring keys: repeat ConfigurationKey<each Value, Public>
     ) throws(VaultError) {
-        var settings = [Setting](repeating: Setting(), count: schema.rules.count)
-        var problems: [VaultError] = []
+        var merge = ConfigurationMerge(schema: schema)
         for (name, value) in opened.values {
             guard let origin = opened.origins[name]?.string.flatMap(ConfigurationOrigin.init)
             else { continue }
             let entry = ConfigurationInput.Entry(
                 name: name, value: value, place: "the dump (\(origin.rawValue))")
-            Self.set(entry, from: origin, into: &settings, schema: schema, problems: &problems)
+            merge.set(entry, from: origin)
         }
-        if let error = VaultError(joining: problems) { throw error }
-        try self.init(
-            schema: schema, settings: settings, required: RequiredKey.all(repeat each keys))
+        try self.init(merge, required: RequiredKey.all(repeat each keys))
     }
 }

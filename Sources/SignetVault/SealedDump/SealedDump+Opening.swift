@@ -101,17 +101,14 @@ extension SealedDump {
         accepting older: [String]
     ) throws(VaultError) {
         let (found, running) = (dump.version, running.version)
-        if sameBytes(found, running) { return }
+        let order = VersionOrder.of(found, against: running)
+        if order == .same { return }
         let both = "the dump is of \(kind) \(quoted(found)), expected \(quoted(running))"
-        switch VersionOrder.of(found, against: running) {
-        case .same: return
-        case .newer: throw VaultError(.newerVersion, "\(both); a newer one is never opened")
-        case .older, .unordered:
-            if older.contains(where: { sameBytes($0, found) }) { return }
+        if order == .newer {
+            throw VaultError(.newerVersion, "\(both); a newer one is never opened")
         }
-        throw VaultError(
-            VersionOrder.of(found, against: running) == .older ? .olderVersion : .otherVersion, both
-        )
+        if older.contains(where: { sameBytes($0, found) }) { return }
+        throw VaultError(order == .older ? .olderVersion : .otherVersion, both)
     }
 
     // MARK: - Cryptography
@@ -149,18 +146,11 @@ extension VaultError {
     package init(_ error: KeyError) {
         let code: Code =
             switch error.code {
-            case .unknownKey: .unknownKey
-            case .keyRevoked: .keyRevoked
-            case .keyExpired: .keyExpired
-            case .keyNotYetValid: .keyNotYetValid
-            case .keyFilePermissions: .keyFilePermissions
-            case .wrongKeyUse: .wrongKeyUse
-            case .cryptoFailed: .cryptoFailed
             case .unreadable: .unreadableFile
             case .unwritable: .unwritableFile
-            case .fileBusy: .fileBusy
             case .keyExists: .malformedInput
-            default: .malformedKeys
+            case .invalidID, .fileExists, .noTerminal: .malformedKeys
+            default: Code(error.code.value)  // has the same name in both modules
             }
         self.init(code, error.message)
     }

@@ -1,7 +1,6 @@
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
 
 extension SealedDump {
     /// Reads a dump from a file.
@@ -9,12 +8,7 @@ extension SealedDump {
     /// - Parameter path: A file or a pipe; nil or `-` is standard input.
     /// - Throws: `unreadable-file`, or `malformed-dump`.
     public init(contentsOf path: String?) throws(VaultError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try InputFile.read(path, limit: Self.sizeLimit)
-        } catch {
-            throw VaultError(.unreadableFile, "\(error)")
-        }
+        let bytes = try VaultError.reading(path, limit: Self.sizeLimit)
         do {
             try self.init(parsing: bytes)
         } catch {
@@ -89,7 +83,6 @@ extension SealedDump {
 
     private static func header(decoding encoded: [UInt8]) throws(VaultError) -> DumpHeader {
         let json = try decode(0..<encoded.count, of: encoded, named: "the header")
-        if let kid = kid(inUsualHeader: json) { return try DumpHeader(parsing: kid) }
         let value: JSONValue
         do {
             value = try JSONValue(parsing: json, maximumDepth: 2)
@@ -110,35 +103,11 @@ extension SealedDump {
         return try DumpHeader(parsing: Array(kid.utf8))
     }
 
-    /// The header that Signet writes, before and after the `kid`.
-    private static let headerStart = Array(
-        #"{"alg":"dir","enc":"A256GCM","typ":"signet-dump","cty":"application/json","kid":""#.utf8)
-    private static let headerEnd = Array("\"}".utf8)
-
-    /// Returns the `kid` of a header that is byte for byte as Signet writes it. Returns nil for any
-    /// other header, which must be read as JSON.
-    private static func kid(inUsualHeader json: [UInt8]) -> [UInt8]? {
-        guard json.count > headerStart.count + headerEnd.count,
-            json[..<headerStart.count].elementsEqual(headerStart),
-            json[(json.count - headerEnd.count)...].elementsEqual(headerEnd)
-        else { return nil }
-        let kid = json[headerStart.count..<(json.count - headerEnd.count)]
-        // No character that JSON escapes or that ends a string.
-        let isPlain = kid.allSatisfy { byte in
-            byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"")
-                && byte != UInt8(ascii: "\\")
-        }
-        return isPlain ? Array(kid) : nil
-    }
-
     /// Returns the JSON of a header, its members in the usual order.
     static func json(of header: DumpHeader) -> [UInt8] {
-        var json: [UInt8] = []
-        json.reserveCapacity(headerStart.count + header.kid.count + headerEnd.count)
-        json += headerStart
-        json += header.kid  // base64url and dots: nothing to escape
-        json += headerEnd
-        return json
+        let start =
+            #"{"alg":"dir","enc":"A256GCM","typ":"signet-dump","cty":"application/json","kid":""#
+        return Array(start.utf8) + header.kid + Array("\"}".utf8)  // nothing in it to escape
     }
 
     private static func decode(

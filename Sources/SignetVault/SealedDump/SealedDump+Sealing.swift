@@ -18,9 +18,9 @@ extension GlobalConfiguration {
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        try seal(
-            with: key, for: binding, sequence: sequence, now: now ?? UnixTime.now(),
-            salt: SealedDump.newSalt())
+        try SealedDump(
+            tail: sealedTail, sequence: sequence, with: .key(key), for: binding,
+            now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
     }
 
     /// Seals the whole configuration under a root of a key set or a passphrase.
@@ -43,26 +43,13 @@ extension GlobalConfiguration {
             tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID), for: binding,
             now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
     }
-
-    /// Seals with a given salt, which must never be used twice.
-    func seal(
-        with key: Key, for binding: VersionBinding, sequence: Int64, now: Int64, salt: [UInt8]
-    ) throws(VaultError) -> SealedDump {
-        try SealedDump(
-            tail: sealedTail, sequence: sequence, with: .key(key), for: binding, now: now,
-            salt: salt)
-    }
 }
 
 extension SealedDump {
     /// Returns a random salt for one dump. The dump's content key and nonce are derived from the
     /// root and this salt.
     static func newSalt() throws(VaultError) -> [UInt8] {
-        do {
-            return try RandomBytes.bytes(DumpHeader.saltByteCount)
-        } catch {
-            throw VaultError(error)
-        }
+        try VaultError.converting(crypto: try RandomBytes.bytes(DumpHeader.saltByteCount))
     }
 
     /// Seals values and origins.

@@ -61,10 +61,8 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
         [
             "format": .string(header.scheme.rawValue),
             "keyID": .string(keyID),
-            "app": ["id": .string(binding.app.id), "version": .string(binding.app.version)],
-            "system": [
-                "id": .string(binding.system.id), "version": .string(binding.system.version),
-            ],
+            "app": binding.app.json,
+            "system": binding.system.json,
             "kid": .string(kid),
             "plaintextBytes": .number(JSONNumber(plaintextByteCount)),
             "bytes": .number(JSONNumber(bytes.count)),

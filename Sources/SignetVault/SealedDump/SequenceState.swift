@@ -104,11 +104,8 @@ struct SequenceState: Sendable {
         var info = LengthPrefixed(label: "signet1 state")
         info.append(root.id)
         let key = try root.derive(salt: salt, info: info.bytes, count: 32)
-        do {
-            return try HMAC.tag(of: text.bytes.span, key: key.bytes, using: .sha256)
-        } catch {
-            throw VaultError(error)
-        }
+        return try VaultError.converting(
+            crypto: try HMAC.tag(of: text.bytes.span, key: key.bytes, using: .sha256))
     }
 
     // MARK: - The file's text

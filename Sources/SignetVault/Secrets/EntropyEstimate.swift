@@ -11,49 +11,38 @@
 /// The thresholds are experimental. They detect base64 of 18 random bytes or more in 99 of 100
 /// cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
 /// They accept names of programs in camel case or with dashes, underscores or slashes.
-struct EntropyEstimate {
+enum EntropyEstimate {
     private enum Kind { case lower, upper, digit }
 
-    private let count: Int
-    private let digits: Int
-    private let uppers: Int
-    private let isHexadecimal: Bool
-    private let differentDigits: Int
-    /// Shannon entropy in bits per character.
-    private let entropy: Double
-    /// The share of neighbours of different kinds, not counting an upper-case before a lower-case
-    /// letter.
-    private let changes: Double
-    /// The share of vowels among the letters.
-    private let vowels: Double
-
-    /// Measures a token. Returns nil if it's short or clearly made of words.
-    init?(_ token: some BidirectionalCollection<UInt8>) {
-        let text = token.filter { Self.kind($0) != nil }
-        guard text.count >= 20, Self.count(outsideWords: token) >= 18 else { return nil }
-        let kinds = text.compactMap(Self.kind)
-        count = text.count
-        digits = kinds.count { $0 == .digit }
-        uppers = kinds.count { $0 == .upper }
-        isHexadecimal = text.allSatisfy { Self.kind($0) == .digit || ($0 | 0x20) <= 0x66 }
-        differentDigits = Set(text.map { Self.kind($0) == .digit ? $0 : $0 | 0x20 }).count
+    /// Returns whether a token is more likely a key than a name: false if it's short or clearly made
+    /// of words.
+    static func looksRandom(_ token: some BidirectionalCollection<UInt8>) -> Bool {
+        let text = token.filter { kind($0) != nil }
+        let count = text.count
+        guard count >= 20, self.count(outsideWords: token) >= 18 else { return false }
+        let kinds = text.compactMap(kind)
+        let digits = kinds.count { $0 == .digit }
+        if digits == count { return false }
+        if text.allSatisfy({ kind($0) == .digit || ($0 | 0x20) <= 0x66 }) {
+            let differentDigits = Set(text.map { kind($0) == .digit ? $0 : $0 | 0x20 }).count
+            return count >= 32 && digits > 0 && differentDigits >= 8
+        }
         var frequencies: [UInt8: Double] = [:]
         for byte in text { frequencies[byte, default: 0] += 1 }
         let total = Double(count)
-        entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
+        // Shannon entropy in bits per character.
+        let entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
+        // The share of neighbours of different kinds, not counting an upper-case before a lower-case
+        // letter.
         let changed = zip(kinds, kinds.dropFirst()).count { left, right in
             left != right && !(left == .upper && right == .lower)
         }
-        changes = Double(changed) / Double(count - 1)
-        let letters = text.filter { Self.kind($0) != .digit }
+        let changes = Double(changed) / Double(count - 1)
+        // The share of vowels among the letters.
+        let letters = text.filter { kind($0) != .digit }
         let found = letters.count { "aeiou".utf8.contains($0 | 0x20) }
-        vowels = letters.isEmpty ? 1 : Double(found) / Double(letters.count)
-    }
-
-    /// Whether the token is more likely a key than a name.
-    var looksRandom: Bool {
-        if digits == count { return false }
-        if isHexadecimal { return count >= 32 && digits > 0 && differentDigits >= 8 }
+        let vowels = Double(found) / Double(letters.count)
+        let uppers = kinds.count { $0 == .upper }
         if count >= 40, entropy >= 4.7 { return true }
         if count >= 32, entropy >= 4.5, changes >= 0.2 { return true }
         if entropy >= 3.5, digits + uppers >= 4, changes >= (digits > 0 ? 0.2 : 0.3) { return true }

@@ -1,10 +1,12 @@
+internal import SignetBase
+
 /// Recognises formats of text and bytes that look random: pins, UUIDs, hashes, certificates and
 /// keys.
 enum KnownFormats {
     /// Returns whether a text is a pin: `sha256/` and the base64 of 32 bytes.
     static func isPin(_ text: ArraySlice<UInt8>) -> Bool {
         text.count == 51 && text.starts(with: "sha256/".utf8) && text.last == UInt8(ascii: "=")
-            && text.dropFirst(7).dropLast().allSatisfy(isBase64)
+            && text.dropFirst(7).dropLast().allSatisfy(base64Bytes.contains)
     }
 
     /// Returns whether a text is a UUID (RFC 9562): hexadecimal digits in groups of 8, 4, 4, 4 and
@@ -27,7 +29,9 @@ enum KnownFormats {
             }
             let other = text.suffix(name.utf8.count + 1 + base64)
             if other.starts(with: "\(name)-".utf8), other.dropFirst(7).count == base64,
-                other.dropFirst(7).allSatisfy({ isBase64($0) || $0 == UInt8(ascii: "=") })
+                other.dropFirst(7).allSatisfy({
+                    base64Bytes.contains($0) || $0 == UInt8(ascii: "=")
+                })
             {
                 return text[..<other.startIndex]
             }
@@ -90,12 +94,7 @@ enum KnownFormats {
         return (bytes[bytes.startIndex], bytes[position..<(position + count)], position + count)
     }
 
-    private static func isHex(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
-    }
+    private static func isHex(_ byte: UInt8) -> Bool { hexDigit(byte) != nil }
 
-    private static func isBase64(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
-            || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-    }
+    private static let base64Bytes = ASCIISet(lettersDigitsAnd: "+/")
 }

@@ -123,7 +123,7 @@ struct SecretDetector {
         if Self.isJWT(piece) { return add(.likely("a JSON Web Token")) }
         if SecretPatterns.isAssignment(piece) { add(.likely("a password or key after its name")) }
         let piece = KnownFormats.removingHash(from: piece)
-        for token in piece.split(whereSeparator: { !Self.isTokenByte($0) }) {
+        for token in piece.split(whereSeparator: { !Self.tokenBytes.contains($0) }) {
             inspect(token: token, depth: depth)
             if isDone { return }
         }
@@ -150,7 +150,7 @@ struct SecretDetector {
         // Measure a long token in pieces, so that a secret in it isn't hidden by the average.
         var rest = token
         while !rest.isEmpty {
-            if EntropyEstimate(rest.prefix(2048))?.looksRandom == true {
+            if EntropyEstimate.looksRandom(rest.prefix(2048)) {
                 return add(.likely("long high-entropy text"))
             }
             rest = rest.dropFirst(2048)
@@ -174,7 +174,7 @@ struct SecretDetector {
     /// 7519, section 3).
     private static func isJWT(_ piece: ArraySlice<UInt8>) -> Bool {
         guard let begin = piece.firstPosition(of: "eyJ") else { return false }
-        return piece[begin...].prefix { isTokenByte($0) || $0 == UInt8(ascii: ".") }
+        return piece[begin...].prefix { tokenBytes.contains($0) || $0 == UInt8(ascii: ".") }
             .split(separator: UInt8(ascii: ".")).count >= 3
     }
 
@@ -200,10 +200,7 @@ struct SecretDetector {
         isSpace(byte) || ",;\"'`<>".utf8.contains(byte)
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
-            || "+/_=-".utf8.contains(byte)
-    }
+    private static let tokenBytes = ASCIISet(lettersDigitsAnd: "+/_=-")
 }
 
 extension ArraySlice<UInt8> {
@@ -211,14 +208,8 @@ extension ArraySlice<UInt8> {
     func firstPosition(of text: String) -> Int? {
         let pattern = Array(text.utf8)
         guard count >= pattern.count else { return nil }
-        var position = startIndex
-        let last = endIndex - pattern.count
-        while position <= last {
-            if self[position] == pattern[0], self[position...].starts(with: pattern) {
-                return position
-            }
-            position += 1
+        return (startIndex...(endIndex - pattern.count)).first { position in
+            self[position] == pattern[0] && self[position...].starts(with: pattern)
         }
-        return nil
     }
 }

@@ -174,17 +174,17 @@ import Testing
     }
 
     /// The source's own call is the same one as the call that waits for the source.
-    @Test(arguments: [LaunchPolicy.join, .refuse, .replace])
-    func aSourcesOwnCallIsAnotherOne(_ policy: LaunchPolicy) async throws {
+    @Test(arguments: [DuplicatePolicy.join, .refuse, .replace])
+    func aSourcesOwnCallIsAnotherOne(_ policy: DuplicatePolicy) async throws {
         struct Renewing: CredentialSource {
             let system: NetworkSystem
-            let policy: LaunchPolicy
+            let policy: DuplicatePolicy
             func credential(
                 replacing old: Credential?, for call: CallIdentity
             ) async throws -> Credential {
                 var options = CallOptions()
                 options.credentials = self
-                options.launch = policy
+                options.duplicates = policy
                 _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: options)
                 return .bearer("1")
             }
@@ -192,7 +192,7 @@ import Testing
         let engine = TokenEngine(accepts: true)
         let system = try await Pipeline.system(engine)
         let code = await Self.call(system, Renewing(system: system, policy: policy)) {
-            $0.launch = policy
+            $0.duplicates = policy
         }
         #expect(code == nil)
         #expect(engine.tokens == ["-", "Bearer 1"])

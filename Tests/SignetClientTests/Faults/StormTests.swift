@@ -234,7 +234,7 @@ import Testing
     @Test(.features("002-09")) func aValueThatCannotBeMadeIsAFailure() async throws {
         struct Order: RESTEndpoint {
             var service: Service { "a" }
-            var verb: HTTPRequest.Method { .get }
+            var httpMethod: HTTPRequest.Method { .get }
             var path: PathTemplate { "/order" }
             func success(from response: UnboxedResponse) throws -> Int { throw Failure() }
         }
@@ -271,7 +271,7 @@ import Testing
             var options = CallOptions(tags: ["all"])
             switch number % 5 {
             case 0: break
-            case 1: options.launch = .join
+            case 1: options.duplicates = .join
             case 2: options.credentials = Slow(hold: hold)
             case 3:
                 options.interceptors = [

@@ -7,7 +7,8 @@ internal import Synchronization
 /// An HTTP engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
 ///
 /// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, trailers,
-/// and CAs of a single host. It follows no redirect and undoes no content coding.
+/// CAs of a single host, and a time for connecting that is shorter than its own. It follows no redirect
+/// and undoes no content coding.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -33,7 +34,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         public var maximumConnectionsPerHost = 64
         /// The time after which an idle connection is closed. Defaults to 60 seconds.
         public var maximumIdleTime = Duration.seconds(60)
-        /// The time for connecting, including TLS. Defaults to 10 seconds.
+        /// The time for connecting, including TLS. Defaults to 10 seconds. A request whose
+        /// `connectTimeout` is shorter is refused, because async-http-client has one for all requests.
         public var connectTimeout = Duration.seconds(10)
         /// The approximate number of bytes that are buffered if a body's reader is slower than the
         /// server. Defaults to 256 KiB.
@@ -88,7 +90,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         let start = ContinuousClock.now
         let (outgoing, origin) = try OutgoingRequest.make(
             request,
-            trust: request.caFile.map { path throws(TransportError) in try Self.trust(path) })
+            trust: request.caFile.map { path throws(TransportError) in try Self.trust(path) },
+            connectTimeout: configuration.connectTimeout)
         let errors = ErrorMap(
             origin: origin.authority, isStopped: { [weak self] in self?.hasStopped ?? true })
         let response: HTTPClientResponse

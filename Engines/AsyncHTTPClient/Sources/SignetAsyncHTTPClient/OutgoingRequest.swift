@@ -9,16 +9,22 @@ internal import SignetTransport
 
 /// Makes async-http-client's request, or refuses what async-http-client can't do.
 enum OutgoingRequest {
-    /// - Parameter trust: The CAs of this one request; nil for the engine's.
+    /// - Parameters:
+    ///   - trust: The CAs of this one request; nil for the engine's.
+    ///   - connectTimeout: The engine's, which async-http-client can't change for a request.
     /// - Throws: `TransportError` with code `invalid-request` or `unsupported-trailers`, or the pin policy's
     ///   refusal.
     static func make(
-        _ request: EngineRequest, trust: TLSConfiguration?
+        _ request: EngineRequest, trust: TLSConfiguration?, connectTimeout: Duration
     ) throws(TransportError) -> (HTTPClientRequest, WebOrigin) {
         let url = try WebURL(request.request)
         let origin = url.origin
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
+        // The time for the whole request holds for connecting too.
+        guard min(connectTimeout, request.timeout) <= request.connectTimeout else {
+            throw unsupported("a connectTimeout that is shorter than the engine's")
+        }
         guard !request.body.hasTrailers else {
             throw TransportError(
                 .unsupportedTrailers,

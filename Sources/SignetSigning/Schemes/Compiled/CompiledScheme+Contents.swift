@@ -1,16 +1,16 @@
 extension CompiledScheme {
+    /// The values, the signed text and the templates of all slots.
+    private var contents: [Step] {
+        values + [text] + (injections + placements).flatMap(\.templates).map(Step.template)
+    }
+
     /// Whether the signed text or a slot contains a source.
     func uses(_ source: SchemeTemplate.Source) -> Bool {
-        let templates = (injections + placements).flatMap(\.templates)
-        return templates.contains { $0.sources.contains(source) }
-            || ([text] + values).contains { $0.templates.contains { $0.sources.contains(source) } }
+        contents.flatMap(\.templates).flatMap(\.sources).contains(source)
     }
 
     /// The digests of the body that the scheme signs.
-    var bodyDigests: Set<BodyDigest> {
-        let slots = (injections + placements).flatMap(\.templates).map(Step.template)
-        return Set((values + slots + [text]).flatMap(\.bodyDigests))
-    }
+    var bodyDigests: Set<BodyDigest> { Set(contents.flatMap(\.bodyDigests)) }
 }
 
 extension CompiledScheme.Step {
@@ -33,6 +33,15 @@ extension CompiledScheme.Step {
     /// Whether the step is the unchanged body.
     var isBody: Bool {
         if case .template(let template) = self { template.sources == [.body] } else { false }
+    }
+
+    /// The places whose parameters the step contains.
+    var parameterOrigins: [CompiledScheme.ParameterRule.Origin] {
+        if case .parameters(let rule) = self {
+            rule.origins
+        } else {
+            inner.flatMap(\.parameterOrigins)
+        }
     }
 
     fileprivate var bodyDigests: [BodyDigest] {

@@ -6,14 +6,14 @@ extension CompiledScheme {
         private(set) var sources: Set<SchemeTemplate.Source> = []
         private var rules: [ParameterRule] = []
 
-        init(
-            text: Step, values: [Step], algorithm: Algorithm, headers: HeaderRule?,
-            injections: [Slot]
-        ) {
-            gather(text, values: values)
-            for source in algorithm.templates.flatMap(\.sources) { add(source, values: values) }
-            for slot in injections where isSigned(slot.location, headers: headers) {
-                for source in slot.templates.flatMap(\.sources) { add(source, values: values) }
+        init(of parsed: SchemeParser) {
+            let values = parsed.values.map(\.step)
+            gather(parsed.text, values: values)
+            for template in parsed.algorithm.templates {
+                gather(.template(template), values: values)
+            }
+            for slot in parsed.injections where isSigned(slot.location, headers: parsed.headers) {
+                for template in slot.templates { gather(.template(template), values: values) }
             }
         }
 
@@ -38,15 +38,12 @@ extension CompiledScheme {
             }
         }
 
-        private mutating func add(_ source: SchemeTemplate.Source, values: [Step]) {
-            guard sources.insert(source).inserted, case .value(let index) = source else { return }
-            gather(values[index], values: values)
-        }
-
         private mutating func gather(_ step: Step, values: [Step]) {
             switch step {
             case .template(let template):
-                for source in template.sources { add(source, values: values) }
+                for source in template.sources where sources.insert(source).inserted {
+                    if case .value(let index) = source { gather(values[index], values: values) }
+                }
             case .join(let steps, _): for step in steps { gather(step, values: values) }
             case .hash(_, let step, _): gather(step, values: values)
             case .path: sources.insert(.path)

@@ -207,9 +207,7 @@ final class CompiledScheme: Sendable {
         encoding = parsed.encoding
         placements = parsed.placements
         nonce = parsed.nonce
-        signed = SignedSources(
-            text: parsed.text, values: parsed.values.map(\.step), algorithm: parsed.algorithm,
-            headers: parsed.headers, injections: parsed.injections)
+        signed = SignedSources(of: parsed)
     }
 }
 

@@ -16,7 +16,6 @@ final class ConfiguredScheme: Sendable {
     /// signature lists its fields, it must list these.
     let injectedNames: [[UInt8]]
     let usesNonce: Bool
-    let usesLifetime: Bool
     let usesKeyID: Bool
     /// The parts of a message that the signed text contains.
     let coverage: SchemeCoverage
@@ -40,7 +39,6 @@ final class ConfiguredScheme: Sendable {
             return compiled.headers?.selects(name) == true ? name : nil
         }
         usesNonce = compiled.uses(.nonce)
-        usesLifetime = compiled.uses(.lifetime)
         usesKeyID = compiled.uses(.keyID)
         coverage = SchemeCoverage(of: compiled, text: text, values: values)
     }

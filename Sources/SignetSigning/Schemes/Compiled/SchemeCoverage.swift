@@ -64,71 +64,54 @@ struct SchemeCoverage: Sendable {
     private var elements: [Element] = []
     /// The parameter rules, each with the name of its text.
     private var rules: [(name: String, rule: CompiledScheme.ParameterRule)] = []
-    private var inlineRules = 0
 
     /// Collects the parts from the steps of a configured scheme.
     init(
         of scheme: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step]
     ) {
-        var walk = Walk(
-            scheme: scheme, values: values,
-            isVisited: [Bool](repeating: false, count: values.count))
-        visit(text, value: nil, in: &walk)
-    }
-
-    /// The scheme whose steps are visited, and which of its values were visited.
-    private struct Walk {
-        let scheme: CompiledScheme
-        let values: [CompiledScheme.Step]
-        var isVisited: [Bool]
-    }
-
-    private mutating func add(_ element: Element) {
-        if !elements.contains(element) { elements.append(element) }
-    }
-
-    /// - Parameter value: The name of the value that the step belongs to.
-    private mutating func visit(
-        _ step: CompiledScheme.Step, value: String?, in walk: inout Walk
-    ) {
-        switch step {
-        case .template(let template): visit(template, value: value, in: &walk)
-        case .join, .hash, .choice: break
-        case .path: add(.part(.path))
-        case .parameters(let rule):
-            inlineRules += value == nil ? 1 : 0
-            let name = value ?? "parameters\(inlineRules > 1 ? "#\(inlineRules)" : "")"
-            if walk.scheme.keepsQuery(rule) {
-                add(.part(.query))
-            } else if !rules.contains(where: { $0.name == "{\(name)}" }) {
-                add(.parameters(rules.count))
-                rules.append(("{\(name)}", rule))
+        var inlineRules = 0
+        /// - Parameter value: The name of the value that the step belongs to.
+        func visit(_ step: CompiledScheme.Step, value: String?) {
+            switch step {
+            case .template(let template):
+                for source in template.sources {
+                    if case .value(let index) = source {
+                        visit(values[index], value: scheme.valueNames[index])
+                    } else {
+                        add(source)
+                    }
+                }
+            case .join, .hash, .choice: break
+            case .path: add(.path)
+            case .parameters(let rule):
+                inlineRules += value == nil ? 1 : 0
+                let name = value ?? "parameters\(inlineRules > 1 ? "#\(inlineRules)" : "")"
+                if scheme.keepsQuery(rule) {
+                    add(.query)
+                } else if !rules.contains(where: { $0.name == "{\(name)}" }) {
+                    elements.append(.parameters(rules.count))
+                    rules.append(("{\(name)}", rule))
+                }
             }
+            for step in step.inner { visit(step, value: value) }
         }
-        for step in step.inner { visit(step, value: value, in: &walk) }
+        visit(text, value: nil)
     }
 
-    private mutating func visit(
-        _ template: SchemeTemplate, value: String?, in walk: inout Walk
-    ) {
-        for source in template.sources {
+    private mutating func add(_ source: SchemeTemplate.Source) {
+        let found: [Element] =
             switch source {
-            case .value(let index) where !walk.isVisited[index]:
-                walk.isVisited[index] = true
-                visit(walk.values[index], value: walk.scheme.valueNames[index], in: &walk)
-            case .method: add(.part(.method))
-            case .target:
-                add(.part(.path))
-                add(.part(.query))
-            case .path: add(.part(.path))
-            case .query: add(.part(.query))
-            case .host: add(.part(.authority))
-            case .body: add(.part(.body))
-            case .header(let name): add(.part(.field(name)))
-            case .headerLines: add(.fields)
-            default: break
+            case .method: [.part(.method)]
+            case .target: [.part(.path), .part(.query)]
+            case .path: [.part(.path)]
+            case .query: [.part(.query)]
+            case .host: [.part(.authority)]
+            case .body: [.part(.body)]
+            case .header(let name): [.part(.field(name))]
+            case .headerLines: [.fields]
+            default: []
             }
-        }
+        for element in found where !elements.contains(element) { elements.append(element) }
     }
 
     /// Returns the covered parts of one message, each once.
@@ -150,10 +133,10 @@ struct SchemeCoverage: Sendable {
                 add(.parameters(name: name, text: try evaluator.evaluate(.parameters(rule))))
             case .fields:
                 // The names are distinct, so compare each only with the parts before them.
-                let others = all
+                let others = all.count
                 for name in try evaluator.signedNames() {
                     let part = name == SignableMessage.host ? Part.authority : .field(name)
-                    if !others.contains(part) { all.append(part) }
+                    if !all[..<others].contains(part) { all.append(part) }
                 }
             }
         }

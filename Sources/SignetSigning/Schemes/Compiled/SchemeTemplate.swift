@@ -15,6 +15,13 @@ struct SchemeTemplate: Sendable, Hashable {
         /// A value that the document defines, by index.
         case value(Int)
 
+        /// The sources whose placeholders have the same name in every document.
+        static let named: [String: Source] = [
+            "method": .method, "target": .target, "path": .path, "query": .query, "host": .host,
+            "body": .body, "keyid": .keyID, "nonce": .nonce, "lifetime": .lifetime,
+            "signature": .signature, "secret": .secret, "time": .time(.unix),
+        ]
+
         var isLiteral: Bool { if case .literal = self { true } else { false } }
 
         /// Whether it is the time in a format that has it to the second.

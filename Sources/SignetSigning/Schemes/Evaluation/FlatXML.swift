@@ -21,20 +21,18 @@ struct FlatXML {
             guard skip(past: "?>") else { throw malformed }
             skipSpace()
         }
-        let root = try openTag()
+        let root = try tag()
         var children: [SignableMessage.Parameter] = []
         while true {
             skipSpace()
             rootEnd = position
-            if skip("</") {
-                guard try name() == root else { throw malformed }
-                skipSpace()
-                guard skip(">") else { throw malformed }
+            if bytes[position...].starts(with: "</".utf8) {
+                try tag("</", named: root)
                 skipSpace()
                 guard position == bytes.count else { throw malformed }
                 return children
             }
-            let name = try openTag()
+            let name = try tag()
             guard !children.contains(where: { $0.name == name }) else {
                 throw SigningError(
                     .malformedMessage,
@@ -44,26 +42,23 @@ struct FlatXML {
                 throw SigningError(.malformedMessage, "the body has more than 512 elements")
             }
             let value = try content()
-            guard skip("</"), try self.name() == name else { throw malformed }
-            skipSpace()
-            guard skip(">") else { throw malformed }
+            try tag("</", named: name)
             children.append((name, value))
         }
     }
 
-    private mutating func openTag() throws(SigningError) -> [UInt8] {
-        guard skip("<") else { throw malformed }
-        let name = try name()
+    /// Reads a tag with the name, or with any name if it is `nil`. Returns the name.
+    @discardableResult
+    private mutating func tag(
+        _ start: String = "<", named expected: [UInt8]? = nil
+    ) throws(SigningError) -> [UInt8] {
+        guard skip(start) else { throw malformed }
+        let name = Array(bytes[position...].prefix(while: \.isNameByte))
+        position += name.count
+        guard !name.isEmpty, name == expected ?? name else { throw malformed }
         skipSpace()
         guard skip(">") else { throw malformed }
         return name
-    }
-
-    private mutating func name() throws(SigningError) -> [UInt8] {
-        let start = position
-        while position < bytes.count, bytes[position].isNameByte { position += 1 }
-        guard position > start else { throw malformed }
-        return Array(bytes[start..<position])
     }
 
     private mutating func content() throws(SigningError) -> [UInt8] {
@@ -99,11 +94,8 @@ struct FlatXML {
     }
 
     private mutating func skip(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard self.bytes.count - position >= bytes.count,
-            self.bytes[position..<(position + bytes.count)].elementsEqual(bytes)
-        else { return false }
-        position += bytes.count
+        guard bytes[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
         return true
     }
 

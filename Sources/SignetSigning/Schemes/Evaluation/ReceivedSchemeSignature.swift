@@ -27,19 +27,10 @@ struct ReceivedSchemeSignature {
     ) throws(SigningError) {
         let compiled = scheme.compiled
         for slot in scheme.placements {
-            guard let text = try Self.text(of: slot, in: message) else {
-                throw SigningError(
-                    .noSignature, "the message has no \(slot.location.name) for \(compiled.name)")
-            }
-            try read(text, of: slot, scheme: compiled)
+            try read(slot, of: message, scheme: compiled, missing: .noSignature)
         }
         for slot in scheme.injections {
-            guard let text = try Self.text(of: slot, in: message) else {
-                throw SigningError(
-                    .missingComponent,
-                    "the message has no \(slot.location.name) for \(compiled.name)")
-            }
-            try read(text, of: slot, scheme: compiled)
+            try read(slot, of: message, scheme: compiled, missing: .missingComponent)
         }
         guard !signatures.isEmpty else {
             throw SigningError(.noSignature, "the message has no signature by \(compiled.name)")
@@ -55,30 +46,30 @@ struct ReceivedSchemeSignature {
     private static func text(
         of slot: CompiledScheme.Slot, in message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
-        let values: [[UInt8]]
-        switch slot.location {
-        case .header(let name):
-            var found: [UInt8]?
-            for field in message.fields where field.name.isSame(ignoringCaseOf: name) {
-                guard found == nil else { throw Self.several(slot.location) }
-                found = field.value
+        let values =
+            switch slot.location {
+            case .header(let name):
+                message.fields.compactMap { field in
+                    field.name.isSame(ignoringCaseOf: name) ? field.value : nil
+                }
+            case .query(let name): message.queryValues(of: name)
+            case .xml(let name): try message.xmlChildren().filter { $0.name == name }.map(\.value)
             }
-            return found
-        case .query(let name): values = message.queryValues(of: name)
-        case .xml(let name):
-            values = try message.xmlChildren().filter { $0.name == name }.map(\.value)
+        guard values.count <= 1 else {
+            throw SigningError(
+                .malformedSignature, "found \(slot.location.name) more than once")
         }
-        guard values.count <= 1 else { throw several(slot.location) }
         return values.first
     }
 
-    private static func several(_ location: CompiledScheme.Location) -> SigningError {
-        SigningError(.malformedSignature, "found \(location.name) more than once")
-    }
-
     private mutating func read(
-        _ text: [UInt8], of slot: CompiledScheme.Slot, scheme: CompiledScheme
+        _ slot: CompiledScheme.Slot, of message: SignableMessage, scheme: CompiledScheme,
+        missing: SigningError.Code
     ) throws(SigningError) {
+        guard let text = try Self.text(of: slot, in: message) else {
+            throw SigningError(
+                missing, "the message has no \(slot.location.name) for \(scheme.name)")
+        }
         var malformed: SigningError {
             SigningError(
                 .malformedSignature,
@@ -113,6 +104,14 @@ struct ReceivedSchemeSignature {
             }
             return String(decoding: value, as: UTF8.self)
         }
+        func store<Value: Equatable>(
+            _ found: Value, in known: inout Value?, named names: String
+        ) throws(SigningError) {
+            guard known == nil || known == found else {
+                throw malformed("found two different \(names)")
+            }
+            known = found
+        }
         for (source, value) in captures {
             switch source {
             case .signature:
@@ -121,29 +120,18 @@ struct ReceivedSchemeSignature {
                 }
                 signatures.append(signature)
             case .keyID:
-                let found = try text(value, named: "the key ID")
-                guard keyID == nil || keyID == found else {
-                    throw malformed("found two different key IDs")
-                }
-                keyID = found
+                try store(text(value, named: "the key ID"), in: &keyID, named: "key IDs")
             case .nonce:
-                let found = try text(value, named: "the nonce")
-                guard nonce == nil || nonce == found else {
-                    throw malformed("found two different nonces")
-                }
+                try store(text(value, named: "the nonce"), in: &nonce, named: "nonces")
                 guard !value.contains(where: scheme.nonce.forbidden.contains) else {
                     throw malformed("the nonce contains a byte that the scheme forbids")
                 }
-                nonce = found
             case .time(let format) where format.isWhole:
                 guard let found = format.time(of: value) else {
                     throw malformed("the time is malformed, or not in the years 1970 to 9999")
                 }
-                guard time == nil || time == found else {
-                    throw malformed("found two different times")
-                }
-                time = found
-                if format == .milliseconds { millisecond = format.millisecond(of: value) }
+                try store(found, in: &time, named: "times")
+                if format == .milliseconds { millisecond = SchemeTime.millisecond(of: value) }
                 claimed.append((source, value))
             case .lifetime:
                 guard let found = SchemeTime.unix.time(of: value),
@@ -164,7 +152,7 @@ struct ReceivedSchemeSignature {
         _ text: [UInt8], scheme: CompiledScheme, malformed: (String) -> SigningError
     ) throws(SigningError) -> [[UInt8]] {
         let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
-            .map { Array($0) }
+            .map(Array.init)
         guard names.count <= Self.maximumNames,
             names.allSatisfy({ name in
                 !name.isEmpty && name.allSatisfy { $0.isToken && $0.lowercased == $0 }
@@ -176,10 +164,13 @@ struct ReceivedSchemeSignature {
                     + "\(Self.maximumNames)")
         }
         for name in scheme.headers?.required ?? [] where !names.contains(name) {
-            throw SigningError(
-                .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
+            throw Self.notCovered(name)
         }
         return names
+    }
+
+    static func notCovered(_ name: [UInt8]) -> SigningError {
+        SigningError(.notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
     }
 }
 

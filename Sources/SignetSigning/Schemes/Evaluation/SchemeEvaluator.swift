@@ -58,14 +58,15 @@ struct SchemeEvaluator {
 
     mutating func bytes(of source: SchemeTemplate.Source) throws(SigningError) -> [UInt8] {
         switch source {
+        // Don't copy long texts.
+        case .literal(let bytes): return bytes
         case .body: return try message.content.held()
         case .value(let index): return try value(index)
-        case .signature: return signature
-        default: break
+        default:
+            var result: [UInt8] = []
+            try append(source, to: &result)
+            return result
         }
-        var result: [UInt8] = []
-        try append(source, to: &result)
-        return result
     }
 
     mutating func append(
@@ -79,7 +80,11 @@ struct SchemeEvaluator {
         case .query:
             let request = try request()
             if let query = request.query { target.append(contentsOf: request.target[query]) }
-        case .host: target.append(contentsOf: try host())
+        case .host:
+            guard let host = try request().authority else {
+                throw Self.missing(SignableMessage.host)
+            }
+            target.append(contentsOf: host)
         case .body: target.append(contentsOf: try message.content.held())
         case .keyID: target.append(contentsOf: keyID)
         case .nonce: target.append(contentsOf: nonce)
@@ -100,17 +105,13 @@ struct SchemeEvaluator {
         }
     }
 
-    private func request() throws(SigningError) -> SignableMessage.Request {
+    /// Returns the request, or throws for a response.
+    func request() throws(SigningError) -> SignableMessage.Request {
         guard let request = message.request else {
             throw SigningError(
                 .unsupportedComponent, "\(compiled.name) signs requests, found a response")
         }
         return request
-    }
-
-    private func host() throws(SigningError) -> [UInt8] {
-        guard let host = try request().authority else { throw Self.missing(SignableMessage.host) }
-        return host
     }
 
     static func missing(_ name: [UInt8]) -> SigningError {
@@ -179,6 +180,11 @@ struct SchemeEvaluator {
     /// a slash only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give
     /// `/a/`.
     private static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
+        // Most paths have no such segment.
+        let hasOther = zip(path, path.dropFirst()).contains { byte, next in
+            byte == ASCII.slash && (next == ASCII.slash || next == ASCII.dot)
+        }
+        guard hasOther || path.first != ASCII.slash else { return Array(path) }
         var segments: [ArraySlice<UInt8>] = []
         for segment in path.split(separator: ASCII.slash) {
             let isDots = segment.allSatisfy { $0 == ASCII.dot } && segment.count <= 2

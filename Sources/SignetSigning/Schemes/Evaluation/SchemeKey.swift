@@ -120,15 +120,22 @@ final class SchemeKey: Sendable {
             let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
             return try RFC9421Key.hmac(key).sign(text)
         case .hash(let function, let before, let after):
-            let front = try pieces(of: before, with: &evaluator)
-            let back = try pieces(of: after, with: &evaluator)
+            // The secret's place is `nil`.
+            var pieces: [[UInt8]?] = []
+            for source in (before?.sources ?? []) + [.literal(text)] + (after?.sources ?? []) {
+                pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))
+            }
             return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
                 var bytes: [UInt8] = []
                 defer { wipe(&bytes) }
                 bytes.reserveCapacity(text.count + 512)
-                Self.append(front, secret: secret, to: &bytes)
-                bytes.append(contentsOf: text)
-                Self.append(back, secret: secret, to: &bytes)
+                for piece in pieces {
+                    if let piece {
+                        bytes.append(contentsOf: piece)
+                    } else {
+                        for index in secret.indices { bytes.append(secret[index]) }
+                    }
+                }
                 return try function.hash(bytes.span)
             }
         }
@@ -152,29 +159,6 @@ final class SchemeKey: Sendable {
         return isFound
     }
 
-    /// Returns the values of a template's parts, with `nil` in place of the secret.
-    private func pieces(
-        of template: SchemeTemplate?, with evaluator: inout SchemeEvaluator
-    ) throws(SigningError) -> [[UInt8]?] {
-        var pieces: [[UInt8]?] = []
-        for source in template?.sources ?? [] {
-            pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))
-        }
-        return pieces
-    }
-
-    private static func append(
-        _ pieces: [[UInt8]?], secret: Span<UInt8>, to bytes: inout [UInt8]
-    ) {
-        for piece in pieces {
-            if let piece {
-                bytes.append(contentsOf: piece)
-            } else {
-                for index in secret.indices { bytes.append(secret[index]) }
-            }
-        }
-    }
-
     // MARK: The chain
 
     private func derivedKey(
@@ -193,15 +177,15 @@ final class SchemeKey: Sendable {
         var links: [[UInt8]] = []
         for link in chain { links.append(try evaluator.expand(link)) }
         let key = try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
-            var current = try Self.link(links[0], key: secret, digest: digest)
+            let first = links[0]
+            var current = try HMAC.tag(of: first.span, key: secret, using: digest)
+            defer { wipe(&current) }
             for link in links.dropFirst() {
-                let next = try Self.link(link, key: current.span, digest: digest)
+                let next = try HMAC.tag(of: link.span, key: current.span, using: digest)
                 wipe(&current)
                 current = next
             }
-            let made = try HMACKey(digest, key: current.span)
-            wipe(&current)
-            return made
+            return try HMACKey(digest, key: current.span)
         }
         derived.withLock { derived in
             // Enough for one day and a few regions; a key that is dropped can be derived again.
@@ -209,12 +193,5 @@ final class SchemeKey: Sendable {
             derived.append((name, key))
         }
         return key
-    }
-
-    /// Returns the key that the next link of a chain makes of `key`.
-    private static func link(
-        _ text: [UInt8], key: Span<UInt8>, digest: DigestAlgorithm
-    ) throws(CryptoFailure) -> [UInt8] {
-        try HMAC.tag(of: text.span, key: key, using: digest)
     }
 }

@@ -21,23 +21,10 @@ struct SchemeParameters {
     mutating func add(
         _ text: ArraySlice<UInt8>, plusIsSpace: Bool, by rule: CompiledScheme.ParameterRule
     ) {
-        var start = text.startIndex
-        while start < text.endIndex {
-            var end = start
-            var equals: Int?
-            while end < text.endIndex, text[end] != 0x26 {
-                if equals == nil, text[end] == ASCII.equals { equals = end }
-                end += 1
-            }
-            if end > start {
-                let name = append(
-                    text[start..<(equals ?? end)], plusIsSpace: plusIsSpace, decodes: rule.decodes)
-                let value = append(
-                    equals.map { text[($0 + 1)..<end] } ?? text[end..<end],
-                    plusIsSpace: plusIsSpace, decodes: rule.decodes)
-                keep(name: name, value: value, by: rule)
-            }
-            start = end + 1
+        for (name, value) in text.queryParameters {
+            let name = append(name, plusIsSpace: plusIsSpace, decodes: rule.decodes)
+            let value = append(value, plusIsSpace: plusIsSpace, decodes: rule.decodes)
+            keep(name: name, value: value, by: rule)
         }
     }
 
@@ -94,9 +81,9 @@ struct SchemeParameters {
         }
         var text: [UInt8] = []
         text.reserveCapacity(buffer.count + 2 * pairs.count)
-        for index in pairs.indices {
+        for (index, pair) in pairs.enumerated() {
             if index > 0 { text.append(contentsOf: rule.separator) }
-            append(pairs[index], by: rule, to: &text)
+            append(pair, by: rule, to: &text)
         }
         return text
     }
@@ -123,13 +110,12 @@ struct SchemeParameters {
     }
 
     private func writtenPairs(by rule: CompiledScheme.ParameterRule) -> [UInt8] {
-        var written: [[UInt8]] = []
-        for pair in pairs {
+        let written = pairs.map { pair in
             var text: [UInt8] = []
             append(pair, by: rule, to: &text)
-            written.append(text)
+            return text
         }
-        written.sort { $0.lexicographicallyPrecedes($1) }
-        return Array(written.joined(separator: rule.separator))
+        return Array(
+            written.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: rule.separator))
     }
 }

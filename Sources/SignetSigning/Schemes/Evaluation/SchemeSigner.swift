@@ -35,11 +35,7 @@ struct SchemeSigner: Sendable {
             try scheme.requireReadable(
                 value, as: .setting(index), named: "the setting \(setting.name)")
         }
-        guard
-            scheme.placements.contains(where: {
-                $0.templates.contains { $0.sources.contains(.signature) }
-            })
-        else {
+        guard scheme.placements.flatMap(\.templates).flatMap(\.sources).contains(.signature) else {
             throw SigningError(
                 .malformedScheme,
                 "\(compiled.name): with these settings no \"place\" contains the signature")
@@ -49,6 +45,15 @@ struct SchemeSigner: Sendable {
     /// The digests of the body that the scheme can sign in place of the body.
     var bodyDigests: Set<BodyDigest> { compiled.bodyDigests }
 
+    /// Whether signing reads the parameters in a message's body, or writes into the body.
+    func readsParameters(inBodyOf message: SignableMessage) -> Bool {
+        let origins = (scheme.values + [scheme.text]).flatMap(\.parameterOrigins)
+        let writesXML = (scheme.injections + scheme.placements).contains { slot in
+            if case .xml = slot.location { true } else { false }
+        }
+        return writesXML || origins.contains(.xml) || origins.contains(.form) && message.hasForm
+    }
+
     func sign(
         _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
     ) throws(SigningError) -> MessageSigner.Result {
@@ -57,7 +62,7 @@ struct SchemeSigner: Sendable {
         evaluator.time = created
         guard (0...SigningTime.latest).contains(created) else { throw SigningTime.outOfRange }
         if let expires {
-            guard scheme.usesLifetime else {
+            guard compiled.uses(.lifetime) else {
                 throw SigningError(.unsupportedOption, "\(compiled.name) has no expiration")
             }
             guard expires > created else {
@@ -79,7 +84,8 @@ struct SchemeSigner: Sendable {
         evaluator.signature = compiled.encoding.encode(try key.sign(text, with: &evaluator))
         for slot in scheme.placements { try write(slot, with: &evaluator, added: &added) }
         message = evaluator.message
-        return MessageSigner.Result(base: text, addedFields: added, origin: evaluator)
+        return MessageSigner.Result(
+            text: SignedText(bytes: text), addedFields: added, origin: evaluator)
     }
 
     private func nonce(_ given: String?) throws(SigningError) -> [UInt8] {
@@ -121,10 +127,7 @@ struct SchemeSigner: Sendable {
             try evaluator.message.append(field)
             added.append(field)
         case .query(let name):
-            guard evaluator.message.request != nil else {
-                throw SigningError(
-                    .unsupportedComponent, "\(compiled.name) signs requests, found a response")
-            }
+            _ = try evaluator.request()
             guard evaluator.message.queryValues(of: name).isEmpty else {
                 throw SigningError(
                     .duplicateField,

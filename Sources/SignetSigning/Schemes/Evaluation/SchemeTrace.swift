@@ -87,24 +87,13 @@ extension CompiledScheme {
     /// Returns a source's placeholder, or `nil` for a literal.
     func name(of source: SchemeTemplate.Source) -> String? {
         switch source {
-        case .literal: nil
-        case .method: "{method}"
-        case .target: "{target}"
-        case .path: "{path}"
-        case .query: "{query}"
-        case .host: "{host}"
-        case .body: "{body}"
-        case .keyID: "{keyid}"
-        case .nonce: "{nonce}"
-        case .lifetime: "{lifetime}"
-        case .signature: "{signature}"
-        case .secret: "{secret}"
         case .time(let format): "{\(format.rawValue)}"
         case .headerLines: "{headers.lines}"
         case .headerNames: "{headers.names}"
         case .header(let name): "{header.\(String(decoding: name, as: UTF8.self))}"
         case .setting(let index): "{set.\(settings[index].name)}"
         case .value(let index): "{\(valueNames[index])}"
+        default: SchemeTemplate.Source.named.first { $0.value == source }.map { "{\($0.key)}" }
         }
     }
 }

@@ -14,13 +14,8 @@ extension SignableMessage {
     /// Returns the decoded values of the query's parameters with one name.
     func queryValues(of name: [UInt8]) -> [[UInt8]] {
         guard let request, let query = request.query else { return [] }
-        var values: [[UInt8]] = []
-        for part in request.target[query].split(separator: 0x26) {
-            let equals = part.firstIndex(of: ASCII.equals) ?? part.endIndex
-            guard Self.decoded(part[..<equals]) == name else { continue }
-            values.append(Self.decoded(part[equals...].dropFirst()))
-        }
-        return values
+        return request.target[query].queryParameters
+            .filter { Self.decoded($0.name) == name }.map { Self.decoded($0.value) }
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -38,7 +33,7 @@ extension SignableMessage {
         PercentCoding.append(name[...], keeping: PercentCoding.unreserved, to: &target)
         target.append(ASCII.equals)
         PercentCoding.append(value[...], keeping: PercentCoding.unreserved, to: &target)
-        replaceTarget(target)
+        start = .request(request.withTarget(target))
     }
 
     /// Removes the query parameters of the slots that are written after signing: the signed text
@@ -60,11 +55,6 @@ extension SignableMessage {
         var target = Array(request.target[..<query.lowerBound])
         if kept.isEmpty { target.removeLast() }
         target.append(contentsOf: kept.joined(separator: [0x26]))
-        replaceTarget(target)
-    }
-
-    private mutating func replaceTarget(_ target: [UInt8]) {
-        guard let request else { return }
         start = .request(request.withTarget(target))
     }
 }

@@ -21,24 +21,32 @@ struct SignedFields {
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
-        let listed = received.map { Set($0) }
-        let found = Self.fields(of: message) { listed?.contains($0) ?? rule.selects($0) }
+        let found = Self.fields(of: message) { received != nil || rule.selects($0) }
         lines.reserveCapacity(512)
+        names.reserveCapacity(128)
+        pairs.reserveCapacity(found.count)
+        // Both lists are sorted. Skip the fields between the listed ones.
+        var listed = received?[...]
         var start = 0
         while start < found.count {
             let name = found[start].name
             let end = found[start...].firstIndex { $0.name != name } ?? found.count
-            append(name, values: found[start..<end].map(\.value), by: rule)
+            let lines = found[start..<end]
+            start = end
+            if listed != nil {
+                guard listed?.first == name else { continue }
+                listed?.removeFirst()
+            }
+            append(name, values: lines.map(\.value), by: rule)
             guard pairs.count <= ReceivedSchemeSignature.maximumNames else {
                 throw SigningError(
                     .malformedMessage,
                     "\(scheme) would sign more than \(ReceivedSchemeSignature.maximumNames) fields"
                 )
             }
-            start = end
         }
-        for name in (received ?? []) + rule.required
-        where !pairs.contains(where: { $0.name == name }) {
+        if let missing = listed?.first { throw SchemeEvaluator.missing(missing) }
+        for name in rule.required where !pairs.contains(where: { $0.name == name }) {
             throw SchemeEvaluator.missing(name)
         }
     }
@@ -48,6 +56,7 @@ struct SignedFields {
         of message: SignableMessage, where isSelected: ([UInt8]) -> Bool
     ) -> [(name: [UInt8], value: [UInt8], index: Int)] {
         var found: [(name: [UInt8], value: [UInt8], index: Int)] = []
+        found.reserveCapacity(message.fields.count + 1)
         // The request's authority replaces the field Host.
         if let authority = message.request?.authority, isSelected(SignableMessage.host) {
             found.append((SignableMessage.host, authority, -1))
@@ -81,6 +90,7 @@ struct SignedFields {
 
     /// Returns a value with each run of spaces and tabs as one space.
     private static func collapsed(_ value: [UInt8]) -> [UInt8] {
+        guard value.contains(where: \.isBlank) else { return value }
         var result: [UInt8] = []
         result.reserveCapacity(value.count)
         for byte in value where !(byte.isBlank && result.last == ASCII.space) {

@@ -10,14 +10,9 @@ extension Verifier {
         let text = try evaluator.text()
         let key = try signer(
             of: text, received: received, scheme: scheme, with: &evaluator, now: now)
-        var computed: [UInt8] = []
-        for (source, value) in received.claimed {
-            computed.removeAll(keepingCapacity: true)
-            try evaluator.append(source, to: &computed)
-            guard computed == value else {
-                throw SigningError(
-                    .signatureMismatch, "a value beside the signature does not match the message")
-            }
+        for (source, value) in received.claimed where try evaluator.bytes(of: source) != value {
+            throw SigningError(
+                .signatureMismatch, "a value beside the signature does not match the message")
         }
         let proof = VerifiedMessage(
             scheme: self.scheme, keyID: key.id,
@@ -37,7 +32,9 @@ extension Verifier {
     ) {
         let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
         var evaluator = evaluator(of: message, received: received, scheme: scheme)
-        try requireInjectedFields(of: scheme, in: received.headerNames)
+        for name in scheme.injectedNames where received.headerNames?.contains(name) == false {
+            throw ReceivedSchemeSignature.notCovered(name)
+        }
         let covered = try scheme.coverage.parts(of: &evaluator)
         for component in policy.coveredComponents ?? []
         where !covered.contains(where: { $0.name == component.listed }) {
@@ -66,10 +63,8 @@ extension Verifier {
         var evaluator = evaluator(of: message, received: received, scheme: scheme)
         let known = keys.current.set.keys
         if received.keyID == nil, known.count == 1 { evaluator.keyID = Array(known[0].id.utf8) }
-        var draft = Explanation.Draft(base: [], names: [], values: [], failure: nil)
         let trace = SchemeTrace(of: evaluator)
-        draft.parts = trace.parts
-        draft.failure = trace.failure
+        var draft = Explanation.Draft(base: [], parts: trace.parts, failure: trace.failure)
         do throws(SigningError) {
             draft.base = try evaluator.text()
         } catch {
@@ -96,17 +91,6 @@ extension Verifier {
         evaluator.receivedNames = received.headerNames
         evaluator.message.removeQuery(of: scheme.placements)
         return evaluator
-    }
-
-    /// Throws if the signature lists its fields and a field that the scheme adds is not among them.
-    private func requireInjectedFields(
-        of scheme: ConfiguredScheme, in names: [[UInt8]]?
-    ) throws(SigningError) {
-        guard let names else { return }
-        for name in scheme.injectedNames where !names.contains(name) {
-            throw SigningError(
-                .notCovered, "\(String(decoding: name, as: UTF8.self)) is not covered")
-        }
     }
 
     /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed,

@@ -73,11 +73,8 @@ extension SigningScheme {
 /// Looks for weaknesses in a compiled scheme.
 private struct SchemeLint {
     private(set) var findings: [SchemeFinding] = []
-    /// The sources that the signed text contains.
+    /// The sources that the signed text contains, as they are or after parsing.
     private var sources: Set<SchemeTemplate.Source> = []
-    private var signsPath = false
-    private var signsQuery = false
-    private var signsBody = false
 
     private let scheme: CompiledScheme
 
@@ -129,14 +126,13 @@ private struct SchemeLint {
         if !signsHost {
             add(.noHost, "the host is not signed: what one server takes, another takes too")
         }
-        let target = sources.contains(.target)
-        if !target, !signsPath, !sources.contains(.path) {
+        if sources.isDisjoint(with: [.target, .path]) {
             add(.noPath, "the path is not signed")
         }
-        if !target, !signsQuery, !sources.contains(.query) {
+        if sources.isDisjoint(with: [.target, .query]) {
             add(.noQuery, "the query is not signed")
         }
-        if !signsBody, !sources.contains(.body) { add(.noBody, "the body is not signed") }
+        if !sources.contains(.body) { add(.noBody, "the body is not signed") }
     }
 
     /// Gathers the sources that a signer writes into a field or parameter and then signs.
@@ -147,8 +143,8 @@ private struct SchemeLint {
                 case .header(let name):
                     sources.contains(.headerLines)
                         && scheme.headers?.selects(name.utf8.map(\.lowercased)) == true
-                case .query: signsQuery || sources.contains(.query) || sources.contains(.target)
-                case .xml: signsBody || sources.contains(.body)
+                case .query: !sources.isDisjoint(with: [.target, .query])
+                case .xml: sources.contains(.body)
                 }
             if isSigned { sources.formUnion(slot.templates.flatMap(\.sources)) }
         }
@@ -165,11 +161,11 @@ private struct SchemeLint {
                 }
             }
         case .hash(_, let step, _): gather(step)
-        case .path: signsPath = true
+        case .path: sources.insert(.path)
         case .parameters(let rule):
-            if rule.origins.contains(.query) { signsQuery = true }
+            if rule.origins.contains(.query) { sources.insert(.query) }
             if rule.origins.contains(where: { $0 != .query }) {
-                signsBody = true
+                sources.insert(.body)
                 add(
                     .reserialisedBody,
                     "parameters parsed from the body are signed, not the bytes that were sent")

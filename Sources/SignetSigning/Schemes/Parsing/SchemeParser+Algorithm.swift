@@ -1,45 +1,44 @@
 internal import SignetCrypto
-internal import SignetJSON
 
 /// Parses the algorithm and checks that the parts of the document fit together.
 extension SchemeParser {
-    func algorithm(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+    func algorithm(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
+        _ = try sign.object()
         if sign.has("hmac") { return try hmac(sign) }
         if sign.has("hash") { return try saltedHash(sign) }
         guard sign.has("key") else {
             throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
         }
         try sign.requireMembers(in: ["key"])
-        return .asymmetric(try sign.choices("key"))
+        return .asymmetric(try sign["key"].choices())
     }
 
-    private func hmac(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+    private func hmac(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.requireMembers(in: ["hmac", "secret", "prefix", "chain"])
-        let hash: DigestAlgorithm = try sign.choice("hmac")
-        let decoding: CompiledScheme.SecretDecoding = try sign.choice(
-            "secret", default: CompiledScheme.SecretDecoding.none)
-        let prefix = Array(try sign.optionalString("prefix")?.utf8 ?? "".utf8)
+        let hash: DigestAlgorithm = try sign["hmac"].choice()
+        let decoding: CompiledScheme.SecretDecoding = try sign["secret"].choice(
+            default: CompiledScheme.SecretDecoding.none)
+        let prefix = Array(try sign["prefix"].ifPresent?.string().utf8 ?? "".utf8)
         guard prefix.isEmpty || decoding == .none else {
-            throw sign.wrong("prefix", expected: "no prefix: the secret is decoded")
+            throw sign["prefix"].wrong(expected: "no prefix: the secret is decoded")
         }
         var chain: [SchemeTemplate] = []
-        let links = try sign.optionalStrings("chain", count: 0...SchemeLimits.links)
-        for (text, path) in links ?? [] {
-            let link = try template(text, at: path)
+        let links = try sign["chain"].ifPresent?.strings(count: 0...SchemeLimits.links)
+        for (_, place) in links ?? [] {
+            let link = try template(place)
             guard !link.sources.isEmpty else {
-                throw SchemeReader.wrong(
-                    .string(text), at: path, expected: "a string that is not empty")
+                throw place.wrong(expected: "a string that is not empty")
             }
             chain.append(link)
         }
         return .hmac(hash, decoding: decoding, prefix: prefix, chain: chain)
     }
 
-    private func saltedHash(_ sign: SchemeReader) throws(SigningError) -> CompiledScheme.Algorithm {
+    private func saltedHash(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.requireMembers(in: ["hash", "before", "behind"])
         func part(_ member: String) throws(SigningError) -> SchemeTemplate? {
-            guard let text = try sign.optionalString(member) else { return nil }
-            return try template(text, at: sign.path(to: member), allowing: ["secret"])
+            guard let text = sign[member].ifPresent else { return nil }
+            return try template(text, allowing: ["secret"])
         }
         let before = try part("before")
         let after = try part("behind")
@@ -47,27 +46,22 @@ extension SchemeParser {
         guard sources.contains(.secret) else {
             throw sign.malformed("found no {secret}, expected it in \"before\" or \"behind\"")
         }
-        return .hash(try sign.choice("hash"), before: before, after: after)
+        return .hash(try sign["hash"].choice(), before: before, after: after)
     }
 
     // MARK: Consistency
 
     /// Throws if no verifier could check the scheme's signatures.
-    func check(_ root: SchemeReader) throws(SigningError) {
+    func check(_ root: SchemeValue) throws(SigningError) {
         let slotSources = (injections + placements).flatMap(\.templates).flatMap(\.sources)
-        guard placements.flatMap(\.templates).contains(where: { $0.sources.contains(.signature) })
-        else {
-            throw SigningError(
-                .malformedScheme,
-                "\(root.path(to: "place")): found no {signature}, expected one")
+        guard placements.flatMap(\.templates).flatMap(\.sources).contains(.signature) else {
+            throw root["place"].malformed("found no {signature}, expected one")
         }
         var used: Set<SchemeTemplate.Source> = []
         gather(text, into: &used)
         guard used.contains(where: { !$0.isLiteral }) else {
-            throw SigningError(
-                .malformedScheme,
-                "\(root.path(to: "text")): found the same text for every message, expected a part "
-                    + "of the message")
+            throw root["text"].malformed(
+                "found the same text for every message, expected a part of the message")
         }
         for template in algorithm.templates { gather(.template(template), into: &used) }
         for source in slotSources { gather(.template(SchemeTemplate([source])), into: &used) }

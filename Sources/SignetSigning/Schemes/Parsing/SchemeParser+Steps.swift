@@ -5,111 +5,87 @@ extension SchemeParser {
         "a string, an array of choices, or one of join, hash, path, parameters"
 
     /// Parses a step, a part of the signed text, and limits its weight.
-    func step(_ value: JSONValue, at path: String) throws(SigningError) -> CompiledScheme.Step {
-        let step = try unboundedStep(value, at: path)
+    func step(_ value: SchemeValue) throws(SigningError) -> CompiledScheme.Step {
+        let step = try unboundedStep(value)
         let weight = weight(of: step)
         guard weight <= SchemeLimits.weight else {
-            throw SigningError(
-                .malformedScheme,
-                "\(path): found \(weight) placeholders after all values are expanded, expected at "
-                    + "most \(SchemeLimits.weight)")
+            throw value.malformed(
+                "found \(weight) placeholders after all values are expanded, expected at most "
+                    + "\(SchemeLimits.weight)")
         }
         return step
     }
 
-    private func unboundedStep(
-        _ value: JSONValue, at path: String
-    ) throws(SigningError) -> CompiledScheme.Step {
-        if let text = value.string { return .template(try template(text, at: path)) }
-        if value.array != nil { return try choice(value, at: path) }
-        guard let object = value.object else {
-            throw SchemeReader.wrong(value, at: path, expected: Self.stepKinds)
+    private func unboundedStep(_ value: SchemeValue) throws(SigningError) -> CompiledScheme.Step {
+        if value.json?.string != nil { return .template(try template(value)) }
+        if let choices = value.json?.array { return try choice(value, count: choices.count) }
+        if value.has("join") {
+            try value.requireMembers(in: ["join", "with"])
+            let parts = try value["join"].elements(count: 1...SchemeLimits.joined, of: "parts")
+            return .join(try parts.map(step), separator: Array(try value["with"].string().utf8))
         }
-        let reader = SchemeReader(object, at: path)
-        if reader.has("join") {
-            try reader.requireMembers(in: ["join", "with"])
-            var steps: [CompiledScheme.Step] = []
-            let parts = try reader.array("join", count: 1...SchemeLimits.joined, of: "parts")
-            for (part, path) in parts { steps.append(try step(part, at: path)) }
-            return .join(steps, separator: Array(try reader.string("with").utf8))
-        }
-        if reader.has("hash") {
-            try reader.requireMembers(in: ["hash", "of", "as"])
+        if value.has("hash") {
+            try value.requireMembers(in: ["hash", "of", "as"])
             return .hash(
-                try reader.choice("hash"),
-                try step(reader.value("of", expected: Self.stepKinds), at: reader.path(to: "of")),
-                try reader.choice("as"))
+                try value["hash"].choice(), try step(value["of"]), try value["as"].choice())
         }
-        if reader.has("path") {
-            let path = try reader.requiredObject("path")
-            try reader.requireMembers(in: ["path"])
+        if value.has("path") {
+            try value.requireMembers(in: ["path"])
+            let path = value["path"]
             try path.requireMembers(in: ["normalize", "encode"])
-            var normalize: CompiledScheme.Condition?
-            if let when = try path.optionalObject("normalize") { normalize = try condition(when) }
-            return .path(normalize: normalize, encodes: try path.flag("encode"))
+            return .path(
+                normalize: try path["normalize"].ifPresent.map(condition),
+                encodes: try path["encode"].flag())
         }
-        if reader.has("parameters") {
-            try reader.requireMembers(in: ["parameters"])
-            return .parameters(try parameterRule(reader.requiredObject("parameters")))
+        if value.has("parameters") {
+            try value.requireMembers(in: ["parameters"])
+            return .parameters(try parameterRule(value["parameters"]))
         }
-        throw SchemeReader.wrong(value, at: path, expected: Self.stepKinds)
+        throw value.wrong(expected: Self.stepKinds)
     }
 
     /// Parses choices. The last one, and no other, has no condition, so that one always applies.
     private func choice(
-        _ value: JSONValue, at path: String
+        _ value: SchemeValue, count: Int
     ) throws(SigningError) -> CompiledScheme.Step {
-        let choices = value.array ?? []
-        guard (1...SchemeLimits.choices).contains(choices.count) else {
-            throw SigningError(
-                .malformedScheme,
-                "\(path): found an array of \(choices.count), expected 1 to "
-                    + "\(SchemeLimits.choices) choices")
+        guard (1...SchemeLimits.choices).contains(count) else {
+            throw value.malformed(
+                "found an array of \(count), expected 1 to \(SchemeLimits.choices) choices")
         }
         var result: [(CompiledScheme.Condition, CompiledScheme.Step)] = []
-        for (index, choice) in choices.enumerated() {
-            let choice = try SchemeReader(choice, at: "\(path)[\(index)]")
+        for choice in try value.elements(count: 1...count, of: "choices") {
             try choice.requireMembers(in: ["when", "is"])
-            guard choice.has("when") != (index == choices.count - 1) else {
-                throw choice.wrong(
-                    "when",
+            let when = choice["when"]
+            guard choice.has("when") != (result.count == count - 1) else {
+                throw when.wrong(
                     expected: choice.has("when")
                         ? "no condition in the last choice, which applies if no other does"
                         : "a condition in every choice but the last")
             }
-            result.append(
-                (
-                    try condition(choice.optionalObject("when")),
-                    try step(
-                        choice.value("is", expected: Self.stepKinds), at: choice.path(to: "is"))
-                ))
+            let condition = try when.ifPresent.map(self.condition) ?? .always
+            result.append((condition, try step(choice["is"])))
         }
         return .choice(result)
     }
 
     private func parameterRule(
-        _ rule: SchemeReader
+        _ rule: SchemeValue
     ) throws(SigningError) -> CompiledScheme.ParameterRule {
         try rule.requireMembers(in: [
             "from", "decode", "encode", "skipEmpty", "except", "add", "sort", "assign", "with",
         ])
-        let origins: [CompiledScheme.ParameterRule.Origin] = try rule.choices("from")
+        let origins: [CompiledScheme.ParameterRule.Origin] = try rule["from"].choices()
         var added: [(name: [UInt8], value: SchemeTemplate)] = []
-        if let add = try rule.optionalObject("add") {
-            try add.requireCount(atMost: SchemeLimits.added, of: "parameters")
-            for name in add.object.memberNames {
-                let value = try template(add.string(name), at: add.path(to: name))
-                added.append((Array(name.utf8), value))
-            }
-        }
+        let add = try rule["add"].ifPresent?.members(atMost: SchemeLimits.added, of: "parameters")
+        for (name, value) in add ?? [] { added.append((Array(name.utf8), try template(value))) }
         return CompiledScheme.ParameterRule(
-            origins: origins, decodes: try rule.flag("decode"), encodes: try rule.flag("encode"),
-            skipsEmpty: try rule.flag("skipEmpty"),
-            except: try rule.optionalStrings("except", count: 0...SchemeLimits.names)?
+            origins: origins, decodes: try rule["decode"].flag(),
+            encodes: try rule["encode"].flag(), skipsEmpty: try rule["skipEmpty"].flag(),
+            except: try rule["except"].ifPresent?.strings(count: 0...SchemeLimits.names)
                 .map { Array($0.text.utf8) } ?? [],
-            added: added, order: try rule.choice("sort"),
-            assign: Array(try rule.optionalString("assign")?.utf8 ?? "=".utf8),
-            separator: Array(try rule.optionalString("with")?.utf8 ?? "&".utf8))
+            added: added, order: try rule["sort"].choice(),
+            assign: Array(try rule["assign"].ifPresent?.string().utf8 ?? "=".utf8),
+            separator: Array(try rule["with"].ifPresent?.string().utf8 ?? "&".utf8))
     }
 
     // MARK: Weight

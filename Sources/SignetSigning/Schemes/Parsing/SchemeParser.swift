@@ -22,82 +22,77 @@ struct SchemeParser {
     ///
     /// - Throws: `malformed-scheme`, with the JSONPath of the member.
     init(_ document: JSONObject) throws(SigningError) {
-        let root = SchemeReader(document, at: "$")
-        _ = try root.integer("signet-scheme", in: 1...1)
+        let root = SchemeValue(json: .object(document), path: "$")
+        _ = try root["signet-scheme"].integer(in: 1...1)
         try root.requireMembers(in: [
-            "signet-scheme", "name", "about", "source", "settings", "values",
-            "signedHeaders",
+            "signet-scheme", "name", "about", "source", "settings", "values", "signedHeaders",
             "nonce", "inject", "text", "sign", "signature", "place", "$schema",
         ])
-        let expected = "a token of 1 to \(SchemeLimits.nameBytes) bytes"
-        let name = try root.optionalBytes(
-            "name", count: 1...SchemeLimits.nameBytes, expected: expected, allowing: \.isToken)
-        guard let name else { throw root.wrong("name", expected: expected) }
+        let name = try root["name"].bytes(
+            count: 1...SchemeLimits.nameBytes,
+            expected: "a token of 1 to \(SchemeLimits.nameBytes) bytes", allowing: \.isToken)
         self.name = String(decoding: name, as: UTF8.self)
         guard !["rfc9421", "salted-hmac-v1"].contains(self.name) else {
-            throw root.wrong("name", expected: "another name: this scheme has its own engine")
+            throw root["name"].wrong(expected: "another name: this scheme has its own engine")
         }
         self.document = document
-        for member in ["$schema", "about", "source"] { _ = try root.optionalString(member) }
-        if let settings = try root.optionalObject("settings") { try readSettings(settings) }
-        if let headers = try root.optionalObject("signedHeaders") {
-            self.headers = try headerRule(headers)
+        for member in ["$schema", "about", "source"] { _ = try root[member].ifPresent?.string() }
+        if let settings = root["settings"].ifPresent { try readSettings(settings) }
+        if let headers = root["signedHeaders"].ifPresent { self.headers = try headerRule(headers) }
+        if let nonce = root["nonce"].ifPresent { self.nonce = try nonceRule(nonce) }
+        if let values = root["values"].ifPresent { try readValues(values) }
+        if let inject = root["inject"].ifPresent {
+            self.injections = try slots(inject, count: 0...SchemeLimits.injections)
         }
-        if let nonce = try root.optionalObject("nonce") { self.nonce = try nonceRule(nonce) }
-        if let values = try root.optionalObject("values") { try readValues(values) }
-        self.injections = try slots(root, member: "inject", count: 0...SchemeLimits.injections)
-        self.text = try step(
-            root.value("text", expected: Self.stepKinds), at: root.path(to: "text"))
-        self.encoding = try root.choice("signature", default: .hex)
-        self.algorithm = try algorithm(root.requiredObject("sign"))
-        guard root.has("place") else {
-            throw root.wrong("place", expected: "the place of the signature")
+        self.text = try step(root["text"])
+        self.encoding = try root["signature"].choice(default: .hex)
+        self.algorithm = try algorithm(root["sign"])
+        guard let place = root["place"].ifPresent else {
+            throw root["place"].wrong(expected: "the place of the signature")
         }
-        self.placements = try slots(root, member: "place", count: 1...SchemeLimits.placements)
+        self.placements = try slots(
+            place, count: 1...SchemeLimits.placements, allowing: ["signature"])
         try check(root)
     }
 
     // MARK: Settings, values and conditions
 
     private static func requireName(
-        _ name: String, in reader: SchemeReader
+        _ name: String, of value: SchemeValue
     ) throws(SigningError) {
         guard (1...SchemeLimits.nameBytes).contains(name.utf8.count),
             name.utf8.allSatisfy(\.isNameByte)
         else {
-            throw SigningError(
-                .malformedScheme,
-                "\(reader.path(to: name)): found an invalid name, expected 1 to "
-                    + "\(SchemeLimits.nameBytes) letters, digits, - and _")
+            throw value.malformed(
+                "found an invalid name, expected 1 to \(SchemeLimits.nameBytes) letters, digits, "
+                    + "- and _")
         }
     }
 
-    private mutating func readSettings(_ settings: SchemeReader) throws(SigningError) {
-        try settings.requireCount(atMost: SchemeLimits.settings, of: "settings")
+    private mutating func readSettings(_ settings: SchemeValue) throws(SigningError) {
         let expected = "visible ASCII of 1 to \(SchemeLimits.templateBytes) bytes"
-        for (name, value) in settings.object {
-            try Self.requireName(name, in: settings)
-            let setting = try SchemeReader(value, at: settings.path(to: name))
+        for (name, setting) in try settings.members(atMost: SchemeLimits.settings, of: "settings") {
+            try Self.requireName(name, of: setting)
             try setting.requireMembers(in: ["about", "required", "enum", "default"])
-            _ = try setting.optionalString("about")
+            _ = try setting["about"].ifPresent?.string()
             var allowed: [[UInt8]]?
-            let options = try setting.optionalStrings("enum", count: 1...SchemeLimits.names)
-            for (text, path) in options ?? [] {
+            let options = try setting["enum"].ifPresent?.strings(count: 1...SchemeLimits.names)
+            for (text, place) in options ?? [] {
                 guard !text.isEmpty, text.utf8.allSatisfy(\.isVisible) else {
-                    throw SchemeReader.wrong(.string(text), at: path, expected: expected)
+                    throw place.wrong(expected: expected)
                 }
                 allowed = (allowed ?? []) + [Array(text.utf8)]
             }
-            let fallback = try setting.optionalBytes(
-                "default", count: 1...SchemeLimits.templateBytes, expected: expected,
-                allowing: \.isVisible)
-            let isRequired = try setting.flag("required")
+            let fallback = try setting["default"].ifPresent?.bytes(
+                count: 1...SchemeLimits.templateBytes, expected: expected, allowing: \.isVisible)
+            let isRequired = try setting["required"].flag()
             if let fallback {
                 guard !isRequired else {
-                    throw setting.wrong("default", expected: "no default: the setting is required")
+                    throw setting["default"].wrong(
+                        expected: "no default: the setting is required")
                 }
                 guard allowed?.contains(fallback) ?? true else {
-                    throw setting.wrong("default", expected: "one of \"enum\"")
+                    throw setting["default"].wrong(expected: "one of \"enum\"")
                 }
             }
             self.settings.append(
@@ -106,40 +101,35 @@ struct SchemeParser {
         }
     }
 
-    private mutating func readValues(_ values: SchemeReader) throws(SigningError) {
-        try values.requireCount(atMost: SchemeLimits.values, of: "values")
-        for (name, value) in values.object {
-            try Self.requireName(name, in: values)
-            guard !Self.plainSources.keys.contains(name) else {
-                throw SigningError(
-                    .malformedScheme,
-                    "\(values.path(to: name)): found a reserved name, expected another")
+    private mutating func readValues(_ values: SchemeValue) throws(SigningError) {
+        for (name, value) in try values.members(atMost: SchemeLimits.values, of: "values") {
+            try Self.requireName(name, of: value)
+            guard SchemeTemplate.Source.named[name] == nil else {
+                throw value.malformed("found a reserved name, expected another")
             }
-            self.values.append((name, try step(value, at: values.path(to: name))))
+            self.values.append((name, try step(value)))
         }
     }
 
-    func condition(_ object: SchemeReader?) throws(SigningError) -> CompiledScheme.Condition {
-        guard let object else { return .always }
+    func condition(_ object: SchemeValue) throws(SigningError) -> CompiledScheme.Condition {
         var tests: [(setting: Int, expected: CompiledScheme.Condition.Expected)] = []
-        for (name, value) in object.object {
+        for (name, value) in try object.members() {
             guard let index = settings.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
             else {
                 let known = settings.map(\.name).joined(separator: ", ")
-                throw SigningError(
-                    .malformedScheme,
-                    "\(object.path(to: name)): found an unknown setting, expected "
+                throw value.malformed(
+                    "found an unknown setting, expected "
                         + (known.isEmpty ? "\"settings\" to define it" : "one of \(known)"))
             }
-            switch value {
+            switch value.json {
             case .bool(let isPresent): tests.append((index, .presence(isPresent)))
             case .string(let text):
                 let bytes = Array(text.utf8)
                 guard settings[index].allowed?.contains(bytes) ?? true else {
-                    throw object.wrong(name, expected: "one of the setting's \"enum\"")
+                    throw value.wrong(expected: "one of the setting's \"enum\"")
                 }
                 tests.append((index, .value(bytes)))
-            default: throw object.wrong(name, expected: "a string, true or false")
+            default: throw value.wrong(expected: "a string, true or false")
             }
         }
         return CompiledScheme.Condition(tests: tests)
@@ -147,23 +137,16 @@ struct SchemeParser {
 
     // MARK: Templates
 
-    private static let plainSources: [String: SchemeTemplate.Source] = [
-        "method": .method, "target": .target, "path": .path, "query": .query, "host": .host,
-        "body": .body, "keyid": .keyID, "nonce": .nonce, "lifetime": .lifetime,
-        "signature": .signature, "secret": .secret, "time": .time(.unix),
-    ]
-
     /// Parses a template.
     ///
     /// - Parameter special: `signature` or `secret`, if the template may contain it.
     func template(
-        _ text: String, at path: String, allowing special: Set<String> = []
+        _ value: SchemeValue, allowing special: Set<String> = []
     ) throws(SigningError) -> SchemeTemplate {
+        let text = try value.string()
         guard text.utf8.count <= SchemeLimits.templateBytes else {
-            throw SigningError(
-                .malformedScheme,
-                "\(path): found \(text.utf8.count) bytes, expected at most "
-                    + "\(SchemeLimits.templateBytes)")
+            throw value.malformed(
+                "found \(text.utf8.count) bytes, expected at most \(SchemeLimits.templateBytes)")
         }
         do throws(SigningError) {
             return try SchemeTemplate(parsing: text) { name throws(SigningError) in
@@ -176,7 +159,7 @@ struct SchemeParser {
                 return try source(named: name)
             }
         } catch {
-            throw SigningError(.malformedScheme, "\(path): \(error.message)")
+            throw value.malformed(error.message)
         }
     }
 
@@ -187,7 +170,7 @@ struct SchemeParser {
                 "found {\(printable(String(name.unicodeScalars.prefix(64))))}, which is not "
                     + "defined, expected \(expected)")
         }
-        if let source = Self.plainSources[name] { return source }
+        if let source = SchemeTemplate.Source.named[name] { return source }
         if let format = SchemeTime.named(name) { return .time(format) }
         if let index = values.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
             return .value(index)

@@ -21,9 +21,10 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The keys that have a value, in order.
-    package private(set) var names: [String] = []
-    private var entries: [ByteName: Entry] = [:]
+    /// All values, including secret ones.
+    package private(set) var values = JSONObject()
+    /// The origin of each value.
+    package private(set) var origins = JSONObject()
     /// The keys that were changed in the dump itself since it was sealed from a configuration, in
     /// order. A removed key is among them.
     package private(set) var changed: [String] = []
@@ -34,51 +35,35 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
 
     /// Creates the contents of an opened dump.
     package init(_ opened: OpenedDump) {
-        let origins = opened.origins
+        values = opened.values
+        origins = opened.origins
         markChanged(opened.changed)
-        for (name, value) in opened.values {
-            // Opening has checked that each value has one of the three origins.
-            guard let origin = origins[name]?.string.flatMap(ConfigurationOrigin.init) else {
-                continue
-            }
-            self[name] = Entry(value, from: origin)
-        }
     }
 
     /// Creates the contents that a dump of a configuration would have.
     package init(_ configuration: GlobalConfiguration) {
-        for (name, value) in configuration.values {
-            guard let origin = configuration.origin(of: name) else { continue }
-            self[name] = Entry(value, from: origin)
-        }
+        (values, origins) = configuration.winners
     }
 
     /// A key's entry. A new entry is appended; nil removes the entry.
     package subscript(name: String) -> Entry? {
-        get { entries[ByteName(name)] }
+        get {
+            // Opening has checked that each value has one of the three origins.
+            guard let value = values[name],
+                let origin = origins[name]?.string.flatMap(ConfigurationOrigin.init)
+            else { return nil }
+            return Entry(value, from: origin)
+        }
         set {
-            let old = entries[ByteName(name)]
-            entries[ByteName(name)] = newValue
-            if old == nil, newValue != nil { names.append(name) }
-            if old != nil, newValue == nil { names.removeAll { sameBytes($0, name) } }
+            values[name] = newValue?.value
+            origins[name] = newValue.map { .string($0.origin.rawValue) }
         }
     }
 
+    /// The keys that have a value, in order.
+    package var names: [String] { values.memberNames }
     /// The number of keys that have a value.
-    package var count: Int { names.count }
-
-    /// All values, including secret ones.
-    package var values: JSONObject {
-        JSONObject(names.compactMap { name in self[name].map { (name: name, value: $0.value) } })
-    }
-
-    /// The origin of each value.
-    package var origins: JSONObject {
-        JSONObject(
-            names.compactMap { name in
-                self[name].map { (name: name, value: .string($0.origin.rawValue)) }
-            })
-    }
+    package var count: Int { values.count }
 
     /// `"values":{…},"origins":{…}}`, the end of a dump's plaintext.
     var sealedTail: [UInt8] {
@@ -87,7 +72,7 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
 
     /// Whether both hold the same keys, values and origins, in any order. Ignores `changed`.
     package static func == (left: DumpContents, right: DumpContents) -> Bool {
-        left.entries == right.entries
+        left.values == right.values && left.origins == right.origins
     }
 
     /// The number of keys; no value.
@@ -136,7 +121,7 @@ extension DumpContents {
                             + "its value (\(error.message))", key: name))
             }
         }
-        if let error = VaultError(joining: problems) { throw error }
+        try problems.throwJoined()
         return contents
     }
 
@@ -146,22 +131,15 @@ extension DumpContents {
     ///   origin.
     package func requireAllowed(by schema: Schema) throws(VaultError) {
         var problems: [VaultError] = []
-        for name in names {
-            do throws(VaultError) {
-                try requireAllowed(name, by: schema)
-            } catch {
-                problems.append(error)
-            }
-        }
-        if let error = VaultError(joining: problems) { throw error }
+        for name in names { problems.collect(try requireAllowed(name, by: schema)) }
+        try problems.throwJoined()
     }
 
     private func requireAllowed(_ name: String, by schema: Schema) throws(VaultError) {
         guard let entry = self[name] else { return }
         let place = "the dump (\(entry.origin.rawValue))"
-        _ = try GlobalConfiguration.check(
-            .init(name: name, value: entry.value, place: place), from: entry.origin,
-            against: schema)
+        _ = try schema.checked(
+            .init(name: name, value: entry.value, place: place), from: entry.origin)
     }
 
     /// Returns these contents with one value changed.
@@ -208,14 +186,6 @@ extension DumpContents {
 }
 
 extension KeyRule {
-    /// Reads a text as a value of the key's type, as for a launch value. Doesn't check the value's
-    /// limits.
-    ///
-    /// - Throws: `wrong-type`, naming the key and the place.
-    package func value(ofText text: String, from place: String) throws(VaultError) -> JSONValue {
-        try ConfigurationInput.entry(parsing: text, rule: self, place: place).value
-    }
-
     /// Returns whether a value may be shown: the key is public, and the value passes its rule,
     /// which refuses values that look like a secret.
     package func allowsShowing(_ value: JSONValue) -> Bool {

@@ -23,37 +23,24 @@ package struct ValueFingerprint: Sendable {
         try root.requireUsable(at: now ?? UnixTime.now())
         var info = LengthPrefixed(label: "signet1 fingerprint")
         info.append(dump.binding.app.id)
-        do throws(CryptoFailure) {
-            self.key = try Self.key(root, info: info.bytes, salt: try Digest.of(info.bytes))
+        let salt = try VaultError.converting(crypto: try Digest.of(info.bytes))
+        let derived = try root.keys(salt: salt, info: info.bytes)
+        let key = derived.material.bytes.extracting(DumpKeys.contentKey)
+        do {
+            self.key = try HMACKey(.sha256, key: key)
         } catch {
             throw VaultError(error)
         }
-    }
-
-    private static func key(
-        _ root: DumpRoot, info: [UInt8], salt: [UInt8]
-    ) throws(CryptoFailure) -> HMACKey {
-        let derived: DumpKeys
-        do throws(VaultError) {
-            derived = try root.keys(salt: salt, info: info)
-        } catch {
-            throw CryptoFailure(operation: "fingerprint", reason: error.message)
-        }
-        return try HMACKey(.sha256, key: derived.material.bytes.extracting(DumpKeys.contentKey))
     }
 
     /// Returns the fingerprint of a key's value as 16 hexadecimal digits.
     package func text(of value: JSONValue, named name: String) throws(VaultError) -> String {
         var prefix = LengthPrefixed()
         prefix.append(name)
-        do throws(CryptoFailure) {
-            let tag = try key.tag(of: prefix.bytes + value.serialized())
-            return tag.prefix(Self.byteCount).map { byte in
-                let digits = String(byte, radix: 16)
-                return digits.count == 1 ? "0" + digits : digits
-            }.joined()
-        } catch {
-            throw VaultError(error)
-        }
+        let bytes = prefix.bytes + value.serialized()
+        let tag = try VaultError.converting(crypto: try key.tag(of: bytes))
+        return tag.prefix(Self.byteCount).map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 0xf, radix: 16)
+        }.joined()
     }
 }

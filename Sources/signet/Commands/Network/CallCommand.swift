@@ -91,25 +91,26 @@ struct CallCommand: AsyncParsableCommand {
             common.terminal.awaitInput("a batch", from: batchFile)
             let calls = try BatchFile.calls(in: InputFile.read(batchFile), named: batchFile)
             for call in calls { _ = try described?.checked(call) }
-            let (reply, more) = try await sent(given, describedBy: described, through: adapter()) {
+            let (response, more) = try await sent(given, describedBy: described, through: adapter())
+            {
                 system, service, described, trace in
                 let checked = try calls.map { try described?.checked($0) ?? $0 }
                 return try await system.batch(
                     checked, on: service, options: .init(trace: trace))
             }
-            return try tell(reply, with: more)
+            return try tell(response, with: more)
         }
         // What the description refuses is refused before anything is sent; without one, what can be.
         if !body.isEmpty { return try await sendBody(of: given, describedBy: described) }
         let call = try call(given, describedBy: described)
         let isREST = payloadProtocol == .rest
         let adapter: (any PayloadAdapter)? = try isREST ? restAdapter(described) : adapter()
-        let (reply, more) = try await sent(given, describedBy: described, through: adapter) {
+        let (response, more) = try await sent(given, describedBy: described, through: adapter) {
             system, service, described, trace in
             let call = description.discovers ? try self.call(given, describedBy: described) : call
             return try await system.call(call, on: service, options: .init(trace: trace))
         }
-        try tell(reply, with: more)
+        try tell(response, with: more)
     }
 
     /// The adapter that knows where parameters go; nil without a description.
@@ -127,11 +128,11 @@ struct CallCommand: AsyncParsableCommand {
         let call = try call(given, describedBy: described, body: about)
         let adapter = try restAdapter(described)
         let request = try (adapter ?? RESTAdapter()).request(for: call)
-        let (reply, more) = try await sent(given, describedBy: described, through: adapter) {
+        let (response, more) = try await sent(given, describedBy: described, through: adapter) {
             system, service, _, trace in
             try await content.send(request, to: service, by: system, trace: trace)
         }
-        try tell(reply, with: more)
+        try tell(response, with: more)
     }
 
     /// The call, checked where there is a description.
@@ -215,9 +216,9 @@ struct CallCommand: AsyncParsableCommand {
 
     // MARK: What came
 
-    private func tell(_ reply: UnboxedResponse, with more: JSONObject) throws {
-        warn(reply.warnings)
-        guard var line = reply.result?.compactBytes else {
+    private func tell(_ response: UnboxedResponse, with more: JSONObject) throws {
+        warn(response.warnings)
+        guard var line = response.result?.compactBytes else {
             return try common.terminal.result(
                 Self.joined(["notified": true], with: more), text: [])
         }
@@ -229,15 +230,15 @@ struct CallCommand: AsyncParsableCommand {
         object.append("result", text: line)
         object.append(more)
         if payloadProtocol == .rest {
-            object.append(["status": .number(JSONNumber(reply.status))])
+            object.append(["status": .number(JSONNumber(response.status))])
         }
         try common.terminal.write(object.close())
     }
 
-    private func tell(_ reply: BatchResponse, with more: JSONObject) throws {
-        warn(reply.warnings)
+    private func tell(_ response: BatchResponse, with more: JSONObject) throws {
+        warn(response.warnings)
         var outcomes = Array("[".utf8)
-        for (id, outcome) in zip(reply.ids, reply.outcomes) {
+        for (id, outcome) in zip(response.ids, response.outcomes) {
             var told = MemberText(["id": id?.json ?? .null])
             switch outcome {
             case .result(let result): told.append("result", text: result.compactBytes)
@@ -252,7 +253,7 @@ struct CallCommand: AsyncParsableCommand {
         var object = MemberText()
         object.append("batch", text: outcomes)
         object.append(more)
-        let error = reply.error
+        let error = response.error
         if error == nil || !common.json {
             var line = object
             try common.terminal.write(line.close())

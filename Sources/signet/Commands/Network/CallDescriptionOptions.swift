@@ -64,9 +64,9 @@ struct CallDescriptionOptions: ParsableArguments {
     static func discover(
         _ service: Service, by system: NetworkSystem
     ) async throws -> ServiceDescription {
-        let reply = try await system.call(RPCCall("rpc.discover"), on: service)
+        let response = try await system.call(RPCCall("rpc.discover"), on: service)
         do {
-            return try ServiceDescription(parsing: reply.result?.bytes ?? [])
+            return try ServiceDescription(parsing: response.result?.bytes ?? [])
         } catch {
             throw ToolError(.malformedResponse, error.message)
         }

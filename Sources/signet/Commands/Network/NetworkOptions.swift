@@ -61,11 +61,11 @@ struct PinWarnings: PinReportSink {
     func receive(_ report: PinReport) async throws(PinError) {
         guard !report.isEnforced else { return }
         let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
-        let wanted = report.wanted.map(\.text).joined(separator: ", ")
+        let expected = report.wanted.map(\.text).joined(separator: ", ")
         let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
         Terminal(json: false).note(
             "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the call went "
-                + "on: seen \(seen); wanted \(wanted)")
+                + "on: seen \(seen); expected \(expected)")
     }
 }
 

@@ -83,7 +83,7 @@ struct SendCommand: AsyncParsableCommand {
             return try await fetch(head, of: message, authority: authority, to: outFile)
         }
         let body = try requestBody(of: message)
-        let (reply, more) = try await traced(if: options.traces, on: common.terminal) { trace in
+        let (response, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
                 for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
                 network: network, call: options, showingProgressOn: common.terminal
@@ -93,15 +93,16 @@ struct SendCommand: AsyncParsableCommand {
                     fields: head.headerFields, body: body, options: .init(trace: trace))
             }
         }
-        var object = describe(reply)
+        var object = describe(response)
         for (name, value) in more { object[name] = value }
-        guard !(200..<300).contains(reply.status) else {
-            return try common.terminal.result(object, text: Self.text(of: reply))
+        guard !(200..<300).contains(response.status) else {
+            return try common.terminal.result(object, text: Self.text(of: response))
         }
-        if !common.json { try common.terminal.write(Self.text(of: reply)) }
+        if !common.json { try common.terminal.write(Self.text(of: response)) }
         throw ToolError(
             RPCError.Code.httpStatus.value,
-            "the server responded with HTTP status \(reply.status), expected 2xx", beside: object)
+            "the server responded with HTTP status \(response.status), expected 2xx", beside: object
+        )
     }
 
     private func fetch(
@@ -146,27 +147,27 @@ struct SendCommand: AsyncParsableCommand {
         return try .file(body)
     }
 
-    private func describe(_ reply: RawResponse) -> JSONObject {
-        let fields = reply.fields.map { field in
+    private func describe(_ response: RawResponse) -> JSONObject {
+        let fields = response.fields.map { field in
             JSONValue.array([.string(field.name.canonicalName), .string(field.value)])
         }
         var object: JSONObject = [
-            "status": .number(JSONNumber(reply.status)), "fields": .array(fields),
+            "status": .number(JSONNumber(response.status)), "fields": .array(fields),
         ]
-        if let text = String(validating: reply.body, as: UTF8.self) {
+        if let text = String(validating: response.body, as: UTF8.self) {
             object["body"] = .string(text)
         } else {
-            object["bodyBase64"] = .string(Base64.encode(reply.body, as: .standard))
+            object["bodyBase64"] = .string(Base64.encode(response.body, as: .standard))
         }
         return object
     }
 
     /// The response as HTTP/1.1 text.
-    private static func text(of reply: RawResponse) -> [UInt8] {
-        var head = "HTTP/1.1 \(reply.status) \r\n"
-        for field in reply.fields {
+    private static func text(of response: RawResponse) -> [UInt8] {
+        var head = "HTTP/1.1 \(response.status) \r\n"
+        for field in response.fields {
             head += "\(field.name.canonicalName): \(Terminal.printable(field.value))\r\n"
         }
-        return Array((head + "\r\n").utf8) + reply.body
+        return Array((head + "\r\n").utf8) + response.body
     }
 }

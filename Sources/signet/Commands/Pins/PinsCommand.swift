@@ -49,7 +49,7 @@ struct PinsTarget {
         guard let scheme = Self.scheme(of: text), scheme == "https" || scheme == "http" else {
             // User info, a password perhaps, is not repeated.
             let found = text.utf8.contains(UInt8(ascii: "@")) ? "" : ", not \"\(text)\""
-            throw .usage("a URL is wanted that begins with https://\(found)")
+            throw .usage("expected a URL that begins with https://\(found)")
         }
         do throws(HostError) {
             authority = try Authority(parsing: URLParts(parsing: text).authority)

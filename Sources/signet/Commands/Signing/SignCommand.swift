@@ -131,7 +131,7 @@ struct SignCommand: ParsableCommand {
                 throw SigningError(
                     .unanswerableRequest,
                     "it asks for \(all.count) signatures: "
-                        + (all.isEmpty ? "wanted an Accept-Signature" : "choose one by --label"))
+                        + (all.isEmpty ? "expected an Accept-Signature" : "choose one by --label"))
             }
             return request
         } catch let error as SigningError where error.code != .malformedMessage {

@@ -60,7 +60,7 @@ struct EnvironmentVariables {
             (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "_")
         }
         guard let first = bytes.first, isLetter(first) else { return false }
-        return bytes.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
+        return bytes.allSatisfy { isLetter($0) || isDigit($0) }
     }
 
     private static func isReserved(_ name: String) -> Bool {

@@ -79,7 +79,7 @@ struct HandAssignment {
         // Without a sign the whole may be a value that was meant for another place.
         guard let end = text.firstIndex(where: signs.utf8.contains), end > text.startIndex else {
             throw ToolError.usage(
-                "an argument names no key of the schema; wanted KEY and one of \(signs) behind it")
+                "an argument names no key of the schema; expected KEY followed by one of \(signs)")
         }
         let name = String(decoding: text[..<end], as: UTF8.self)
         throw VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")

@@ -70,7 +70,7 @@ struct VaultDiffCommand: ParsableCommand {
     func validate() throws {
         let ways = [other != nil, defaults != nil, textconv].count(where: \.self)
         guard ways == 1 else {
-            throw ValidationError("wanted one of OTHER, --defaults FILE and --textconv")
+            throw ValidationError("expected one of OTHER, --defaults FILE and --textconv")
         }
         guard defaults == nil || disclosure.schema != nil else {
             throw ValidationError("--defaults needs --schema FILE")

@@ -173,7 +173,7 @@ struct VaultMergeCommand: ParsableCommand {
         _ text: String, of option: String
     ) throws(ToolError) -> DumpMerge.Side {
         guard let side = DumpMerge.Side(rawValue: text) else {
-            throw .usage("\(option): wanted ours or theirs")
+            throw .usage("\(option): expected ours or theirs")
         }
         return side
     }
@@ -184,7 +184,7 @@ struct VaultMergeCommand: ParsableCommand {
         for text in take {
             guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")),
                 equals > text.startIndex
-            else { throw .usage("--take: wanted KEY=ours or KEY=theirs") }
+            else { throw .usage("--take: expected KEY=ours or KEY=theirs") }
             let name = String(text[..<equals])
             let side = try Self.side(
                 String(text[text.utf8.index(after: equals)...]), of: "--take \(printable(name))")

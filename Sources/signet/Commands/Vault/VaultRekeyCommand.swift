@@ -55,11 +55,11 @@ struct VaultRekeyCommand: ParsableCommand {
 
     func validate() throws {
         guard toKeys == nil || toPassphrase == nil else {
-            throw ValidationError("wanted at most one of --to-keys and --to-passphrase")
+            throw ValidationError("expected at most one of --to-keys and --to-passphrase")
         }
         guard toKeys != nil || toPassphrase != nil || toKeyID != nil else {
             throw ValidationError(
-                "wanted the new root: --to-keys SOURCE, --to-passphrase SOURCE or --to-key-id ID")
+                "expected the new root: --to-keys SOURCE, --to-passphrase SOURCE or --to-key-id ID")
         }
     }
 

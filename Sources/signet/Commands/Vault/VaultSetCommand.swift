@@ -63,7 +63,7 @@ struct VaultSetCommand: ParsableCommand {
         let project = try project.load()
         let (path, assignments) = try project.dump(dump, before: arguments)
         guard !assignments.isEmpty || !from.isEmpty || !unset.isEmpty else {
-            throw ToolError.usage("nothing to set: wanted KEY=VALUE, --from or --unset")
+            throw ToolError.usage("nothing to set: expected KEY=VALUE, --from or --unset")
         }
         let origin = try origin.map(Self.origin)
         let binding = try binding.binding(project)
@@ -101,7 +101,7 @@ struct VaultSetCommand: ParsableCommand {
 
     private static func origin(_ text: String) throws(ToolError) -> ConfigurationOrigin {
         guard let origin = ConfigurationOrigin(rawValue: text) else {
-            throw .usage("--origin is \(quoted(text)), wanted defaults, launch or fetched")
+            throw .usage("--origin is \(quoted(text)), expected defaults, launch or fetched")
         }
         return origin
     }

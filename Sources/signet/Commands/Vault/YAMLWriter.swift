@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 
 /// Writes JSON values as YAML 1.2 that readers of YAML 1.1 take for the same.
@@ -25,7 +26,7 @@ enum YAMLWriter {
         let first = name.utf8.first ?? 0
         let isPlain =
             isLetter(first)
-            && name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+            && name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == 0x2D }
         return isPlain && !words.contains(name.lowercased())
             ? name : escaped(JSONValue.string(name).text)
     }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import SignetClient
 
-@Suite struct LaunchPolicyTests {
+@Suite struct DuplicatePolicyTests {
     private static func start(
-        _ system: NetworkSystem, _ policy: LaunchPolicy, query: JSONObject = [:],
+        _ system: NetworkSystem, _ policy: DuplicatePolicy, query: JSONObject = [:],
         change: (inout CallOptions) -> Void = { _ in }
     ) -> Task<ClientError.Code?, Never> {
         var options = CallOptions()
-        options.launch = policy
+        options.duplicates = policy
         change(&options)
         let given = options
         return Task {
@@ -29,7 +29,10 @@ import Testing
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
         let calls = (0..<10_000).map { _ in Self.start(system, .join) }
-        #expect(try await eventually { system.launches.joinedCount == 10_000 && engine.count == 1 })
+        #expect(
+            try await eventually {
+                system.duplicateCalls.joinedCount == 10_000 && engine.count == 1
+            })
         // Cancelling one, the first too, leaves the others.
         for call in calls[..<10] { call.cancel() }
         for call in calls[..<10] { #expect(await call.value == .cancelled) }
@@ -43,7 +46,8 @@ import Testing
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         let calls = (0..<3).map { _ in Self.start(system, .join) }
-        #expect(try await eventually { system.launches.joinedCount == 3 && engine.count == 1 })
+        #expect(
+            try await eventually { system.duplicateCalls.joinedCount == 3 && engine.count == 1 })
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value == .cancelled) }
         // The next one makes a request of its own.
@@ -75,7 +79,7 @@ import Testing
             Self.start(system, .join) { $0.isIdempotent = false },
             Self.start(system, .join) { $0.maximumResponseSize = 9 },
             Self.start(system, .join) { $0.json = JSONConventions(keys: .snakeCase) },
-            Self.start(system, .always),
+            Self.start(system, .allow),
         ]
         #expect(try await eventually { engine.count == calls.count })
         await system.shutdown(gracePeriod: .zero)
@@ -90,10 +94,14 @@ import Testing
     func joinedCallsHaveTheirOwnChecks(_ isFirstChecked: Bool) async throws {
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
-        let first = Self.start(system, .join) { $0.checks = isFirstChecked ? [AlwaysFails()] : [] }
+        let first = Self.start(system, .join) {
+            $0.responseChecks = isFirstChecked ? [AlwaysFails()] : []
+        }
         #expect(try await eventually { engine.count == 1 })
-        let second = Self.start(system, .join) { $0.checks = isFirstChecked ? [] : [AlwaysFails()] }
-        #expect(try await eventually { system.launches.joinedCount == 2 })
+        let second = Self.start(system, .join) {
+            $0.responseChecks = isFirstChecked ? [] : [AlwaysFails()]
+        }
+        #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
         engine.letGo()
         #expect(await first.value == (isFirstChecked ? .businessCode : nil))
         #expect(await second.value == (isFirstChecked ? nil : .businessCode))
@@ -105,7 +113,7 @@ import Testing
         let engine = RecordingEngine(answers: [.init(status: 404, body: "{}")])
         let system = try await Pipeline.system(engine)
         var options = CallOptions()
-        options.launch = .join
+        options.duplicates = .join
         let response = await system.response(to: .get("/x", on: "a"), options: options)
         #expect(throws: ClientError.self) { try response.get() }
         #expect(response.raw?.status == 404 && response.text == "{}")
@@ -143,7 +151,7 @@ import Testing
         let first = Self.start(system, .join) { $0.progress = progress }
         #expect(try await eventually { engine.count == 1 })
         let second = Self.start(system, .join)
-        #expect(try await eventually { system.launches.joinedCount == 2 })
+        #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
         first.cancel()
         #expect(await first.value == .cancelled)
         opener.finish()

@@ -1,9 +1,6 @@
 internal import HTTPTypes
 internal import SignetTransport
 
-/// The URL of a service or a request.
-typealias RequestURL = WebURL
-
 extension WebURL {
     /// Parses a URL.
     ///

@@ -9,7 +9,7 @@ import Testing
 @testable import SignetClient
 
 /// Calls that were given up, replaced in a row or ended before they began.
-@Suite struct LaunchAttackTests {
+@Suite struct DuplicateAttackTests {
     private final class Counter: Sendable {
         private let value = Mutex(0)
         var count: Int { value.withLock { $0 } }
@@ -17,11 +17,11 @@ import Testing
     }
 
     private static func start(
-        _ system: NetworkSystem, _ policy: LaunchPolicy = .always, query: JSONObject = [:],
+        _ system: NetworkSystem, _ policy: DuplicatePolicy = .allow, query: JSONObject = [:],
         change: (inout CallOptions) -> Void = { _ in }
     ) -> Task<ClientError.Code?, Never> {
         var options = CallOptions()
-        options.launch = policy
+        options.duplicates = policy
         change(&options)
         let given = options
         return Task {
@@ -33,8 +33,8 @@ import Testing
     }
 
     /// The work of the first call never returns, but the call is over.
-    @Test(.features("003-12"), arguments: [LaunchPolicy.refuse, .replace])
-    func anAbandonedCallRefusesNoLaterOne(_ policy: LaunchPolicy) async throws {
+    @Test(.features("003-12"), arguments: [DuplicatePolicy.refuse, .replace])
+    func anAbandonedCallRefusesNoLaterOne(_ policy: DuplicatePolicy) async throws {
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
         let first = Self.start(system, policy)

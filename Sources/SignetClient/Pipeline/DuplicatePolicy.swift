@@ -16,15 +16,15 @@ internal import Synchronization
 ///     var method: RPCMethod { "orders.list" }
 ///     var callOptions: CallOptions {
 ///         var options = CallOptions()
-///         options.launch = .join
+///         options.duplicates = .join
 ///         return options
 ///     }
 ///     typealias Success = [String]
 /// }
 /// ```
-public enum LaunchPolicy: Sendable, Hashable {
+public enum DuplicatePolicy: Sendable, Hashable {
     /// Both run. This is the default.
-    case always
+    case allow
     /// The later call waits for the response of the running one. Cancelling one of them leaves the
     /// others; the request is cancelled with the last one.
     ///
@@ -38,8 +38,8 @@ public enum LaunchPolicy: Sendable, Hashable {
     case replace
 }
 
-/// The identity of a call for its launch policy, made before boxing: ids differ each time.
-struct LaunchKey: Sendable, Hashable {
+/// The identity of a call for its duplicate policy, made before boxing: ids differ each time.
+struct DuplicateKey: Sendable, Hashable {
     /// The options that change how a request is sent or its response is read.
     private struct Manner: Hashable {
         let engine: EngineChoice?
@@ -59,7 +59,7 @@ struct LaunchKey: Sendable, Hashable {
 
     let snapshot: ObjectIdentifier
     let service: Service
-    let base: RequestURL
+    let base: WebURL
     let request: CallRequest
     let fields: HTTPFields
     let scope: CredentialKey?
@@ -79,29 +79,29 @@ struct LaunchKey: Sendable, Hashable {
         scope = admission.credentialKey
         sets = admission.options.sets
         json = admission.options.json
-        manner = admission.options.launch == .join ? Manner(admission) : nil
+        manner = admission.options.duplicates == .join ? Manner(admission) : nil
         asking = CredentialStore.asking
     }
 }
 
 /// The running calls whose policy is to refuse or to replace, and the shared work of those that join.
-final class Launches: Sendable {
-    private let running = Mutex<[LaunchKey: RunningCall]>([:])
-    private let shared = SharedWork<LaunchKey, UnboxedResponse>()
+final class DuplicateCalls: Sendable {
+    private let running = Mutex<[DuplicateKey: RunningCall]>([:])
+    private let shared = SharedWork<DuplicateKey, UnboxedResponse>()
 
     /// The number of calls that wait for shared work.
     var joinedCount: Int { shared.waitingCount }
 
-    /// Runs a call's work by its launch policy.
+    /// Runs a call's work by its duplicate policy.
     ///
     /// - Throws: `already-running`; the work's error.
     func run(
         _ request: CallRequest, for admission: Admission,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
-        let policy = admission.options.launch ?? .always
-        guard policy != .always else { return try await work(admission) }
-        let key = LaunchKey(request, for: admission)
+        let policy = admission.options.duplicates ?? .allow
+        guard policy != .allow else { return try await work(admission) }
+        let key = DuplicateKey(request, for: admission)
         if policy == .join {
             // Each caller has a deadline of its own; the work ends with the last of them.
             let response = try await shared.value(for: key) {

@@ -6,7 +6,7 @@ import Testing
 
 /// Responses of a hostile server over HTTP. Each call ends once, with its own result or with the
 /// error that names the defect.
-struct HostileReplyTests {
+struct HostileResponseTests {
     struct Hostility: Decodable, Sendable {
         let name: String
         let rule: Int
@@ -20,8 +20,8 @@ struct HostileReplyTests {
 
     @Test(.features("000-56", "003-01")) func eachCallEndsOnce() async throws {
         let url = try #require(
-            Bundle.module.url(forResource: "Vectors/hostile-replies", withExtension: "json"))
-        let cases = try VectorFile<Hostility>.load("hostile-replies", in: .module)
+            Bundle.module.url(forResource: "Vectors/hostile-responses", withExtension: "json"))
+        let cases = try VectorFile<Hostility>.load("hostile-responses", in: .module)
         let server = try await HostileRPCServer(vectors: url)
         var services: [Service: ServiceConfiguration] = [:]
         for (number, hostility) in cases.enumerated() {
@@ -48,14 +48,14 @@ struct HostileReplyTests {
     ) async -> ([String], [String]) {
         do throws(ClientError) {
             if kind == "batch" {
-                let reply = try await system.batch(
+                let response = try await system.batch(
                     [RPCCall("a"), RPCCall("n", isNotification: true), RPCCall("b")], on: service)
-                return (reply.outcomes.compactMap(name), reply.warnings.map(\.code.name))
+                return (response.outcomes.compactMap(name), response.warnings.map(\.code.name))
             }
-            let reply = try await system.call(
+            let response = try await system.call(
                 RPCCall("a", isNotification: kind == "notification"), on: service)
-            let text = reply.result.map { String(decoding: $0.bytes, as: UTF8.self) }
-            return ([text ?? "notified"], reply.warnings.map(\.code.name))
+            let text = response.result.map { String(decoding: $0.bytes, as: UTF8.self) }
+            return ([text ?? "notified"], response.warnings.map(\.code.name))
         } catch {
             return ([error.code.name], [])
         }
