@@ -300,6 +300,7 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
         && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
         && SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER)
+        && SET(CURLOPT_BUFFERSIZE, RESPONSE_BUFFER)
         // Ignore the environment's proxies and credentials, and allow no other protocol.
         && SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
         && SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED)

@@ -154,6 +154,7 @@ uint64_t signet_loop_calls(const signet_loop *loop) {
 }
 
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
+    loop->steps += 1;
     int timeout = may_wait && TAILQ_EMPTY(&loop->ready) ? at_most : 0;
     if (timeout > 0 && loop->timer >= 0) {
         int64_t left = loop->timer - signet_monotonic_milliseconds();

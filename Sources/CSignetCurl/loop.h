@@ -64,6 +64,7 @@ struct signet_loop {
     size_t crowded;  // the number of connections that take no new calls
     int64_t flow_due;  // the time of the next check, in monotonic milliseconds; 0: never
     _Atomic uint64_t calls;  // how often signet_loop_step has called libcurl
+    uint64_t steps;  // calls of signet_loop_step
 
     // Calls that start together over one connection are sent in few packets instead of one each:
     // TCP_CORK delays the connection's packets until libcurl has started all calls. One connection at
@@ -171,6 +172,9 @@ struct signet_transfer {
 // default of 64 KiB, the C library returns memory to the system and requests it again in every call.
 #define HEAD_BUFFER 16384L
 #define UPLOAD_BUFFER 65536L
+// The records of two steps (see signet_traffic_pace) have 41 KB; the rest is for the header, which grows when
+// it is decompressed. From 64 KiB on, the C library would return it to the system after each call.
+#define RESPONSE_BUFFER 64000L
 
 // --- The system (system.c) -------------------------------------------------------------------
 

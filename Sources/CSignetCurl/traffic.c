@@ -19,6 +19,8 @@
 #define BYTES_PER_SECOND ((uint64_t)64 << 10)
 // libcurl's window of an HTTP/2 stream.
 #define STREAM_WINDOW ((uint64_t)32 << 20)
+// A paced connection that has read this many bytes in a step reads no other record.
+#define STEP_BYTES ((uint64_t)4 << 10)
 
 bool signet_traffic_is_flood(const signet_traffic *traffic) {
     uint64_t streams = (uint64_t)traffic->streams + traffic->abandoned;
@@ -37,14 +39,36 @@ static size_t overhead(const SSL *ssl) {
     return cipher && SSL_CIPHER_is_aead(cipher) ? 24 : 80;
 }
 
-// Makes a connection's reads fail. libcurl's own BIO function has run before and stored its result,
-// which libcurl checks too.
-static long fail_reads(
+// Makes the reads of a flooded connection fail, and the others of a paced one wait. libcurl's own BIO
+// function has run before and stored its result, which libcurl checks too.
+static long on_read(
     BIO *bio, int operation, const char *bytes, size_t count, int number, long other, int result,
     size_t *processed) {
-    (void)bytes, (void)count, (void)number, (void)other, (void)processed;
-    bool is_read = operation == (BIO_CB_READ | BIO_CB_RETURN);
-    return is_read && !BIO_should_retry(bio) ? -1 : result;
+    (void)bytes, (void)count, (void)number, (void)other;
+    if ((operation & ~BIO_CB_RETURN) != BIO_CB_READ) return result;
+    signet_traffic *traffic = (signet_traffic *)BIO_get_callback_arg(bio);
+    if (operation & BIO_CB_RETURN) {
+        if (traffic->is_flooded && !BIO_should_retry(bio)) return -1;
+        if (result > 0) traffic->step_bytes += *processed;
+        return result;
+    }
+    if (!traffic->steps) return result;
+    if (traffic->step != *traffic->steps) traffic->step_bytes = 0;
+    traffic->step = *traffic->steps;
+    if (traffic->step_bytes < STEP_BYTES) return result;
+    BIO_set_retry_read(bio);
+    return -1;
+}
+
+static void watch_reads(SSL *ssl, signet_traffic *traffic) {
+    BIO_set_callback_arg(SSL_get_rbio(ssl), (char *)traffic);
+    BIO_set_callback_ex(SSL_get_rbio(ssl), on_read);
+}
+
+void signet_traffic_pace(SSL *ssl, signet_traffic *traffic, const uint64_t *steps) {
+    if (traffic->steps) return;
+    traffic->steps = steps;
+    watch_reads(ssl, traffic);
 }
 
 static void on_message(
@@ -67,7 +91,7 @@ static void on_message(
     traffic->received += plain;
     if (traffic->is_flooded || !signet_traffic_is_flood(traffic)) return;
     traffic->is_flooded = true;
-    BIO_set_callback_ex(SSL_get_rbio(ssl), fail_reads);
+    watch_reads(ssl, traffic);
 }
 
 void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {
