@@ -156,7 +156,10 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     if (!handshake) return CURLE_OUT_OF_MEMORY;
     handshake->is_proxys = is_proxys;
     bool attached = signet_handshake_attach(handshake, context);
-    signet_handshake_release(transfer->handshake);
+    if (transfer->proxy.is_tls && !is_proxys)
+        handshake->proxys = transfer->handshake;
+    else
+        signet_handshake_release(transfer->handshake);
     transfer->handshake = handshake;
     return attached ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 }

@@ -60,6 +60,7 @@ void signet_handshake_release(signet_handshake *handshake) {
     if (!handshake || --handshake->references > 0) return;
     signet_wanted_release(handshake->wanted);
     signet_chain_release(handshake->chain);
+    signet_handshake_release(handshake->proxys);
     free(handshake);
 }
 

@@ -39,6 +39,7 @@ typedef struct signet_handshake {
     bool is_untrusted;
     bool mismatched;
     bool is_proxys;
+    struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
 } signet_handshake;
 

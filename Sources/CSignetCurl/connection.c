@@ -30,9 +30,9 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         transfer->traffic = &connection->traffic;
         transfer->is_stream = route->is_http2;
         if (route->is_http2) transfer->traffic->streams += 1;
-        // The TLS of a proxy may hold bytes of which epoll doesn't know.
-        if (route->is_http2 && !transfer->proxy.is_tls)
-            signet_traffic_pace(route->ssl, transfer->traffic, &transfer->loop->steps);
+        // Only the outer TLS, because epoll doesn't know of bytes that the proxy's TLS holds.
+        signet_handshake *outer = connection->proxys ? connection->proxys : connection;
+        if (route->is_http2) signet_traffic_pace(&outer->traffic, &transfer->loop->steps);
     } else {
         // Without TLS a connection carries one call at a time, so only that call's bytes are counted.
         transfer->cleartext = (signet_traffic){0};

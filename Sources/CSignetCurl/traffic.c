@@ -60,15 +60,16 @@ static long on_read(
     return -1;
 }
 
-static void watch_reads(SSL *ssl, signet_traffic *traffic) {
-    BIO_set_callback_arg(SSL_get_rbio(ssl), (char *)traffic);
-    BIO_set_callback_ex(SSL_get_rbio(ssl), on_read);
+static void watch_reads(signet_traffic *traffic) {
+    BIO *bio = SSL_get_rbio(traffic->ssl);
+    BIO_set_callback_arg(bio, (char *)traffic);
+    BIO_set_callback_ex(bio, on_read);
 }
 
-void signet_traffic_pace(SSL *ssl, signet_traffic *traffic, const uint64_t *steps) {
+void signet_traffic_pace(signet_traffic *traffic, const uint64_t *steps) {
     if (traffic->steps) return;
     traffic->steps = steps;
-    watch_reads(ssl, traffic);
+    watch_reads(traffic);
 }
 
 static void on_message(
@@ -76,6 +77,7 @@ static void on_message(
     (void)version;
     signet_traffic *traffic = context;
     const uint8_t *seen = bytes;
+    traffic->ssl = ssl;
     if (type == SSL3_RT_ALERT && !is_sent && count == 2 && seen[1] == SSL_AD_CLOSE_NOTIFY)
         traffic->was_closed = true;
     // The handshake isn't counted.
@@ -91,7 +93,7 @@ static void on_message(
     traffic->received += plain;
     if (traffic->is_flooded || !signet_traffic_is_flood(traffic)) return;
     traffic->is_flooded = true;
-    watch_reads(ssl, traffic);
+    watch_reads(traffic);
 }
 
 void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic) {

@@ -9,6 +9,7 @@
 
 // The traffic of one connection.
 typedef struct {
+    SSL *ssl;  // valid as long as the connection
     uint64_t received;   // bytes, without those of TLS
     uint64_t delivered;  // bytes of headers and bodies that libcurl delivered
     uint64_t sent;
@@ -33,7 +34,7 @@ void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic);
 // doesn't continue nghttp2 before the server sends something else, so that a response without a length never
 // ends. The others run in the same step or the next one, so with pacing their buffers suffice. libcurl 8.1 has
 // other buffers.
-void signet_traffic_pace(SSL *ssl, signet_traffic *traffic, const uint64_t *steps);
+void signet_traffic_pace(signet_traffic *traffic, const uint64_t *steps);
 // Whether far more bytes were received than delivered.
 bool signet_traffic_is_flood(const signet_traffic *traffic);
 // Sets how many bytes of a cleartext connection libcurl has read. Returns false if the system doesn't
