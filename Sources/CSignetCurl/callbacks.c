@@ -81,6 +81,8 @@ static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     if (!signet_append(&transfer->body, bytes, count)) return refuse(transfer, SIGNET_NO_MEMORY);
     transfer->body_total += count;
     if (transfer->traffic) transfer->traffic->delivered += count;
+    // What libcurl had stored was delivered to it before.
+    if (transfer->outer && !transfer->is_flushing) signet_traffic_note_body(transfer->outer, count);
     signet_transfer_make_ready(transfer);
     return count;
 }
@@ -156,7 +158,7 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     if (!handshake) return CURLE_OUT_OF_MEMORY;
     handshake->is_proxys = is_proxys;
     bool attached = signet_handshake_attach(handshake, context);
-    if (transfer->proxy.is_tls && !is_proxys)
+    if (!is_proxys && transfer->handshake && transfer->handshake->is_proxys)
         handshake->proxys = transfer->handshake;
     else
         signet_handshake_release(transfer->handshake);

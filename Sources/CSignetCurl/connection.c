@@ -8,6 +8,7 @@ void signet_connection_leave(signet_transfer *transfer) {
     signet_traffic *traffic = transfer->traffic;
     if (traffic && transfer->is_stream) {
         traffic->streams -= 1;
+        if (transfer->outer != traffic) transfer->outer->streams -= 1;
         if (!transfer->is_done || transfer->code != CURLE_OK) traffic->abandoned += 1;
     }
     signet_loop *loop = transfer->loop;
@@ -16,7 +17,7 @@ void signet_connection_leave(signet_transfer *transfer) {
         loop->sockets[transfer->socket].carries = NULL;
     signet_handshake_release(transfer->connection);
     transfer->connection = NULL;
-    transfer->traffic = NULL;
+    transfer->traffic = transfer->outer = NULL;
     transfer->is_stream = false;
     transfer->socket = 0;
 }
@@ -29,10 +30,13 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         transfer->connection = connection;
         transfer->traffic = &connection->traffic;
         transfer->is_stream = route->is_http2;
-        if (route->is_http2) transfer->traffic->streams += 1;
-        // Only the outer TLS, because epoll doesn't know of bytes that the proxy's TLS holds.
-        signet_handshake *outer = connection->proxys ? connection->proxys : connection;
-        if (route->is_http2) signet_traffic_pace(&outer->traffic, &transfer->loop->steps);
+        if (route->is_http2) {
+            transfer->traffic->streams += 1;
+            // Only the outer TLS, because epoll doesn't know of bytes that the proxy's TLS holds.
+            transfer->outer = connection->proxys ? &connection->proxys->traffic : transfer->traffic;
+            if (connection->proxys) transfer->outer->streams += 1;
+            signet_traffic_pace(transfer->outer, &transfer->loop->steps);
+        }
     } else {
         // Without TLS a connection carries one call at a time, so only that call's bytes are counted.
         transfer->cleartext = (signet_traffic){0};

@@ -158,6 +158,7 @@ struct signet_transfer {
     // `cleartext`, or NULL before a request.
     signet_handshake *connection;
     signet_traffic *traffic, cleartext;
+    signet_traffic *outer;  // over HTTP/2: of the TLS next to the socket, an HTTPS proxy's or the connection's
     uint64_t received_before;  // bytes that the socket had received when the request started
     curl_socket_t socket;  // the cleartext socket whose bytes are counted; 0: none
     bool is_stream;  // the request is an HTTP/2 stream
@@ -172,9 +173,9 @@ struct signet_transfer {
 // default of 64 KiB, the C library returns memory to the system and requests it again in every call.
 #define HEAD_BUFFER 16384L
 #define UPLOAD_BUFFER 65536L
-// The records of two steps (see signet_traffic_pace) have 41 KB; the rest is for the header, which grows when
-// it is decompressed. From 64 KiB on, the C library would return it to the system after each call.
-#define RESPONSE_BUFFER 64000L
+// A decompressed header of 64 KiB (`maximumHeaderSize`), and 56 KiB of records that other calls read for this
+// one; see signet_traffic_pace. From 128 KiB on, the C library would map it again for each call.
+#define RESPONSE_BUFFER 122880L
 
 // --- The system (system.c) -------------------------------------------------------------------
 

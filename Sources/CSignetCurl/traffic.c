@@ -19,8 +19,10 @@
 #define BYTES_PER_SECOND ((uint64_t)64 << 10)
 // libcurl's window of an HTTP/2 stream.
 #define STREAM_WINDOW ((uint64_t)32 << 20)
-// A paced connection that has read this many bytes in a step reads no other record.
-#define STEP_BYTES ((uint64_t)4 << 10)
+// A paced connection with this many undelivered bytes reads no other record if it has read as many in this step.
+#define PACE_BYTES ((uint64_t)4 << 10)
+// For this many delivered bytes of bodies, one byte of frames and records counts as delivered too.
+#define FRAME_SHARE 64u
 
 bool signet_traffic_is_flood(const signet_traffic *traffic) {
     uint64_t streams = (uint64_t)traffic->streams + traffic->abandoned;
@@ -47,17 +49,34 @@ static long on_read(
     (void)bytes, (void)count, (void)number, (void)other;
     if ((operation & ~BIO_CB_RETURN) != BIO_CB_READ) return result;
     signet_traffic *traffic = (signet_traffic *)BIO_get_callback_arg(bio);
+    signet_pace *pace = &traffic->pace;
     if (operation & BIO_CB_RETURN) {
         if (traffic->is_flooded && !BIO_should_retry(bio)) return -1;
-        if (result > 0) traffic->step_bytes += *processed;
+        if (result > 0) {
+            pace->step_bytes += *processed;
+            pace->undelivered += *processed;
+        } else {
+            pace->was_drained = true;
+        }
         return result;
     }
-    if (!traffic->steps) return result;
-    if (traffic->step != *traffic->steps) traffic->step_bytes = 0;
-    traffic->step = *traffic->steps;
-    if (traffic->step_bytes < STEP_BYTES) return result;
+    if (!pace->steps || traffic->streams == 0) return result;
+    if (pace->step != *pace->steps) {
+        pace->step = *pace->steps;
+        pace->step_bytes = 0;
+        // Then what is left belongs to frames and not to bodies.
+        if (pace->was_drained) pace->undelivered = 0;
+        pace->was_drained = false;
+    }
+    if (pace->step_bytes < PACE_BYTES || pace->undelivered < PACE_BYTES) return result;
     BIO_set_retry_read(bio);
     return -1;
+}
+
+void signet_traffic_note_body(signet_traffic *traffic, size_t count) {
+    uint64_t delivered = count + count / FRAME_SHARE;
+    uint64_t *undelivered = &traffic->pace.undelivered;
+    *undelivered -= delivered < *undelivered ? delivered : *undelivered;
 }
 
 static void watch_reads(signet_traffic *traffic) {
@@ -67,8 +86,8 @@ static void watch_reads(signet_traffic *traffic) {
 }
 
 void signet_traffic_pace(signet_traffic *traffic, const uint64_t *steps) {
-    if (traffic->steps) return;
-    traffic->steps = steps;
+    if (traffic->pace.steps) return;
+    traffic->pace.steps = steps;
     watch_reads(traffic);
 }
 
