@@ -22,7 +22,7 @@
 // A paced connection with this many undelivered bytes reads no other record if it has read as many in this step.
 #define PACE_BYTES ((uint64_t)4 << 10)
 // For this many delivered bytes of bodies, one byte of frames and records counts as delivered too.
-#define FRAME_SHARE 64u
+#define FRAME_SHARE 128u
 
 bool signet_traffic_is_flood(const signet_traffic *traffic) {
     uint64_t streams = (uint64_t)traffic->streams + traffic->abandoned;
@@ -52,12 +52,10 @@ static long on_read(
     signet_pace *pace = &traffic->pace;
     if (operation & BIO_CB_RETURN) {
         if (traffic->is_flooded && !BIO_should_retry(bio)) return -1;
-        if (result > 0) {
-            pace->step_bytes += *processed;
-            pace->undelivered += *processed;
-        } else {
-            pace->was_drained = true;
-        }
+        pace->was_drained = result <= 0;
+        if (result <= 0) return result;
+        pace->step_bytes += *processed;
+        pace->undelivered += *processed;
         return result;
     }
     if (!pace->steps || traffic->streams == 0) return result;
