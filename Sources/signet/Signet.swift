@@ -74,14 +74,15 @@ enum Signet {
     /// Reads the command line. A mistyped word is reported before missing options.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         if arguments.first == "help",
-            let error = try UsageAdvice(.tool()).error(inHelp: Array(arguments.dropFirst()))
+            let error = UsageAdvice(SignetCommand.self).error(
+                inHelp: Array(arguments.dropFirst()))
         {
             throw error
         }
         do {
             return try SignetCommand.parseAsRoot(arguments)
         } catch  where SignetCommand.exitCode(for: error) != .success {
-            throw try UsageAdvice(.tool()).error(in: arguments) ?? error
+            throw try UsageAdvice(SignetCommand.self).error(in: arguments) ?? error
         }
     }
 

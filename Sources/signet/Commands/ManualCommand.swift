@@ -19,7 +19,7 @@ struct ManualCommand: ParsableCommand {
     }
 
     func run() throws {
-        var commands = [try CommandTree.tool()]
+        var commands = [try CommandTree(of: SignetCommand.self)]
         while let command = commands.popLast() {
             let page = ManualPage(of: command)
             try PrivateFile.writeAtomically(

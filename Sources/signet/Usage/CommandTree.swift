@@ -36,12 +36,12 @@ struct CommandTree {
     /// The words that call the command, such as `signet vault seal`.
     var words: String { (parents + [name]).joined(separator: " ") }
 
-    /// The tree of the whole tool.
+    /// The tree below a command.
     ///
     /// - Throws: `JSONError` if the parser describes its commands in an unknown form.
-    static func tool() throws -> CommandTree {
-        let described = try JSONValue(parsing: Array(SignetCommand._dumpHelp().utf8))
-        return CommandTree(described["command"] ?? .null)
+    init(of command: any ParsableCommand.Type) throws {
+        let described = try JSONValue(parsing: Array(command._dumpHelp().utf8))
+        self.init(described["command"] ?? .null)
     }
 
     private init(_ command: JSONValue) {
@@ -55,9 +55,6 @@ struct CommandTree {
         // The parser's own command.
         self.commands = commands.filter { $0.name != "help" }
     }
-
-    /// Returns the subcommand with a name, or nil.
-    subscript(name: String) -> CommandTree? { commands.first { $0.name == name } }
 }
 
 extension CommandTree.Argument {

@@ -1,45 +1,50 @@
+import ArgumentParser
 internal import SignetBase
 
 /// Finds the word in a command line that the parser does not know, and the one that was meant.
 ///
 /// The parser reports missing options first. For a person, the mistyped word explains them.
 struct UsageAdvice {
-    private let tool: CommandTree
+    private let tool: any ParsableCommand.Type
 
     /// Creates advice for the commands of a tool.
-    init(_ tool: CommandTree) { self.tool = tool }
+    init(_ tool: any ParsableCommand.Type) { self.tool = tool }
 
     /// Returns an error for the first unknown command, option or value, or nil if each is known.
     ///
     /// - Parameter arguments: The command line, without the program's name.
-    func error(in arguments: [String]) -> ToolError? {
-        var command = tool
+    /// - Throws: `JSONError` if the parser describes the command in an unknown form.
+    func error(in arguments: [String]) throws -> ToolError? {
+        var (command, path) = (tool, [tool.name])
         var rest = arguments[...]
-        while !command.commands.isEmpty, let word = rest.first, word != "--" {
-            if word.hasPrefix("-") || word == "help" { return nil }
-            guard let next = command[word] else {
-                return unknown("command", named: word, among: command.commands, of: command)
+        while !command.configuration.subcommands.isEmpty {
+            guard let word = rest.popFirst(), !word.hasPrefix("-"), word != "help" else {
+                return nil
+            }
+            guard let next = command.subcommand(named: word) else {
+                return unknownCommand(word, of: command, at: path)
             }
             command = next
-            rest = rest.dropFirst()
+            path.append(word)
         }
-        return error(inOptions: rest, of: command)
+        return error(inOptions: rest, of: try CommandTree(of: command), at: path)
     }
 
     /// Returns an error for the first unknown name of `signet help NAME…`, or nil.
     func error(inHelp names: [String]) -> ToolError? {
-        var command = tool
+        var (command, path) = (tool, [tool.name])
         for name in names where !name.hasPrefix("-") {
-            guard let next = command[name] else {
-                return unknown("command", named: name, among: command.commands, of: command)
+            guard let next = command.subcommand(named: name) else {
+                return unknownCommand(name, of: command, at: path)
             }
             command = next
+            path.append(name)
         }
         return nil
     }
 
     private func error(
-        inOptions words: ArraySlice<String>, of command: CommandTree
+        inOptions words: ArraySlice<String>, of command: CommandTree, at path: [String]
     ) -> ToolError? {
         var words = words
         while let word = words.popFirst(), word != "--" {
@@ -50,8 +55,7 @@ struct UsageAdvice {
                 // A number may begin with a dash.
                 guard isLong || word.dropFirst().allSatisfy(\.isLetter) else { continue }
                 return unknown(
-                    "option", named: name, amongNames: command.arguments.flatMap(\.names),
-                    of: command)
+                    "option", named: name, among: command.arguments.flatMap(\.names), at: path)
             }
             guard option.kind == .option else { continue }
             var value: String?
@@ -73,22 +77,21 @@ struct UsageAdvice {
         return nil
     }
 
-    private func unknown(
-        _ kind: String, named word: String, among commands: [CommandTree], of command: CommandTree
+    private func unknownCommand(
+        _ word: String, of command: any ParsableCommand.Type, at path: [String]
     ) -> ToolError {
-        unknown(
-            kind, named: word, amongNames: commands.filter { !$0.isHidden }.map(\.name) + ["help"],
-            of: command)
+        let shown = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+        return unknown("command", named: word, among: shown.map { $0.name } + ["help"], at: path)
     }
 
     private func unknown(
-        _ kind: String, named word: String, amongNames names: [String], of command: CommandTree
+        _ kind: String, named word: String, among names: [String], at path: [String]
     ) -> ToolError {
         let suggestion = Self.suggestion(for: word, among: names)
         return .usage(
             "unknown \(kind) \"\(printable(word))\""
                 + (suggestion.isEmpty
-                    ? "; \(command.words) --help lists the \(kind)s" : suggestion))
+                    ? "; \(path.joined(separator: " ")) --help lists the \(kind)s" : suggestion))
     }
 
     /// Returns the words that name the nearest known name, or nothing if none is near.
@@ -129,5 +132,15 @@ struct UsageAdvice {
             last = next
         }
         return last[name.count]
+    }
+}
+
+extension ParsableCommand {
+    /// The word that calls the command.
+    fileprivate static var name: String { configuration.commandName ?? "" }
+
+    /// Returns the subcommand with a name, or nil.
+    fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
+        configuration.subcommands.first { $0.name == name }
     }
 }
