@@ -42,6 +42,7 @@ struct Main {
                 { try await TransportRows.rows() }
             ))
         makers.append((SystemRows.names, { try SystemRows.rows() }))
+        makers.append((SystemLoopRows.names, { try await SystemLoopRows.rows() }))
         #if Peers
             makers.append((PeerRows.names, { try await PeerRows.rows() }))
         #endif
