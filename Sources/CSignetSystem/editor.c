@@ -101,7 +101,7 @@ int signet_editor_wait(pid_t child) {
     }
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     if (!WIFSIGNALED(status)) return -1;
-    // The person ended an editor that does not take Ctrl-C for itself: they meant us too.
+    // The user pressed Ctrl-C and the editor ended by it, so this program ends too.
     if (WTERMSIG(status) == typed) ending = typed;
     return 128 + WTERMSIG(status);
 }

@@ -114,7 +114,7 @@ int signet_ask(const char *question, unsigned char *target, size_t capacity, siz
         explicit_bzero(target, capacity);
         status = SIGNET_ASK_SIGNALLED;
         raise(caught);
-        // Stopped and gone on: ask again. Any other signal that the process survives is an answer.
+        // After SIGCONT, ask again. After any other signal that the process survives, return.
     } while (caught == SIGTSTP || caught == SIGTTIN || caught == SIGTTOU);
     error = errno;
     close(ends[0]);

@@ -50,8 +50,8 @@ extension UnixTime {
 
     /// Reads the preferred form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Returns: Unix seconds; nil for another form, or a day or time that doesn't exist. The name of the
-    ///   weekday must be one, and the day's own.
+    /// - Returns: Unix seconds; nil for another form, or a day or time that doesn't exist. The
+    ///   weekday must be valid and match the date.
     package static func parseHTTPDate(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29, bytes[3...4].elementsEqual(", ".utf8),

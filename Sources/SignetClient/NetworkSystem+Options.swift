@@ -83,7 +83,8 @@ extension NetworkSystem {
         /// signatures, interceptors and credential sources of all calls then share this one thread
         /// with the network: what takes long, or blocks, holds up every call.
         public var runsOnEngineThread = false
-        /// False tries out what a build does that may not switch; true gives no build what it has not.
+        /// For tests: `false` makes a debug build behave like a release build. `true` changes
+        /// nothing.
         package var mayBeSwitched = true
         /// Whether services without pins may be called.
         fileprivate var allowsUnpinnedServices = false

@@ -59,7 +59,7 @@ extension NetworkSystem {
             } catch {
                 if error.code == .notRunning { return }
                 logger.error(
-                    "a changed configuration cannot work and is not used",
+                    "a changed configuration is invalid and not used",
                     metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
             }
         }
@@ -75,7 +75,7 @@ extension NetworkSystem {
                 "code": "\(finding.code)", "reason": "\(finding.message)",
             ]
             metadata["host"] = finding.host.map { "\($0)" }
-            logger.warning("the pin policy is unwise", metadata: metadata)
+            logger.warning("the pin policy has warnings", metadata: metadata)
         }
     }
 

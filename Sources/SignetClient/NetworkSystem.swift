@@ -221,7 +221,7 @@ public final class NetworkSystem: Sendable {
         ) { admission throws(ClientError) in
             let service = admission.service
             guard let adapter = service.adapter as? JSONRPCAdapter else {
-                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 knows batches")
+                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 supports batches")
             }
             var full: [RPCCall] = []
             for call in calls { full.append(try service.joiningCommonParameters(call)) }

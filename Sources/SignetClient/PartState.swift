@@ -10,10 +10,10 @@ struct PartState: Sendable, Hashable {
     var source: String
     /// Where the bytes came from, if redirects led away from there, as another such SHA-256.
     var place: String
-    /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil where the server
-    /// gave none, and nothing can be gone on from.
+    /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil if the
+    /// server sent none; the download then can't be resumed.
     var validator: String?
-    /// The whole's length, where the server said it.
+    /// The length of the whole file, if the server sent it.
     var total: Int64?
 
     init(source: String, place: String, _ fields: HTTPFields, total: Int64?) {
@@ -50,7 +50,8 @@ struct PartState: Sendable, Hashable {
                 && !bytes.dropFirst().dropLast().contains(0x22)
             return isStrong ? tag : nil
         }
-        // A minute apart: clocks that differ, and a file that changed twice in its second.
+        // Require a minute between the dates: clocks differ, and a file can change twice within a
+        // second.
         guard let text = fields[.lastModified], let changed = UnixTime.parseHTTPDate(text),
             let date = fields[.date], let now = UnixTime.parseHTTPDate(date), now - changed >= 60
         else { return nil }

@@ -49,9 +49,9 @@ struct ModeSettings: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: Where `app.runMode`, `simulation.…` and the environments of services are.
-    ///   - isSwitchable: The build's own answer; tests give the other one.
-    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, where the
-    ///   build may switch; else nothing of this is looked at closely enough to fail.
+    ///   - isSwitchable: Whether this build can switch modes. Tests pass the opposite value.
+    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, if the
+    ///   build can switch modes. A release build doesn't check these keys.
     init(
         _ configuration: GlobalConfiguration, isSwitchable: Bool = RunMode.isSwitchable
     ) throws(ClientError) {

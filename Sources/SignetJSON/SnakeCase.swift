@@ -1,6 +1,6 @@
 /// The names of members in snake case; `JSONConventions.Keys.snakeCase` states the rule.
 enum SnakeCase {
-    /// Returns the member's name of a property's name. A name that has no capital letter is its own.
+    /// Returns the member name for a property name. A name without capital letters stays unchanged.
     static func memberName(of name: String) -> String {
         let bytes = Array(name.utf8)
         guard bytes.contains(where: isCapital) else { return name }

@@ -104,7 +104,7 @@
             let status = response.response.status.code
             span.updateAttributes { attributes in
                 attributes[HTTPConventions.status] = status
-                // An interceptor's own response has no version of its own either.
+                // A response made by an interceptor has no HTTP version.
                 attributes[HTTPConventions.protocolVersion] = HTTPConventions.version(
                     response.httpVersion)
                 guard status >= HTTPConventions.firstErrorStatus else { return }

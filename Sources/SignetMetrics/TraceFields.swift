@@ -9,7 +9,7 @@
         /// Adds the values of some names as fields, in place of those that are there. Of `traceparent` and
         /// `tracestate` an invalid value is left out.
         func add(_ names: Set<String>, to fields: inout HTTPFields) {
-            // A state belongs to a parent.
+            // `tracestate` is valid only with `traceparent`.
             let parent = values["traceparent"]
             let hasParent = parent.map(Self.isTraceParent) ?? false
             for (name, value) in values where names.contains(name) {

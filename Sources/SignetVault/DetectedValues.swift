@@ -54,14 +54,15 @@ package enum DetectedValues {
     ///   - stat: The text of `/proc/self/stat`, whose second field may hold spaces and parentheses.
     ///   - uptime: The text of `/proc/uptime`.
     ///   - now: Unix seconds.
-    /// - Returns: Unix seconds; nil for texts of another form, or that contradict each other, as in containers
-    ///   that make up one of them.
+    /// - Returns: Unix seconds; nil for texts of another form, or that contradict each other, as in
+    ///   containers that fake one of the files.
     package static func processStart(stat: String, uptime: String, now: Int64) -> Int64? {
         guard let name = stat.lastIndex(of: ")"),
             let up = uptime.split(separator: " ").first.flatMap({ Double($0) })
         else { return nil }
         let fields = stat[name...].dropFirst().split(separator: " ")
-        // Field 22 of all. The kernel counts in hundredths of a second for programs.
+        // Index 19 is field 22 of the file. The kernel counts in hundredths of a second for
+        // programs.
         guard fields.count > 19, let ticks = UInt64(fields[19]) else { return nil }
         let age = up - Double(ticks) / 100
         guard age >= -1, age < Double(now) else { return nil }

@@ -162,7 +162,7 @@ private struct SecretName {
         guard let last = parts.last else { return false }
         switch type {
         case .boolean, .duration: return false
-        // A limit of tokens is a number too, so the plural says nothing.
+        // A plural doesn't mean a secret here: `max_tokens` is a limit.
         case .integer, .number:
             guard let word = last.last else { return false }
             return Self.isSecretWord(word, orPlural: false) || Self.isSecretLastWord(word)

@@ -52,8 +52,8 @@ enum Signet {
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
                     .noArguments,
-                    "cannot read the program's own arguments, by which it finds its task: "
-                        + "/proc/self/maps cannot be read")
+                    "cannot read the program's arguments from /proc/self/maps")
+
             }
             if VersionReport.isWanted(arguments) {
                 try terminal.result(
@@ -96,8 +96,8 @@ enum Signet {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(
                 TransportError.Code.resources.value,
-                "the process may not have \(neededDescriptors) descriptors more, which a call may "
-                    + "take: see ulimit -n")
+                "the process needs \(neededDescriptors) free descriptors, more than its limit "
+                    + "allows: see ulimit -n")
         }
         Task {
             var command = command

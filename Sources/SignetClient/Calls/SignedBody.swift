@@ -67,7 +67,7 @@ private struct DigestedReader: RequestBodyReader {
         guard sent.byteCount == digests.byteCount, sent[.sha256] == digests[.sha256] else {
             throw TransportError(
                 .bodyChanged,
-                "the request's body is another one than was signed: it changed meanwhile")
+                "the request's body changed after it was signed")
         }
         return last
     }

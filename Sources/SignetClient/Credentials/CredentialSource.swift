@@ -44,9 +44,9 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 /// }
 /// ```
 public protocol CredentialSource: Sendable {
-    /// Whose credentials these are, compared as bytes. Calls of different scopes never share a credential
-    /// or a response. A call's scope is that of its beginning; if the source's has changed when it is
-    /// asked, the call ends with `credential-failed`.
+    /// The owner of the credentials, compared as bytes. Calls of different scopes never share a
+    /// credential or a response. A call keeps the scope that it started with; if the source's has
+    /// changed when it is asked, the call ends with `credential-failed`.
     var scope: String { get }
 
     /// Returns a credential.

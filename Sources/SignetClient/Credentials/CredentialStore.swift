@@ -123,8 +123,8 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Whether the source has to be left alone: after three credentials that no server accepted for a
-    /// second, and for twice as long after each further one, up to 64 seconds.
+    /// Whether the source must not be asked yet. After three credentials in a row that no server
+    /// accepted, the pause is one second; each further one doubles it, up to 64 seconds.
     private func mustWait(for key: CredentialKey) -> Bool {
         guard let kept = state.withLock({ $0.kept[key] }), kept.unaccepted >= 3 else {
             return false

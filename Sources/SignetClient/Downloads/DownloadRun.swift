@@ -5,7 +5,7 @@ internal import SignetSigning
 internal import SignetSystem
 internal import SignetTransport
 
-/// One download on its way: its part, and what is to be asked next.
+/// A running download: its partial file and its next request.
 struct DownloadRun: ~Copyable {
     enum Beginning { case body, again }
 
@@ -70,7 +70,8 @@ struct DownloadRun: ~Copyable {
             && state?.validator != nil && part.size <= state?.total ?? .max
         do throws(FileFailure) {
             if !isUsable, part.size > 0 { try part.truncate(to: 0) }
-            // A whole part lacks only its name; its last byte is asked for to see that it is current.
+            // The partial file is complete. Remove its last byte, so that requesting it again shows
+            // whether the file is still current.
             if isUsable, part.size == state?.total { try part.truncate(to: part.size - 1) }
         } catch {
             throw ClientError(error)
@@ -111,7 +112,7 @@ struct DownloadRun: ~Copyable {
         return try Self.digest("AT \(request.scheme ?? "")://\(request.authority ?? "")\(path)")
     }
 
-    /// Judges a response's header and makes the part ready for its body.
+    /// Checks a response's header and prepares the partial file for the body.
     mutating func begin(_ response: HTTPResponse) throws(ClientError) -> Beginning {
         let fields = response.headerFields
         let asked = asksForRest
@@ -120,7 +121,7 @@ struct DownloadRun: ~Copyable {
         else {
             throw ClientError(
                 .unsupportedEncoding,
-                "the server encodes a download that was asked for as it is")
+                "found a Content-Encoding, expected none")
         }
         switch response.status.code {
         case 200:
@@ -130,7 +131,7 @@ struct DownloadRun: ~Copyable {
             end = length
         case 206:
             guard asked else {
-                throw Self.malformed("a part came (206), and the whole was asked for")
+                throw Self.malformed("found 206, expected 200: the whole file was requested")
             }
             let text = fields[.contentRange]
             guard let range = ContentRange(text), let bytes = range.range else {
@@ -196,7 +197,7 @@ struct DownloadRun: ~Copyable {
         guard size <= options.maximumSize else {
             throw ClientError(
                 .responseTooLarge,
-                "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
+                "the resource has \(size) bytes, the limit is \(options.maximumSize)")
         }
     }
 
@@ -220,15 +221,15 @@ struct DownloadRun: ~Copyable {
         }
         let total = state?.total ?? part.size
         if part.size < total, !hasGrown {
-            throw TransportError(.malformedResponse, "an empty part came (206)")
+            throw TransportError(.malformedResponse, "found an empty part (206)")
         }
         return part.size == total
     }
 
-    /// Brings what came to the disk, as far as that is possible.
+    /// Flushes the received bytes to the disk; an error is ignored.
     func keep() { try? part.synchronize() }
 
-    /// Judges the whole and gives it its name.
+    /// Checks the complete file and renames it.
     consuming func finish(_ response: HTTPResponse) throws(ClientError) -> Download.Result {
         let (count, options, resumedFrom) = (part.size, options, isFromEarlier ? found : 0)
         let part = part
@@ -283,7 +284,7 @@ struct DownloadRun: ~Copyable {
                 guard error.code == .digestMismatch else { return options.sha256 != nil }
                 throw ClientError(
                     .wrongDigest,
-                    "what came is not what the server's Repr-Digest says")
+                    "the file doesn't match the server's Repr-Digest")
             }
         } catch let error as ClientError {
             throw error

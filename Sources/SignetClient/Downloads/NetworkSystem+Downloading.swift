@@ -61,7 +61,7 @@ private actor DownloadReader: ResponseReader {
     private var finished: Download.Result?
 
     init(of url: WebURL, into path: String, options: Download) throws(ClientError) {
-        // Of the whole, which may come in place of the rest.
+        // The limit is for the whole file, because the server may send all of it.
         limit = Int(max(options.maximumSize, 0))
         run = try DownloadRun(url, to: path, options: options)
     }
@@ -85,7 +85,8 @@ private actor DownloadReader: ResponseReader {
             case nil: throw Self.isOver
             case .again:
                 guard !hasRestarted else {
-                    throw DownloadRun.malformed("the server refuses the whole as it did the rest")
+                    throw DownloadRun.malformed(
+                        "the server refuses the request for the whole file too")
                 }
                 hasRestarted = true
                 return .unfinished
@@ -117,7 +118,7 @@ private actor DownloadReader: ResponseReader {
                 body: []))
     }
 
-    /// Goes on after a part that isn't the last one.
+    /// Returns `.unfinished`, so that the next part is requested.
     private func nextPart() throws(TransportError) -> ResponseReading {
         if run?.growth ?? 0 < Self.partSize { shortParts += 1 }
         guard shortParts <= Self.maximumShortParts else {

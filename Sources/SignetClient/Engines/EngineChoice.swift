@@ -103,10 +103,12 @@ public struct EngineChoice: Sendable, Hashable {
             return "names an engine that NetworkSystem.Options.engines lacks"
         }
         if let trial, !(0...100).contains(trial.percent) {
-            return "has a trial of a share that is not in 0...100 percent"
+            return "has a trial.percent outside of 0...100"
         }
-        if let fallback, fallback.failures < 1 { return "has a fallback after no failure" }
-        if let fallback, fallback.time <= .zero { return "has a fallback for no time" }
+        if let fallback, fallback.failures < 1 { return "has a fallback.failures below 1" }
+        if let fallback, fallback.time <= .zero {
+            return "has a fallback.time that isn't above zero"
+        }
         return nil
     }
 }

@@ -13,7 +13,7 @@ struct LastGoodValues {
 
     /// Opens the dump and checks every value against today's schema.
     ///
-    /// - Throws: As `DumpFile.open`; `malformed-input` where it holds other than fetched values.
+    /// - Throws: As `DumpFile.open`; `malformed-input` if it holds values that weren't fetched.
     func read() throws(VaultError) -> Found {
         try check(open())
     }
@@ -57,7 +57,8 @@ struct LastGoodValues {
         return (try GlobalConfiguration(restoring: opened, schema: schema), kept(opened))
     }
 
-    /// A dump of a whole configuration would bring back defaults and launch values of another day.
+    /// A dump of a whole configuration would bring back defaults and launch values of an earlier
+    /// run.
     private func requireFetchedOnly(_ opened: OpenedDump) throws(VaultError) {
         guard opened.origins.allSatisfy({ $0.value.string == ConfigurationOrigin.fetched.rawValue })
         else {

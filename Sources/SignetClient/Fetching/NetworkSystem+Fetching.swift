@@ -112,7 +112,7 @@ extension NetworkSystem {
 
     // MARK: The steps
 
-    /// Fetches, or takes what is there instead, and puts the whole configuration in place.
+    /// Fetches the values, or falls back to stored ones, and uses the merged configuration.
     private func begin(
         _ base: GlobalConfiguration, now: Int64,
         requiring: (GlobalConfiguration) throws(VaultError) -> GlobalConfiguration
@@ -180,7 +180,7 @@ extension NetworkSystem {
         let plan = fetcher.plan
         var options = CallOptions(deadline: plan.timeout, isIdempotent: true)
         options.maximumResponseSize = plan.maximumResponseSize
-        // Where values come from is the plan's to say, and no server's.
+        // Follow no redirect: only the plan decides where values come from.
         options.redirects = RedirectPolicy.none
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
@@ -224,7 +224,7 @@ extension NetworkSystem {
         return report
     }
 
-    /// Writes the start down, once, and says it in the log.
+    /// Stores the start report and logs it, once.
     private func finishStart(_ report: FetchReport) {
         let snapshot = box.snapshot
         var start = StartReport(snapshot.mode, fetch: report)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Hands events to everybody who listens.
+/// Delivers events to all observers.
 final class EventHub: Sendable {
     private struct Listener {
         let stream: AsyncStream<CallEvent>.Continuation

@@ -53,7 +53,7 @@ extension OutgoingCall {
         } catch {
             throw ClientError(error)
         }
-        // A length that was given was that of the body before.
+        // A Content-Length that the caller set is that of the uncompressed body.
         call.request.headerFields[.contentLength] = nil
         call.request.headerFields[.contentEncoding] = "gzip"
         return call

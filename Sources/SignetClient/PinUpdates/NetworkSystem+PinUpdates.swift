@@ -33,8 +33,9 @@ extension NetworkSystem {
     /// alone: a redirect is a failure. On failure nothing changes.
     ///
     /// - Returns: The state after it, as ``lastPinUpdate``.
-    /// - Throws: `not-configured` without a plan, `not-running`; why nothing came, or what came is not
-    ///   taken: a code of `PinError`, such as `tampered`, `rolled-back` or `update-expired`.
+    /// - Throws: `not-configured` without a plan; `not-running`; the error of the fetch; or, if the
+    ///   document is refused, a code of `PinError`, such as `tampered`, `rolled-back` or
+    ///   `update-expired`.
     @discardableResult
     public func updatePins() async throws(ClientError) -> PinUpdateReport {
         guard let updates else {
@@ -76,7 +77,7 @@ extension NetworkSystem {
         return lastPinUpdate ?? PinUpdateReport()
     }
 
-    /// Uses the kept policy, looks for a newer one, and begins to do so again and again.
+    /// Uses the stored policy, fetches a newer one, and starts the periodic updates.
     func beginPinUpdates() async {
         guard let updates else { return }
         do throws(ClientError) {
@@ -130,7 +131,8 @@ extension NetworkSystem {
         return response.body
     }
 
-    /// The chain by which it is seen whether the new policy still reaches the document's host.
+    /// Returns the chain of the document's host, to check that the new policy still accepts that
+    /// host.
     private func chainOfHost(
         _ updates: PinUpdates, policy new: VerifiedPinPolicy, chain: [SeenCertificate]
     ) async -> [SeenCertificate] {
@@ -147,7 +149,7 @@ extension NetworkSystem {
         return seen?.isTrusted == true ? seen?.chain ?? [] : []
     }
 
-    /// Puts a policy in place unless a newer one came between, and writes down how it stands.
+    /// Uses a policy unless a newer one is already in use, and updates the report.
     private func take(
         _ new: VerifiedPinPolicy, from source: PinUpdateReport.Source, updates: PinUpdates,
         chain: [SeenCertificate]
@@ -184,7 +186,7 @@ extension NetworkSystem {
             metadata: ["serial": "\(new.serial)", "source": "\(source.rawValue)"])
         for finding in findings ?? [] {
             logger.error(
-                "the signed pin policy may do harm",
+                "the signed pin policy has warnings",
                 metadata: ["code": "\(finding.code)", "reason": "\(finding.message)"])
         }
     }

@@ -34,7 +34,7 @@ public struct PinUpdatePlan: Sendable {
         self.file = file
     }
 
-    /// How long to the next look.
+    /// Returns the pause before the next fetch.
     ///
     /// - Parameters:
     ///   - failures: How many failures there were in a row.
@@ -78,9 +78,9 @@ final class PinUpdates: Sendable {
             path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
     }
 
-    /// Begins to look again and again; at most once.
+    /// Starts the periodic updates. Only the first call has an effect.
     func start(_ body: @escaping @Sendable () async -> Void) { task.start(body) }
 
-    /// Looks no more.
+    /// Stops the periodic updates.
     func stop() { task.stop() }
 }

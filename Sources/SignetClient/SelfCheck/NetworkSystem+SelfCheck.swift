@@ -66,7 +66,7 @@ extension NetworkSystem {
         guard let sealing = options.sealing else {
             run.report.add(
                 area: "dump", subject: "dump", status: .skipped,
-                detail: "the options name nothing to seal with")
+                detail: "the options have no keys for sealing")
             return
         }
         do throws(VaultError) {
@@ -80,7 +80,7 @@ extension NetworkSystem {
                 area: "dump", subject: "sealing", status: isSame ? .good : .bad,
                 detail: isSame
                     ? "\(restored.count) values are sealed, open and fit the schema"
-                    : "what opens is not what was sealed",
+                    : "the opened values differ from the sealed ones",
                 remedy: isSame ? nil : "do not trust this machine's OpenSSL or memory")
         } catch {
             run.report.add(

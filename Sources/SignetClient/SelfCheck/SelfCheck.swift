@@ -83,7 +83,7 @@ public struct SelfCheck: Sendable {
             let keys = try KeySource(source).load()
             run.report.add(
                 area: "keys", subject: "key set", status: .good,
-                detail: "\(keys.keys.count) keys, readable by the owner alone")
+                detail: "\(keys.keys.count) keys; only the owner can read the file")
             run.check(keys)
             return keys
         } catch {
@@ -213,7 +213,7 @@ public struct SelfCheck: Sendable {
             if checked.rollback?.isFirstUse == true {
                 run.report.add(
                     area: "dump", subject: "state", status: .warning,
-                    detail: "knows nothing of this app, or was taken away",
+                    detail: "has no entry for this app, or was removed",
                     remedy: "open the dump once with signet vault open --state, when it is trusted")
             } else {
                 run.report.add(
@@ -268,7 +268,7 @@ public struct SelfCheck: Sendable {
             let proxies = try ProxyRules(configuration)
             run.report.add(
                 area: "configuration", subject: "services", status: .good,
-                detail: "\(services.count) can be worked with")
+                detail: "services are valid: \(services.count)")
             run.checkMode(mode)
             return Services(
                 all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)

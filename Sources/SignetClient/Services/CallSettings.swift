@@ -109,7 +109,8 @@ extension BusinessCodeCheck {
         let codes = try reader.read("responseChecks.goodCodes", as: [JSONValue].self) ?? []
         guard !codes.isEmpty else {
             throw reader.invalid(
-                "responseChecks.goodCodes", reason: "lists nothing beside responseChecks.codeField")
+                "responseChecks.goodCodes",
+                reason: "is missing or empty, but responseChecks.codeField is set")
         }
         self.init(field: field, goodCodes: codes)
     }

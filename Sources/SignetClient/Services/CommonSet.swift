@@ -38,14 +38,15 @@ public struct CommonSet: Sendable, Hashable {
 }
 
 extension ServiceConfiguration {
-    /// Makes the default sets the common fields and parameters, and those the set `common`.
+    /// Stores the common fields and parameters as the set `common`, and then replaces them with
+    /// those of the default sets.
     ///
     /// - Throws: `invalid-service`.
     mutating func applyDefaultSets() throws(ClientError) {
         guard sets[CommonSet.common] == nil else {
             throw ClientError(
                 .invalidService,
-                "the set common is made of commonFields and commonParameters, and was given too")
+                "the set `common` is reserved for commonFields and commonParameters")
         }
         sets[CommonSet.common] = CommonSet(fields: commonFields, parameters: commonParameters)
         try use(defaultSets, code: .invalidService)

@@ -140,7 +140,7 @@ struct FrozenRequest: Sendable {
         signed.head.path = String(decoding: target, as: UTF8.self)
         guard let bytes = body.bytes else { return signed }
         signed.body = RequestBody(message.body)
-        // A length that was given was that of the body before the signature stood in it.
+        // A Content-Length that the caller set doesn't count the signature.
         if message.body.count != bytes.count, head.headerFields[.contentLength] != nil {
             signed.head.headerFields[.contentLength] = "\(message.body.count)"
         }

@@ -23,7 +23,7 @@ struct NamedChecks {
         }
     }
 
-    /// Reads a list of rules; nil where no input gives one.
+    /// Reads a list of rules; nil if no input sets it.
     func checks(
         _ key: String, from reader: SettingsReader
     ) throws(ClientError) -> [any ResponseCheck]? {
@@ -153,7 +153,7 @@ extension SettingsReader {
         return names.map { (name: $0, reader: all.below($0)) }
     }
 
-    /// A value out of a list of texts, or nil where no input gives one.
+    /// A value out of a list of texts, or nil if no input sets it.
     fileprivate func choice<Value: RawRepresentable & CaseIterable>(
         _ name: String, of type: Value.Type
     ) throws(ClientError) -> Value? where Value.RawValue == String {
@@ -165,7 +165,7 @@ extension SettingsReader {
         return value
     }
 
-    /// An object of HTTP fields, or nil where no input gives one.
+    /// An object of HTTP fields, or nil if no input sets it.
     func fields(_ name: String) throws(ClientError) -> HTTPFields? {
         guard let object = try read(name, as: JSONObject.self) else { return nil }
         var fields = HTTPFields()

@@ -49,10 +49,10 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration.Signing {
-    /// Reads `signing.…`; nil where a service is not signed for.
+    /// Reads `signing.…`; nil if the service's requests aren't signed.
     ///
-    /// - Throws: The reader's code: for a value without a scheme, for one of another form, and for
-    ///   what a fetched value must not decide, a file to be read or a weak scheme.
+    /// - Throws: The reader's code: for a value without a scheme, for one of another form, and if a
+    ///   fetched value names a file or allows a weak scheme.
     init?(_ reader: SettingsReader) throws(ClientError) {
         guard let scheme = try reader.read("signing.scheme", as: String.self) else {
             for name in reader.names(after: reader.prefix + "signing.") {
@@ -66,7 +66,7 @@ extension ServiceConfiguration.Signing {
         }
         if SigningScheme.isFile(scheme), reader.isFetched("signing.scheme") {
             throw reader.invalid(
-                "signing.scheme", reason: "names a file, which no fetched value may")
+                "signing.scheme", reason: "can't be a file in a fetched value")
         }
         self.init(
             scheme: scheme, keyID: keyID,
@@ -82,7 +82,7 @@ extension ServiceConfiguration.Signing {
         if try reader.read("signing.insecureSchemeOk", as: Bool.self) == true {
             guard !reader.isFetched("signing.insecureSchemeOk") else {
                 throw reader.invalid(
-                    "signing.insecureSchemeOk", reason: "is true, which no fetched value may be")
+                    "signing.insecureSchemeOk", reason: "can't be true in a fetched value")
             }
             allowsInsecureScheme = true
         }

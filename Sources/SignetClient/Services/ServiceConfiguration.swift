@@ -185,7 +185,8 @@ extension ServiceConfiguration {
         self.options.engine = try EngineChoice(reader)
     }
 
-    /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
+    /// The CAs of the service's host. A fetched value can't name a file, because files belong to
+    /// the machine.
     private static func authorities(
         _ reader: SettingsReader, fileKey: String, modeKey: String
     ) throws(ClientError) -> PinAuthorities? {
@@ -198,7 +199,7 @@ extension ServiceConfiguration {
         }
         for name in [fileKey, modeKey] where reader.isFetched(name) {
             throw reader.invalid(
-                name, reason: "was fetched, and no fetched value says whom to trust")
+                name, reason: "can't be fetched, because it chooses the CAs")
         }
         guard let mode = PinAuthorities.Mode(rawValue: modeName ?? "replace") else {
             throw reader.invalid(modeKey, reason: "is neither add nor replace")
@@ -211,7 +212,7 @@ extension ServiceConfiguration {
                 fileKey,
                 reason: error.code == .unreadableFile
                     ? "names a file that cannot be read"
-                    : "names a file that holds no certificates, broken ones, or too many")
+                    : "names a file without certificates, with an invalid one, or with too many")
         }
     }
 
@@ -228,7 +229,7 @@ extension ServiceConfiguration {
         if try reader.read("redirects.bodyAcrossOrigins", as: Bool.self) == true {
             guard !reader.isFetched("redirects.bodyAcrossOrigins") else {
                 throw reader.invalid(
-                    "redirects.bodyAcrossOrigins", reason: "is true, which no fetched value may be")
+                    "redirects.bodyAcrossOrigins", reason: "can't be true in a fetched value")
             }
             policy.dangerous.sendBodyAcrossOrigins()
         }

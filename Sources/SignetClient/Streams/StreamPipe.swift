@@ -169,7 +169,7 @@ final class StreamPipe: Sendable {
     private static let isBeingRead = ClientError(
         .invalidRequest, "the response's body is already being read by another task")
 
-    /// Gives the rest of the body up, which ends the call if it is running.
+    /// Discards the rest of the body and cancels the call if it is running.
     func leave() {
         let (task, reader, writer) = state.withLock { state in
             guard case .open = state.end else {

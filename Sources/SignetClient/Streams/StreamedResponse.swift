@@ -60,7 +60,7 @@ public struct StreamedResponse: Sendable {
             decoder: StrictJSONDecoder(conventions: json))
     }
 
-    /// Gives the rest of the body up. The call ends with `cancelled`, unless it has ended.
+    /// Discards the rest of the body. The call ends with `cancelled`, unless it has ended.
     public func cancel() { body.cancel() }
 }
 

@@ -37,7 +37,7 @@ struct Timeline {
 
     /// The drawing and the table.
     func html(titled title: String) -> HTML {
-        guard !rows.isEmpty else { return "<p>There is nothing with a time.</p>" }
+        guard !rows.isEmpty else { return "<p>There are no dates.</p>" }
         return HTML(joining: [drawing(title), table(title)])
     }
 

@@ -113,7 +113,7 @@ private struct SchemeLint {
                 .noTime,
                 hasDate
                     ? "only a date is signed: a message can be sent again for a whole day"
-                    : "no time is signed: a message can be sent again for ever")
+                    : "no time is signed: a copied message stays valid without limit")
         }
         if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
@@ -124,7 +124,9 @@ private struct SchemeLint {
             || (sources.contains(.headerLines)
                 && scheme.headers?.required.contains(SignableMessage.host) == true)
         if !signsHost {
-            add(.noHost, "the host is not signed: what one server takes, another takes too")
+            add(
+                .noHost, "the host is not signed: a message for one server is valid for another too"
+            )
         }
         if sources.isDisjoint(with: [.target, .path]) {
             add(.noPath, "the path is not signed")

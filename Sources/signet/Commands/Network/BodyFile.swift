@@ -43,7 +43,7 @@ struct BodyFile: ~Copyable {
         else {
             throw ToolError(
                 TransportError.Code.bodyChanged.value,
-                "\(Terminal.printable(path)) changed while it was signed: the output is of no use")
+                "\(Terminal.printable(path)) changed while it was signed: don't use the output")
         }
     }
 

@@ -67,7 +67,7 @@ struct CallCommand: AsyncParsableCommand {
             throw ValidationError("--batch FILE takes the place of METHOD: give one of them")
         }
         if batchFile != nil && (!content.hasNoParameters || isNotification) {
-            throw ValidationError("--params and --notify stand in the batch's file")
+            throw ValidationError("put params and notifications into the batch's file")
         }
         try description.validate(for: payloadProtocol)
         guard body.isEmpty || (payloadProtocol == .rest && method != nil && !isNotification) else {
@@ -100,7 +100,7 @@ struct CallCommand: AsyncParsableCommand {
             }
             return try tell(response, with: more)
         }
-        // What the description refuses is refused before anything is sent; without one, what can be.
+        // Check the call before anything is sent, against the description if there is one.
         if !body.isEmpty { return try await sendBody(of: given, describedBy: described) }
         let call = try call(given, describedBy: described)
         let isREST = payloadProtocol == .rest

@@ -64,8 +64,8 @@ struct PinWarnings: PinReportSink {
         let expected = report.wanted.map(\.text).joined(separator: ", ")
         let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
         Terminal(json: false).note(
-            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the call went "
-                + "on: seen \(seen); expected \(expected)")
+            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the "
+                + "call wasn't stopped: found \(seen); expected \(expected)")
     }
 }
 

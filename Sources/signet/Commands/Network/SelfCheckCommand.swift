@@ -53,7 +53,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         let now = UnixTime.now()
         let report = await check.run(now: now)
         let terminal = common.terminal
-        // What cannot be read is a bad line of the report.
+        // An unreadable file becomes a `bad` line of the report, so it doesn't end the command.
         let isShown = try page.write(
             StatusPage(
                 of: report, keys: project.keys.flatMap { try? KeySource($0).load() },

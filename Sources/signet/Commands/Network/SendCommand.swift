@@ -139,10 +139,10 @@ struct SendCommand: AsyncParsableCommand {
     private func requestBody(of message: SignableMessage) throws -> RequestBody {
         guard let body else { return RequestBody(message.body) }
         guard body != "-" || (file != nil && file != "-") else {
-            throw ToolError.usage("of the message and its --body one only can be standard input")
+            throw ToolError.usage("only one of the message and --body can be standard input")
         }
         guard message.body.isEmpty else {
-            throw ToolError.usage("the message has a body of its own beside that of --body")
+            throw ToolError.usage("the message already has a body; --body can't add another")
         }
         return try .file(body)
     }

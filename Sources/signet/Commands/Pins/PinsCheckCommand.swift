@@ -42,7 +42,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             for: host, isSecure: target.isSecure, now: now, port: target.port)
         if !target.isSecure {
             if let refusal = decision.refusal { throw refusal }
-            throw ToolError.usage("pins are of TLS: the URL begins with https://")
+            throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
         let seen: ProbeResult
         do {
@@ -84,7 +84,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             if verdict.refusal != nil {
                 ("refused", .bad)
             } else if !verdict.isPinned {
-                ("not pinned; CA, dates and host name hold", .plain)
+                ("not pinned; CA, dates and host name are valid", .plain)
             } else if verdict.isMatch {
                 ("match", .good)
             } else {

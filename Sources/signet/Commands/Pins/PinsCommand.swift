@@ -79,7 +79,7 @@ struct PinsTarget {
         return try result.get()
     }
 
-    /// The error for a chain that CA, dates or host name do not hold for.
+    /// The error for a chain whose CA, dates or host name are invalid.
     func untrusted(_ seen: ProbeResult) -> ToolError {
         ToolError(
             TransportError.Code.tls.value,

@@ -31,7 +31,7 @@ struct PinsConvertCommand: ParsableCommand {
 
     @Option(
         name: .customLong("host"),
-        help: "The host, which curl and hpkp do not name: of the pins read, or of the rule written."
+        help: "The host, for curl and hpkp, whose formats don't name it."
     )
     var host: String?
 

@@ -47,7 +47,8 @@ struct PinsShowCommand: AsyncParsableCommand {
             valueName: "PIN"))
     var backup: [String] = []
 
-    @Flag(help: "Add the pin of the leaf's issuer, which the next certificate is of.")
+    @Flag(
+        help: "Add the pin of the leaf's issuer, which should also sign the next certificate.")
     var includeIssuer = false
 
     @Option(help: "The policy's host; a file needs it, and a URL names its own.")
@@ -95,7 +96,7 @@ struct PinsShowCommand: AsyncParsableCommand {
 
     private func server(_ target: PinsTarget) async throws -> PinnedTarget {
         guard target.isSecure else {
-            throw ToolError.usage("pins are of TLS: the URL begins with https://")
+            throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
         let seen = try await target.probe(network)
         guard seen.isTrusted else { throw target.untrusted(seen) }

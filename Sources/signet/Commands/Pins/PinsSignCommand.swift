@@ -97,7 +97,7 @@ struct PinsSignCommand: ParsableCommand {
             common.terminal.note(
                 "the key \(Terminal.printable(keyID)) expires before the document:"
                     + " \(UnixTime.rfc3339(end)), and the document \(UnixTime.rfc3339(signed.expires));"
-                    + " a program that knows the key's end accepts the document no longer than that"
+                    + " programs that know when the key expires accept the document only until then"
             )
         }
         try common.terminal.write(document)

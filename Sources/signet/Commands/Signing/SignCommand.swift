@@ -152,7 +152,7 @@ struct SignCommand: ParsableCommand {
                 })
         ]
         switch show {
-        // Of a body that lies elsewhere only the head could be told.
+        // If only the body's digests are known, print the head alone.
         case .message where message.bodyDigests != nil:
             object.setText("head", to: message.serialized())
         case .message: object.setText("message", to: message.serialized())

@@ -40,7 +40,8 @@ struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How far ahead of now the signature's time may be.", valueName: "seconds"))
+            "The accepted clock difference: how far a signature's time may be in the future.",
+            valueName: "seconds"))
     var clockSkew: Int64 = 60
 
     @OptionGroup var nonces: NonceOptions

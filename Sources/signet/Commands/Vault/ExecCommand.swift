@@ -24,11 +24,11 @@ struct ExecCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"),
+            "The dump; - is standard input; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var dump: String?
 
-    @Option(help: ArgumentHelp("What stands before each variable's name.", valueName: "P"))
+    @Option(help: ArgumentHelp("The prefix of each variable's name.", valueName: "P"))
     var prefix: String = ""
 
     @Option(help: ArgumentHelp("A key to give, and no other; may be repeated.", valueName: "KEY"))

@@ -121,7 +121,7 @@ struct HandAssignment {
 }
 
 extension SecretPrompt {
-    /// Asks for a secret twice, because what is typed blindly may hold a slip.
+    /// Asks for a secret twice, because the person can't see a typing error.
     static func askTwice(_ subject: String) throws -> SecretBytes {
         let typed = try ask("\(subject): ")
         let again = try ask("\(subject), once more: ")

@@ -35,7 +35,7 @@ struct VaultCommand: AsyncParsableCommand {
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 

@@ -4,7 +4,7 @@ import SignetCrypto
 import SignetJSON
 import SignetVault
 
-/// `vault diff`: what differs between two dumps, or between a dump and the inputs of another.
+/// `vault diff`: the differences between two dumps, or between a dump and the inputs of another.
 struct VaultDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Print what differs between two dumps: keys and origins.",

@@ -6,7 +6,8 @@ import SignetVault
 struct VaultDisclosureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What says which keys are public; without it every key is secret.", valueName: "FILE"),
+            "The schema, which says which keys are public; without it every key is secret.",
+            valueName: "FILE"),
         completion: .file())
     var schema: String?
 
@@ -25,7 +26,7 @@ struct VaultDisclosureOptions: ParsableArguments {
     }
 }
 
-/// Tells which values may be printed: those of public keys, and all where it was asked for.
+/// Decides which values are printed: those of public keys, or all with --show-secrets.
 struct VaultDisclosure {
     let schema: Schema?
     let showsSecrets: Bool

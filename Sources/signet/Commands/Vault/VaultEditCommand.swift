@@ -28,12 +28,12 @@ struct VaultEditCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 
@@ -55,8 +55,8 @@ struct VaultEditCommand: ParsableCommand {
                 draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
             if let folder = outcome.diskFolder {
                 common.terminal.note(
-                    "no folder in memory was found; the values lay in \(folder), and a disk may "
-                        + "keep what is wiped")
+                    "found no folder in memory: the values were in \(folder), and a disk may keep "
+                        + "deleted data")
             }
             draft.text = outcome.bytes
             let edited: DumpContents

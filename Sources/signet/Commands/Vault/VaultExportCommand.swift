@@ -40,7 +40,7 @@ struct VaultExportCommand: ParsableCommand {
     var isPublic = false
 
     @Option(
-        help: ArgumentHelp("What stands before each variable's name (env).", valueName: "P"))
+        help: ArgumentHelp("The prefix of each variable's name (env).", valueName: "P"))
     var prefix: String = ""
 
     @OptionGroup var disclosure: VaultDisclosureOptions

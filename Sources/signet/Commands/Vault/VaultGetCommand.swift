@@ -83,7 +83,7 @@ struct VaultGetCommand: ParsableCommand {
                 "\(quoted(name)) holds more than one line, which cannot be told from the other "
                     + "keys' lines; ask for it alone or with --json")
         }
-        // What a server once sent must not steer the terminal of who looks at it.
+        // Escape control characters: the value may come from a server.
         return Array(
             (StandardStreams.isTerminal(.standardOutput) ? Terminal.printable(text) : text).utf8)
     }

@@ -3,7 +3,7 @@ internal import SignetBase
 import SignetCrypto
 import SignetVault
 
-/// `vault inspect`: what a dump tells to anybody.
+/// `vault inspect`: the facts that a dump shows without its key.
 struct VaultInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Print what can be known of a dump without a key.",
@@ -35,7 +35,7 @@ struct VaultInspectCommand: ParsableCommand {
                 "inside    \(dump.plaintextByteCount) bytes that only the key opens",
             ])
         if !common.json {
-            common.terminal.note("this is what the dump says of itself; only opening proves it")
+            common.terminal.note("the header isn't authenticated before the dump is opened")
         }
     }
 }

@@ -26,7 +26,8 @@ struct VaultListCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What says which keys are public; without it every key is secret.", valueName: "FILE"),
+            "The schema, which says which keys are public; without it every key is secret.",
+            valueName: "FILE"),
         completion: .file())
     var schema: String?
 

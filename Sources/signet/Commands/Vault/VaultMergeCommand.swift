@@ -52,15 +52,16 @@ struct VaultMergeCommand: ParsableCommand {
     var schema: String?
 
     @Option(
-        help: ArgumentHelp("Whose entry is taken of a key in conflict.", valueName: "ours|theirs"))
+        help: ArgumentHelp("The side that wins a conflict.", valueName: "ours|theirs"))
     var prefer: String?
 
     @Option(
         help: ArgumentHelp(
-            "Whose entry is taken of one key; may be repeated.", valueName: "KEY=ours|theirs"))
+            "The side that wins for one key; may be repeated.", valueName: "KEY=ours|theirs"))
     var take: [String] = []
 
-    @Option(help: ArgumentHelp("What messages call OURS, such as git's %P.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp("The name of OURS in messages, such as git's %P.", valueName: "PATH"))
     var name: String?
 
     @OptionGroup var state: VaultStateOptions
@@ -167,7 +168,7 @@ struct VaultMergeCommand: ParsableCommand {
         }
     }
 
-    // MARK: - Whose entry is taken
+    // MARK: - The side that wins
 
     private static func side(
         _ text: String, of option: String

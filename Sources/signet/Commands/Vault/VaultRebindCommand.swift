@@ -21,7 +21,7 @@ struct VaultRebindCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
@@ -30,16 +30,16 @@ struct VaultRebindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
     var appID: String?
 
-    @Option(help: ArgumentHelp("The app's version that the dump is of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The app's version that the dump has.", valueName: "V"))
     var fromAppVersion: String
 
-    @Option(help: ArgumentHelp("The app's version that it shall be of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The app's new version.", valueName: "V"))
     var toAppVersion: String
 
-    @Option(help: ArgumentHelp("The system's version that the dump is of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The network system's version that the dump has.", valueName: "V"))
     var fromSystemVersion: String = SignetVersion.current
 
-    @Option(help: ArgumentHelp("The system's version that it shall be of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The network system's new version.", valueName: "V"))
     var toSystemVersion: String = SignetVersion.current
 
     @Flag(help: "Seal under the next root, and forget the current one (needs --keys FILE).")
@@ -50,7 +50,7 @@ struct VaultRebindCommand: ParsableCommand {
             "The next root's id, if not the current one's with +1, +2, ….", valueName: "ID"))
     var toKeyID: String?
 
-    @Flag(help: "Forget the root though other dumps under it will never open again.")
+    @Flag(help: "Forget the root although its other dumps can then never be opened.")
     var lockOutOthers = false
 
     @OptionGroup var state: VaultStateOptions

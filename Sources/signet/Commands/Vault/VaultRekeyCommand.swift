@@ -21,7 +21,7 @@ struct VaultRekeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 

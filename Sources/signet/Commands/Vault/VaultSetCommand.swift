@@ -40,7 +40,7 @@ struct VaultSetCommand: ParsableCommand {
                 + "command:LINE; may be repeated.", valueName: "KEY=SOURCE"))
     var from: [String] = []
 
-    @Option(help: ArgumentHelp("A key that loses its value; may be repeated.", valueName: "KEY"))
+    @Option(help: ArgumentHelp("A key whose value is removed; may be repeated.", valueName: "KEY"))
     var unset: [String] = []
 
     @Option(
@@ -49,7 +49,7 @@ struct VaultSetCommand: ParsableCommand {
     var origin: String?
 
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 

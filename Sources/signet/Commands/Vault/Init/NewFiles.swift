@@ -8,7 +8,7 @@ struct NewFiles {
     private let folder: String
     private let names: [String]
 
-    /// Names the files; the last one makes them whole.
+    /// Names the files. They count as complete once the last one exists.
     init(_ names: [String], in folder: String) {
         self.names = names
         self.folder = folder
