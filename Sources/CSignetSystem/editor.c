@@ -26,7 +26,7 @@ static int wake[2] = {-1, -1};
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 
-// What each signal did before.
+// The previous action of each signal.
 static struct sigaction previous[SIGNAL_COUNT];
 
 static void caught(int number, siginfo_t *info, void *context) {
@@ -54,7 +54,7 @@ int signet_editor_catch_signals(void) {
     for (int index = 0; index < SIGNAL_COUNT; ++index) {
         int number = signals[index];
         sigaction(number, NULL, &previous[index]);
-        // What the process ignores, such as SIGHUP under nohup, stays ignored.
+        // A signal that the process ignores, such as SIGHUP under nohup, stays ignored.
         if (number == SIGCHLD || previous[index].sa_handler != SIG_IGN)
             sigaction(number, &ours, NULL);
     }

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #endif
 // Asking a person for a secret on the terminal, without echo. Here, and not in Swift, because a
-// signal must find the terminal's old settings whatever thread it meets.
+// signal handler on any thread must find the terminal's old settings.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ int signet_ask(const char *question, unsigned char *target, size_t capacity, siz
         sigemptyset(&ours.sa_mask);
         for (int index = 0; index < SIGNAL_COUNT; ++index) {
             sigaction(signals[index], NULL, &old[index]);
-            // What the process ignores, such as SIGHUP under nohup, stays ignored.
+            // A signal that the process ignores, such as SIGHUP under nohup, stays ignored.
             if (old[index].sa_handler != SIG_IGN)
                 sigaction(signals[index], &ours, NULL);
         }

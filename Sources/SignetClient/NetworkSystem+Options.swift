@@ -20,11 +20,12 @@ extension NetworkSystem {
         /// proxy if the configuration has none. The system reads no environment variables; for those, set
         /// `ProxyRules(environment:)`.
         public var proxies: ProxyRules?
-        /// Protocols of the program's own, by the names that `services.NAME.protocol` may have beside ours,
-        /// which cannot be replaced.
+        /// The program's own protocols, by the names that `services.NAME.protocol` may have in
+        /// addition to the built-in ones, which can't be replaced.
         public var adapters: [String: any PayloadAdapter] = [:]
-        /// Response checks of the program's own, by the names that `services.NAME.responseChecks.rules` may have
-        /// beside ours, which cannot be replaced.
+        /// The program's own response checks, by the names that
+        /// `services.NAME.responseChecks.rules` may have in addition to the built-in ones, which
+        /// can't be replaced.
         public var responseChecks: [String: any ResponseCheck] = [:]
         /// The largest body of a response, in bytes.
         public var maximumResponseSize = 64 << 20
@@ -111,8 +112,7 @@ extension NetworkSystem {
 extension NetworkSystem.Options {
     var isModeSwitchable: Bool { RunMode.isSwitchable && mayBeSwitched }
 
-    /// The pin policy that the services of a configuration make together; no other host is
-    /// spoken to.
+    /// The pin policy that results from all services of a configuration; no other host is called.
     func policy(
         of services: [Service: ServiceConfiguration]
     ) throws(ClientError) -> PinPolicy {
@@ -154,8 +154,8 @@ extension NetworkSystem.Options {
         }
     }
 
-    /// Checks that a policy which is given beside services keeps every promise of the services' own pins
-    /// and CAs: it may want fewer of their keys, but never accept another one.
+    /// Checks that a policy which is given in addition to services keeps every promise of the
+    /// services' own pins and CAs: it may want fewer of their keys, but never accept another one.
     ///
     /// - Throws: `invalid-service` that names the host.
     static func requireAgreement(

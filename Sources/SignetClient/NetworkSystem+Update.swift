@@ -79,7 +79,7 @@ extension NetworkSystem {
         }
     }
 
-    /// Makes a new snapshot of the current one; once more where another change came between.
+    /// Makes a new snapshot of the current one; does so again if another change came first.
     func change(
         _ make: (SystemSnapshot) throws(ClientError) -> SystemSnapshot
     ) throws(ClientError) {

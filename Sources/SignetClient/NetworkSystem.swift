@@ -12,8 +12,8 @@ internal import Synchronization
 /// The client network system: one entry point for every call of a program.
 ///
 /// It is started once from a configuration, takes calls until it is shut down, and every call ends
-/// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent where the
-/// pins allow it, and unboxed, in this order. It keeps to its end the configuration that it began
+/// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent if the pins
+/// allow it, and unboxed, in this order. It keeps to its end the configuration that it began
 /// with; ``update(_:keys:)`` changes what later calls see.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
@@ -89,7 +89,7 @@ public final class NetworkSystem: Sendable {
     /// Starts a system with services given as values.
     ///
     /// - Parameters:
-    ///   - services: What is known of each service.
+    ///   - services: The configuration of each service.
     ///   - keys: The keys that the services sign with.
     ///   - policy: The pins of all hosts. If nil, the services' own `pins` are the policy, as those of a
     ///     configuration do: no other host is called, and a service without pins needs
@@ -187,7 +187,7 @@ public final class NetworkSystem: Sendable {
     ///   - call: Method, parameters, and whether a response is expected; with REST the method is the
     ///     HTTP method.
     ///   - service: The service that responds.
-    ///   - path: What is added to the base URL's path, beginning with `/`; nil for nothing.
+    ///   - path: The text to append to the base URL's path, beginning with `/`; nil for nothing.
     ///   - options: The call's options.
     /// - Throws: `ClientError`.
     public func call(
@@ -262,8 +262,8 @@ public final class NetworkSystem: Sendable {
     ///
     /// If the service's requests are signed, a stream is read twice: once for its digest, which the
     /// signature covers, and once to send it, in constant memory. It must be replayable then (a file is),
-    /// and its last piece is sent only if all of it was what was signed. A stream that can be read once
-    /// is never sent again, whatever the retry policy says.
+    /// and its last piece is sent only if the whole body is what was signed. A stream that can be
+    /// read once is never sent again, whatever the retry policy says.
     ///
     /// - Parameters: As `exchange(_:method:target:fields:body:options:)` with bytes.
     /// - Returns: The response, whatever its status.

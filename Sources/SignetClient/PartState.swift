@@ -63,7 +63,7 @@ struct PartState: Sendable, Hashable {
 struct ContentRange: Hashable {
     /// Nil in the response to a range that cannot be had (416).
     var range: ClosedRange<Int64>?
-    /// The whole's length; nil where the server does not know it.
+    /// The length of the whole file; nil if the server doesn't know it.
     var total: Int64?
 
     /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.

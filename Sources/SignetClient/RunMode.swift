@@ -96,7 +96,7 @@ struct ModeSettings: Sendable {
     }
 }
 
-/// Failures that a configuration asks for, to see how a program takes them.
+/// Failures that a configuration asks for, to see how a program handles them.
 struct Simulation: Sendable {
     private var isOffline = false
     private var timesOut = false

@@ -36,7 +36,8 @@
         /// Creates metrics.
         ///
         /// - Parameters:
-        ///   - factory: Where the metrics are made; defaults to the one that the program has set up.
+        ///   - factory: The factory of the metrics; defaults to the one that the program has set
+        ///     up.
         ///   - methods: The HTTP methods that a dimension may name.
         public init(
             factory: any MetricsFactory = MetricsSystem.factory,

@@ -50,7 +50,8 @@
         /// Creates spans.
         ///
         /// - Parameters:
-        ///   - tracer: What makes the spans; nil for the tracer that the program has set up.
+        ///   - tracer: The tracer that makes the spans; nil for the one that the program has set
+        ///     up.
         ///   - methods: The HTTP methods that an attribute may name.
         public init(tracer: (any Tracer)? = nil, methods: KnownMethods = KnownMethods()) {
             given = tracer

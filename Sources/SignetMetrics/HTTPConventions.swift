@@ -31,7 +31,7 @@
             version.major >= 2 ? "\(version.major)" : "\(version.major).\(version.minor)"
         }
 
-        /// The value of `error.type`: a code of ours, or the name of another error's type.
+        /// The value of `error.type`: one of Signet's codes, or the name of a foreign error's type.
         static func errorType(_ error: any Error) -> String {
             switch error {
             case let error as ClientError: error.code.name
@@ -48,7 +48,7 @@
 
         /// Creates a list.
         ///
-        /// - Parameter others: Methods beside those of RFC 9110, PATCH and QUERY.
+        /// - Parameter others: The methods that RFC 9110 doesn't define: PATCH and QUERY.
         public init(adding others: [String] = []) {
             names = Set(
                 [

@@ -6,8 +6,8 @@
     struct TraceFields: Sendable {
         fileprivate var values: [String: String] = [:]
 
-        /// Adds the values of some names as fields, in place of those that are there. Of `traceparent` and
-        /// `tracestate` an invalid value is left out.
+        /// Adds the values of some names as fields, in place of those that are there. An invalid
+        /// `traceparent` or `tracestate` is left out.
         func add(_ names: Set<String>, to fields: inout HTTPFields) {
             // `tracestate` is valid only with `traceparent`.
             let parent = values["traceparent"]
@@ -56,7 +56,7 @@
         }
     }
 
-    /// Takes what a tracer injects.
+    /// Receives the fields that a tracer injects.
     struct TraceFieldInjector: Injector {
         func inject(_ value: String, forKey key: String, into carrier: inout TraceFields) {
             carrier.values[key.lowercased()] = value

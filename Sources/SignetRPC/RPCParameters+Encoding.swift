@@ -42,7 +42,7 @@ extension RPCParameters {
     package static func ofCall(_ call: some Encodable) throws(RPCError) -> RPCParameters? {
         let json = try encoded(call)
         let parameters: RPCParameters
-        // Only what looks like a case is reflected.
+        // Reflection is used only for values that look like an enum case.
         if json.isRawValue || json.onlyObject != nil, let labels = labels(ofCase: call) {
             guard let values = json.onlyObject else { return nil }
             parameters = try ofCase(values, labels: labels)

@@ -26,7 +26,7 @@ package struct StagedFiles: ~Copyable {
     ///
     /// - Parameters:
     ///   - folder: The folder, which exists.
-    ///   - names: The names of all files. The last one makes them whole.
+    ///   - names: The names of all files. The files count as complete once the last one exists.
     /// - Throws: `FileFailure`, of kind `busy` while another process does the same.
     package static func begin(
         in folder: String, names: [String]

@@ -3,7 +3,8 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// The values that a program finds out about itself and its machine; see `ConfigurationInput.detected`.
+/// The values that a program detects about itself and its machine; see
+/// `ConfigurationInput.detected`.
 package enum DetectedValues {
     /// Returns the values that were found, of keys that the schema has.
     static func entries(
@@ -28,7 +29,7 @@ package enum DetectedValues {
             .filter { schema.position(of: $0.name) != nil }
     }
 
-    /// Returns a language tag; nil where no variable names a language.
+    /// Returns a language tag; nil if no variable names a language.
     package static func locale(in variables: [String: String]) -> String? {
         let set = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { variables[$0] }
         guard

@@ -132,7 +132,7 @@ extension GuessedSchema {
     }
 }
 
-/// A key's name as words, to tell by them whether its value is a secret.
+/// A key's name as words, which show whether its value is a secret.
 private struct SecretName {
     /// The words of each part between dots, in lower case.
     private let parts: [[String]]

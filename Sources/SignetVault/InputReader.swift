@@ -64,7 +64,8 @@ struct InputReader {
         return object
     }
 
-    /// Adds the members of an object as keys, flattened with dots where the schema wants it.
+    /// Adds the members of an object as keys, flattened with dots if the schema has keys below
+    /// their names.
     ///
     /// - Throws: `malformed-input` if a nested and a flat member are the same key; then none is added.
     private mutating func add(_ object: JSONObject) throws(VaultError) {

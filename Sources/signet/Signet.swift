@@ -36,7 +36,7 @@ struct SignetCommand: AsyncParsableCommand {
         ])
 }
 
-/// Where the process begins and the only place where it ends.
+/// The entry point of the process, and the only place where it exits.
 @main
 enum Signet {
     /// Not `async`: a command that waits for nothing needs no second thread.
@@ -53,7 +53,6 @@ enum Signet {
                 throw ToolError(
                     .noArguments,
                     "cannot read the program's arguments from /proc/self/maps")
-
             }
             if VersionReport.isWanted(arguments) {
                 try terminal.result(
@@ -85,8 +84,9 @@ enum Signet {
         }
     }
 
-    /// How many descriptors must be free before an asynchronous command: a call takes ten, and
-    /// the engine leaves 16 to libdispatch, which ends the process where it finds none (Swift 6.3).
+    /// The number of descriptors that must be free before an asynchronous command: a call takes
+    /// ten, and the engine leaves 16 to libdispatch, which ends the process if it finds none (Swift
+    /// 6.3).
     private static let neededDescriptors = 48
 
     /// Runs a command on Swift's threads while this one waits, and ends the process with it.

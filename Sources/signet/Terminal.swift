@@ -17,7 +17,7 @@ struct Terminal: Sendable {
     /// Whether notes on standard error are left out.
     var isQuiet = false
 
-    /// Tells whether the raw arguments hold `--json`, also when they do not parse.
+    /// Returns whether the raw arguments contain `--json`, also if they don't parse.
     static func asksForJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
@@ -38,7 +38,7 @@ struct Terminal: Sendable {
 
     /// Prints a result: with `--json` the object, else the text unchanged.
     ///
-    /// - Throws: `ToolError` where the output was cut short.
+    /// - Throws: `ToolError` if the output was cut short.
     func result(_ object: @autoclosure () -> JSONObject, text: @autoclosure () -> [UInt8])
         throws(ToolError)
     {

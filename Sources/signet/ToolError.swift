@@ -5,7 +5,7 @@ import SignetSigning
 import SignetTransport
 import SignetVault
 
-/// How the process ends.
+/// The exit status of the process.
 enum ExitStatus: Int32, Sendable {
     /// The work is done.
     case done = 0
@@ -30,7 +30,7 @@ enum ExitStatus: Int32, Sendable {
     }
 }
 
-/// A failure of a command, ready to be told.
+/// A failure of a command, ready to be printed.
 struct ToolError: CodedError {
     var status: ExitStatus
     let errorCode: ErrorCode

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A handle on a call that the caller gives to it: the call's events while it runs, its attempts so far, and
-/// its record when it has ended, even if it failed.
+/// A handle that the caller passes to a call: the call's events while it runs, its attempts so far,
+/// and its record when it has ended, even if it failed.
 ///
 /// ```swift
 /// func listOrders(with system: NetworkSystem) async throws {

@@ -16,7 +16,7 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoints: The endpoints; each is one call with an end of its own.
+    ///   - endpoints: The endpoints; each is one call with its own outcome.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
     ///   - options: The options of each call.
     /// - Returns: One outcome for each endpoint, after the last call has ended. If the caller's task is
@@ -54,7 +54,7 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Parameters:
-    ///   - elements: What the calls are made for.
+    ///   - elements: The elements that the calls are made for.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
     ///   - call: Makes the call for an element.
     /// - Returns: As `outcomes(of:atOnce:options:)`.

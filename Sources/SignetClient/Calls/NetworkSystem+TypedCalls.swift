@@ -15,8 +15,8 @@ extension NetworkSystem {
         try await perform(call, options: options) { try call.success(from: $0) }
     }
 
-    /// Makes a call that has no type of its own for its value, and decodes the result as the type that is
-    /// expected: `let order: Order = try await system.send(.get("/orders/7", on: "shop"))`.
+    /// Makes a call without an endpoint type, and decodes the result as the expected type: `let
+    /// order: Order = try await system.send(.get("/orders/7", on: "shop"))`.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -138,7 +138,8 @@ extension NetworkSystem {
         } catch let error as RPCError {
             throw ClientError(error)
         } catch {
-            // Of an error that is not ours nothing is repeated: it may hold a value.
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain a value.
             throw ClientError(
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
@@ -160,7 +161,8 @@ extension NetworkSystem {
         } catch let error as ClientError {
             throw error
         } catch {
-            // Of an error that is not ours nothing is repeated: it may hold what the server sent.
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain what the server sent.
             let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
             throw ClientError(
                 .typeMismatch, "the result is of another type: \(reason)",

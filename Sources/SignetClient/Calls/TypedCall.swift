@@ -19,7 +19,7 @@ public protocol TypedCall: Encodable, Sendable {
     var callOptions: CallOptions { get }
     /// The content that `success(from:)` can read. Defaults to JSON.
     var responseContent: ResponseContent { get }
-    /// Checks the values before anything is made of them. Defaults to no check.
+    /// Checks the values before the request is made. Defaults to no check.
     ///
     /// - Throws: An error that ends the call without one byte of input or output: a `ClientError` or an
     ///   `RPCError` is handed on, so its message must not contain a secret; of any other error the caller

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SignetBase
 internal import Synchronization
 
-/// Whose credential it is: of a service, for a scope. Scopes compare as bytes.
+/// The owner of a credential: a service and a scope. Scopes compare as bytes.
 struct CredentialKey: Sendable, Hashable {
     let service: Service
     let scope: ByteName
@@ -66,7 +66,7 @@ final class CredentialStore: Sendable {
     /// it isn't asked again yet.
     ///
     /// - Parameters:
-    ///   - key: Whose credential it is. A source whose scope has changed since gives none.
+    ///   - key: Whose credential it is. A source whose scope has changed since is an error.
     ///   - rejected: The credential that the server rejected; nil if no server did.
     func credential(
         of source: any CredentialSource, for key: CredentialKey,

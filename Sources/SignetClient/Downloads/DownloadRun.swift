@@ -84,8 +84,8 @@ struct DownloadRun: ~Copyable {
     /// The bytes that this response added.
     var growth: Int64 { part.size - start }
 
-    /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
-    /// if it goes where the bytes came from.
+    /// Returns the request (of the resource or of a redirect), limited to the missing bytes if it
+    /// goes to the place that the stored bytes came from.
     mutating func asking(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
         var request = request
         request.headerFields[.acceptEncoding] = "identity"
@@ -250,7 +250,7 @@ struct DownloadRun: ~Copyable {
             resumedFrom: resumedFrom, isDigestChecked: isChecked)
     }
 
-    /// Compares the digests that are known with what is on the disk.
+    /// Compares the known digests with the file on the disk.
     private static func check(
         _ part: borrowing PartFile, against response: HTTPResponse, options: Download
     ) throws(ClientError) -> Bool {

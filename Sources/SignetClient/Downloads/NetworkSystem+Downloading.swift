@@ -24,8 +24,8 @@ extension NetworkSystem {
     ///   - download: Digest, limits, mode.
     ///   - options: The call's options. An attempt continues where the one before it was cut off.
     /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206, `malformed-reply` for
-    ///   ranges that weren't asked for, `wrong-digest`, `file-busy` where another process fetches into the
-    ///   same file, `unwritable-file`, and those of every call.
+    ///   ranges that weren't asked for, `wrong-digest`, `file-busy` if another process fetches into
+    ///   the same file, `unwritable-file`, and those of every call.
     public func download(
         _ service: Service, target: String, to path: String, with download: Download = Download(),
         options: CallOptions = CallOptions()
@@ -132,7 +132,7 @@ private actor DownloadReader: ResponseReader {
 
     /// Writes the body into the part.
     ///
-    /// - Returns: What ended the body early.
+    /// - Returns: The error that ended the body early.
     private func take(_ body: ResponseBody) async throws(ClientError) -> TransportError? {
         do {
             for try await chunk in body { try run?.take(chunk) }

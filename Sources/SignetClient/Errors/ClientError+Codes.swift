@@ -23,7 +23,7 @@ extension ClientError.Code {
     public static let invalidService = Self(.usage("invalid-service"))
     /// A key that the network system reads has a value that it can't use.
     public static let invalidConfiguration = Self(.usage("invalid-configuration"))
-    /// The configuration says nothing of the scenario that a call names.
+    /// The configuration doesn't define the scenario that a call names.
     public static let unknownScenario = Self(.usage("unknown-scenario"))
     /// An option of a call has a value that can't be used.
     public static let invalidOptions = Self(.usage("invalid-options"))

@@ -24,7 +24,7 @@ public struct FetchPlan: Sendable {
         /// Older versions of the app whose values may be used too, after an upgrade.
         public var acceptedAppVersions: [String]
 
-        /// Names a file and what seals it.
+        /// Creates a place from a file and the credentials that seal it.
         public init(file: DumpFile, sealing: Sealing, acceptedAppVersions: [String] = []) {
             self.file = file
             self.sealing = sealing

@@ -63,7 +63,7 @@ struct LastGoodValues {
         guard opened.origins.allSatisfy({ $0.value.string == ConfigurationOrigin.fetched.rawValue })
         else {
             throw VaultError(
-                .malformedInput, "\(place.file): the dump holds other values than fetched ones")
+                .malformedInput, "\(place.file): the dump has values that weren't fetched")
         }
     }
 
@@ -73,7 +73,7 @@ struct LastGoodValues {
             age: Self.seconds(opened.sealedAt).map { max(0, now - $0) })
     }
 
-    /// Unix seconds of a time in UTC without fraction, as our dumps tell it.
+    /// Parses a UTC time without fraction, as dumps contain it, as Unix seconds.
     private static func seconds(_ time: String) -> Int64? {
         let text = Array(time.utf8)
         guard text.count == 20, text[19] == UInt8(ascii: "Z"),

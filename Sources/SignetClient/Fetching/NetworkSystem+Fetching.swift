@@ -39,7 +39,7 @@ extension NetworkSystem {
     ///   - now: Unix seconds for the dates of keys and dumps; nil is the clock's.
     /// - Throws: The errors of the other `start`; `invalid-plan` if defaults and launch values lack the
     ///   service, or a parameter isn't a public key; the error of the fetch if there are no last good values
-    ///   and the plan says to refuse; `cancelled`, without a look at the last good values.
+    ///   and the plan says to refuse; `cancelled`; the last good values aren't used then.
     public static func start<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetching plan: FetchPlan,
@@ -75,9 +75,9 @@ extension NetworkSystem {
     /// nothing changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
-    /// - Returns: What became of it; also ``lastFetch``.
-    /// - Throws: `not-configured` where the system was started without a plan; the failure of the fetch; as
-    ///   `update`.
+    /// - Returns: The report of the fetch, as ``lastFetch``.
+    /// - Throws: `not-configured` if the system was started without a plan; the failure of the
+    ///   fetch; as `update`.
     @discardableResult
     public func refetch(now: Int64? = nil) async throws(ClientError) -> FetchReport {
         guard let fetcher else {

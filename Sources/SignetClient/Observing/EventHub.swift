@@ -66,7 +66,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Hands an event on. It is made only if somebody listens.
+    /// Hands an event on. The event is made only if there is an observer.
     func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
         let listeners = state.withLock { $0.listeners(to: call) }
         guard !listeners.isEmpty else { return }
@@ -74,13 +74,13 @@ final class EventHub: Sendable {
         for listener in listeners { listener.take(event) }
     }
 
-    /// Ends the events of those who listen to one call.
+    /// Ends the events of the observers of one call.
     func endEvents(of call: CallIdentity.ID) {
         let listeners = state.withLock { $0.listenersToCalls.removeValue(forKey: call) }
         for listener in (listeners ?? [:]).values { listener.stream.finish() }
     }
 
-    /// Ends the events of those who listen now.
+    /// Ends the events of all current observers.
     func endEvents() {
         let listeners = state.withLock { state in
             defer { (state.listeners, state.listenersToCalls) = ([:], [:]) }
@@ -90,7 +90,7 @@ final class EventHub: Sendable {
         for listener in listeners { listener.stream.finish() }
     }
 
-    /// Ends all listeners' events, also of those to come.
+    /// Ends the events of all current and future observers.
     func finish() {
         state.withLock { $0.isFinished = true }
         endEvents()

@@ -114,7 +114,7 @@ private struct CompressedReader: RequestBodyReader {
     }
 }
 
-/// Owns what cannot be copied, for a reader that can.
+/// Holds a noncopyable value in a class, so that a copyable reader can own it.
 private final class EncoderBox {
     private var encoder: ContentEncoder?
 

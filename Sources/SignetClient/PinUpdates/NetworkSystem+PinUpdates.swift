@@ -27,7 +27,7 @@ extension NetworkSystem {
 
     private static var soon: Int64 { 7 * 86_400 }
 
-    /// Asks for a newer signed policy now, and puts it in place.
+    /// Fetches a newer signed policy now, and uses it.
     ///
     /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's URL
     /// alone: a redirect is a failure. On failure nothing changes.
@@ -70,7 +70,7 @@ extension NetworkSystem {
                 history.pinUpdate = report
             }
             logger.warning(
-                "no newer pin policy was taken",
+                "the pin policy was not updated",
                 metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
             throw error
         }
@@ -171,7 +171,7 @@ extension NetworkSystem {
                 report.failures = 0
                 report.failure = nil
             }
-            // A newer one may have been written down since this one was put in place.
+            // Another update may have reported a newer policy since this one was put into use.
             if isTaken, new.serial > report.serial ?? 0 {
                 report.source = source
                 report.serial = new.serial

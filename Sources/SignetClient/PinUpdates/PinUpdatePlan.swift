@@ -1,10 +1,10 @@
 internal import SignetCrypto
 public import SignetPinning
 
-/// Where a program gets signed pin policies from, as `signet pins sign` makes them.
+/// The source of signed pin policies, which `signet pins sign` makes.
 ///
-/// The web server that has them is not trusted. A policy is taken if it is signed by a key that the program
-/// contains, its serial number is not lower than the last one, and it is valid now.
+/// The web server that has them is not trusted. A policy is accepted if it is signed by a key that
+/// the program contains, its serial number is not lower than the last one, and it is valid now.
 public struct PinUpdatePlan: Sendable {
     /// An https URL of the document.
     public var url: String
@@ -37,7 +37,7 @@ public struct PinUpdatePlan: Sendable {
     /// Returns the pause before the next fetch.
     ///
     /// - Parameters:
-    ///   - failures: How many failures there were in a row.
+    ///   - failures: The number of failures in a row.
     ///   - random: From 0 up to 1.
     package func pause(afterFailures failures: Int, random: Double) -> Duration {
         let usual = max(interval, .milliseconds(1))
@@ -48,7 +48,7 @@ public struct PinUpdatePlan: Sendable {
     }
 }
 
-/// A plan whose URL can be used, the newest policy's file, and the task that looks for a newer one.
+/// A checked plan, the file of the newest policy, and the task that fetches newer ones.
 final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
     let url: WebURL

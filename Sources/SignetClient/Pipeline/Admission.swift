@@ -43,8 +43,8 @@ struct SystemHost: Sendable {
     }
 }
 
-/// A call that was admitted: all that holds for it to its end. Every stage gets it, so it is an object,
-/// which costs less to hand on than its members.
+/// An admitted call: everything that applies to it until its end. Every stage gets it, so it is an
+/// object, which costs less to hand on than its members.
 final class Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
@@ -59,7 +59,7 @@ final class Admission: Sendable {
     /// The calls that share the work; nil for the work of one call.
     let joint: JointCalls?
     let log: CallLog
-    /// Whose credentials the call carries, from its admission on; nil for none.
+    /// The owner of the credentials that the call carries, fixed at its admission; nil for none.
     let credentialKey: CredentialKey?
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
@@ -109,7 +109,7 @@ final class Admission: Sendable {
     /// Where progress is counted; nil after the call was ended, whose work may continue for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
-    /// Hands an event on to those who listen to the call, or to each call that shares the work.
+    /// Delivers an event to the observers of the call, or of each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }
     }
@@ -298,7 +298,7 @@ struct CallRules: Sendable {
     ///
     /// - Parameters:
     ///   - isBoxed: Whether an adapter makes the request.
-    ///   - service: What says whether the adapter is one for REST.
+    ///   - service: The service, whose protocol or adapter decides whether the call is REST.
     ///   - limit: The system's limit of a response's size.
     init(
         _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,

@@ -5,7 +5,7 @@ internal import SignetTransport
 internal import Synchronization
 
 extension NetworkSystem {
-    /// Stage 5: makes attempts until one succeeds, or none is worth another.
+    /// Stage 5: makes attempts until one succeeds, or no further one is allowed.
     func attempts(
         _ call: OutgoingCall, into reader: any ResponseReader, for admission: Admission
     ) async throws(ClientError) -> RawResponse {
@@ -24,7 +24,7 @@ extension NetworkSystem {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
-                    // Bytes came, so there is no pause.
+                    // The server sent bytes, so there is no pause.
                     guard number < admission.rules.attempts,
                         retryBudget.withdraw(for: .failed, from: host)
                     else { throw error }

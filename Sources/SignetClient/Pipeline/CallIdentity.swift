@@ -18,7 +18,7 @@ public struct CallIdentity: Sendable, Hashable {
     public let tags: Set<String>
 }
 
-/// Somebody for whom calls are made, such as a session or a job: when the last reference to the
+/// An owner of calls, such as a session or a job: when the last reference to the
 /// owner is released, its running calls end with `cancelled`.
 ///
 /// ```swift

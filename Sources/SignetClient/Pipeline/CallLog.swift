@@ -121,7 +121,7 @@ final class CallLog: Sendable {
 
     /// Begins a stage within another.
     ///
-    /// - Returns: What ends it.
+    /// - Returns: The stage's number, which ends it.
     func begin(_ name: CallRecord.Stage.Name) -> Int {
         let entry = Entry(name: name, start: .now)
         return state.withLock { state in
@@ -186,7 +186,8 @@ final class CallLog: Sendable {
         return request
     }
 
-    /// The response; of a call that failed while it was read, what the last request says of it.
+    /// The response. If the call failed while the response was read, the last request's data about
+    /// it.
     private func response(of log: CallLog) -> CallRecord.Response? {
         log.state.withLock { state in
             if let response = state.response { return response }

@@ -29,7 +29,7 @@ final class RunningCalls: Sendable {
         }
     }
 
-    /// Whether calls are taken.
+    /// Whether calls are accepted.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// The calls of programs that are running, in the order in which they were admitted.

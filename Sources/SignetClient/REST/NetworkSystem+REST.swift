@@ -73,10 +73,11 @@ extension NetworkSystem {
 }
 
 extension PreparedService {
-    /// Boxes a request, where the service is one for REST.
+    /// Boxes a request, if the service is one for REST.
     func box(_ request: RESTRequest) throws(ClientError) -> BoxedRequest {
         guard let adapter = adapter as? any RESTBoxing else {
-            throw ClientError(.unsupportedCall, "the service's protocol knows no REST requests")
+            throw ClientError(
+                .unsupportedCall, "the service's protocol doesn't support REST requests")
         }
         var request = request
         for (name, value) in configuration.commonParameters where request.query[name] == nil {

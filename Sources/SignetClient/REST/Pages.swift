@@ -100,7 +100,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     /// Requests page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pages: Pages<Element>
-        /// How the next page is asked for, or why it is not.
+        /// The request for the next page, or the reason why there is none.
         fileprivate var upcoming: Result<PageStep?, ClientError>
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
@@ -148,7 +148,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// How a page is asked for.
+/// The way to request a page.
 private enum PageStep: Sendable {
     case first
     case at(WebURL)
@@ -185,7 +185,7 @@ extension Paging {
 }
 
 extension CallRequest {
-    /// Refuses what has no pages, and puts the cursor or number of a page into its place.
+    /// Refuses calls that can't have pages, and adds the page's cursor or number to the request.
     fileprivate mutating func prepare(
         for step: PageStep, of paging: Paging, isREST: Bool
     ) throws(RPCError) {
@@ -236,7 +236,7 @@ extension Pages {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
             }
-            // A first page has no cursor; none that comes is empty.
+            // The first page has no cursor, and no later cursor is empty.
             let name = if case .link = paging.way { page.target } else { "" }
             let value = try value(response)
             do throws(ClientError) {

@@ -26,7 +26,7 @@ final class PinReporter: Sendable {
         self.clock = clock
     }
 
-    /// Reports what a call met; returns at once.
+    /// Reports a refusal that a call met; returns at once.
     func submit(
         _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool
     ) {
@@ -109,7 +109,7 @@ final class PinReportQueue: Sendable {
             } catch {
                 state.withLock { $0.counts.failed += 1 }
                 logger.warning(
-                    "a pin report was not taken",
+                    "a pin report was not delivered",
                     metadata: [
                         "sink": "\(sink.name)", "host": "\(report.host.text)",
                         "reason": "\(error.message)",

@@ -55,7 +55,7 @@ extension NetworkSystem {
         return run.report
     }
 
-    /// Seals the configuration as for monitoring, opens it again and holds it against the schema.
+    /// Seals the configuration as for monitoring, opens it again and checks it against the schema.
     private func checkDump(_ run: inout SelfCheckRun, snapshot: SystemSnapshot) {
         guard let configuration = snapshot.configuration else {
             run.report.add(

@@ -158,7 +158,8 @@ struct SelfCheckRun {
 
     // MARK: Hosts
 
-    /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
+    /// Makes a TLS handshake with each host and checks its certificates against the pins; no
+    /// request is sent.
     mutating func checkHosts(
         _ authorities: [Authority], engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration

@@ -36,8 +36,8 @@ extension ServiceConfiguration {
             self.tag = tag
         }
 
-        /// Makes a signing rule that also takes a scheme which signs with MD5 or SHA-1, for partners
-        /// that know no other.
+        /// Makes a signing rule that also accepts a scheme which signs with MD5 or SHA-1, for
+        /// partners that know no other.
         public static func insecure(
             scheme: String, keyID: String, settings: [String: String] = [:]
         ) -> Signing {
@@ -62,7 +62,7 @@ extension ServiceConfiguration.Signing {
             return nil
         }
         guard let keyID = try reader.read("signing.key", as: String.self) else {
-            throw reader.invalid("signing.key", reason: "has no value beside signing.scheme")
+            throw reader.invalid("signing.key", reason: "has no value, but signing.scheme has one")
         }
         if SigningScheme.isFile(scheme), reader.isFetched("signing.scheme") {
             throw reader.invalid(

@@ -71,7 +71,7 @@ public struct ServiceConfiguration: Sendable {
     /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
-    /// The mode in whose part of the configuration the service's host stands; nil for the service's own part.
+    /// The mode whose settings contain the service's host; nil if the service's own settings do.
     var environment: RunMode?
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
@@ -160,7 +160,7 @@ extension ServiceConfiguration {
             throw reader.invalid(
                 "protocol", reason: "is not one of \(names.joined(separator: ", "))")
         }
-        // What is not REST keeps its method when it is redirected.
+        // A service that isn't REST keeps the method when it is redirected.
         let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
         self.init(baseURL: baseURL, payloadProtocol: known ?? like)
         if known == nil { adapter = given }

@@ -24,7 +24,7 @@ struct SettingsReader {
     ) throws(ClientError) -> Value? {
         guard let checked = configuration.value(named: prefix + name) else { return nil }
         guard let value = Value(checked) else {
-            throw invalid(name, reason: "is of another type than the network system reads")
+            throw invalid(name, reason: "has another type than the network system reads")
         }
         return value
     }

@@ -52,7 +52,7 @@ final class StreamPipe: Sendable {
 
     /// Hands out a chunk, after the reader has taken the one before.
     ///
-    /// - Throws: `cancelled` if the reader went or the call was ended.
+    /// - Throws: `cancelled` if the reader has gone or the call was ended.
     func write(_ chunk: [UInt8]) async throws(ClientError) {
         if chunk.isEmpty { return }
         await withTaskCancellationHandler {

@@ -96,7 +96,7 @@ public struct PinUpdateStore: Sendable {
                 try lock.write(bytes)
                 return new
             } catch {
-                // Another process made it meanwhile: begin again with what it kept.
+                // Another process created the file meanwhile: start again with its document.
                 guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw Self.unwritable(error)
                 }

@@ -9,7 +9,7 @@ struct Timeline {
 
     /// One bar of the drawing, and one row of the table.
     struct Row {
-        /// The heading that the row stands under, such as a host.
+        /// The heading above the row, such as a host.
         var group: String
         var label: String
         var state: String

@@ -92,11 +92,12 @@ struct CallContentOptions: ParsableArguments {
             })
     }
 
-    /// All parameters together; nil where none is given.
+    /// All parameters together; nil if none is given.
     ///
     /// - Parameters:
-    ///   - given: What was read.
-    ///   - description: The method's, which tells texts from numbers; nil without a description.
+    ///   - given: The content that was read.
+    ///   - description: The method's description, which says whether a value is a text or a number;
+    ///     nil without one.
     func joined(
         _ given: Given, for description: MethodDescription? = nil
     ) throws -> RPCParameters? {

@@ -33,7 +33,7 @@ struct PinsTarget {
             + (isDefaultPort ? "" : ":\(port)")
     }
 
-    /// Whether a text begins as a URL does.
+    /// Whether a text begins like a URL.
     static func isURL(_ text: String) -> Bool { scheme(of: text) != nil }
 
     private static func scheme(of text: String) -> String? {

@@ -22,7 +22,7 @@ struct PinsPlanCommand: ParsableCommand {
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String
 
-    @Option(name: .customLong("within"), help: "Report what ends within this many days.")
+    @Option(name: .customLong("within"), help: "Report what expires within this many days.")
     var days: Int64 = 30
 
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")

@@ -51,7 +51,7 @@ struct PinsShowCommand: AsyncParsableCommand {
         help: "Add the pin of the leaf's issuer, which should also sign the next certificate.")
     var includeIssuer = false
 
-    @Option(help: "The policy's host; a file needs it, and a URL names its own.")
+    @Option(help: "The policy's host; required for a file, while a URL names its own.")
     var host: String?
 
     @OptionGroup var network: NetworkOptions

@@ -107,7 +107,7 @@ struct SigningOptions: ParsableArguments {
                 "found standard input twice, expected only one of the message and --body to be it")
         }
         guard message.body.isEmpty else {
-            throw ToolError.usage("found a body in the message beside that of --body, expected one")
+            throw ToolError.usage("found a body in the message and --body, expected one of them")
         }
         return try BodyFile(body)
     }
@@ -134,7 +134,9 @@ extension SignableMessage {
             let head = Array("HTTP/1.1 200\n".utf8)
             let whole = try SignableMessage(parsing: head + text + Array("\n\n".utf8))
             guard whole.body.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
-                throw SigningError(.malformedMessage, "a blank line stands among the trailers")
+                throw SigningError(
+                    .malformedMessage,
+                    "found a blank line between the trailers, expected it after them")
             }
             return whole.fields
         } catch let error as SigningError {

@@ -85,11 +85,11 @@ struct HandAssignment {
         throw VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
     }
 
-    /// Reads the value and takes it for one of the key's type.
+    /// Reads the value and interprets it by the key's type.
     ///
     /// - Throws: `unreadable-file`, `malformed-input`, `wrong-type`, and what `KeySource` throws.
     func value() throws -> JSONValue {
-        try rule.value(ofText: try text(), from: "what is set")
+        try rule.value(ofText: try text(), from: "the new value")
     }
 
     private func text() throws -> String {

@@ -154,7 +154,7 @@ struct VaultDiffCommand: ParsableCommand {
         return .object(object)
     }
 
-    /// Kind, key, origin and value, with an arrow where before and after differ.
+    /// Kind, key, origin and value, with an arrow if before and after differ.
     private static func row(
         _ change: DumpDiff.Change, disclosure: VaultDisclosure
     ) -> [String] {

@@ -71,7 +71,7 @@ struct VaultEditCommand: ParsableCommand {
         }
     }
 
-    /// The dump that is changed, and what that needs.
+    /// The dump that is changed, and the values that the change needs.
     private struct Target {
         let file: DumpFile
         let binding: VersionBinding
@@ -118,7 +118,8 @@ struct VaultEditCommand: ParsableCommand {
         return false
     }
 
-    /// Seals what was edited, and what it was made of, beside the dump, so that neither change is lost.
+    /// Seals the edited values, and the values before the edit, into files next to the dump, so
+    /// that neither change is lost.
     private func putAside(
         _ edited: DumpContents, of draft: Draft, after changed: ToolError, in target: Target
     ) throws -> ToolError {

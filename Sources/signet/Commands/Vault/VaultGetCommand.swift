@@ -73,7 +73,7 @@ struct VaultGetCommand: ParsableCommand {
             ["values": .object(values), "origins": .object(origins)], text: lines)
     }
 
-    /// A value as scripts take it.
+    /// A value in the form that scripts expect.
     private func line(
         _ value: JSONValue, of name: String, isAlone: Bool
     ) throws(ToolError) -> [UInt8] {

@@ -6,14 +6,14 @@ import SignetVault
 /// `vault inspect`: the facts that a dump shows without its key.
 struct VaultInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Print what can be known of a dump without a key.",
+        commandName: "inspect", abstract: "Print the facts that a dump shows without its key.",
         examples: [
             "signet vault inspect shop.dump"
         ])
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 

@@ -5,7 +5,7 @@ import SignetJSON
 internal import SignetSystem
 import SignetVault
 
-/// `vault merge`: two dumps joined by what each changed since a third; git's merge driver.
+/// `vault merge`: merges two dumps by their changes since a third; git's merge driver.
 struct VaultMergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge", abstract: "Join two dumps into OURS, as git's merge driver.",
@@ -47,7 +47,7 @@ struct VaultMergeCommand: ParsableCommand {
     var systemVersion: String?
 
     @Option(
-        help: ArgumentHelp("What the result is checked against.", valueName: "FILE"),
+        help: ArgumentHelp("The schema that the result is checked against.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 

@@ -35,7 +35,7 @@ struct VaultSealCommand: ParsableCommand {
         help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
     var out: String?
 
-    @Flag(help: "Drop what was changed in the dump, and replace also a dump that does not open.")
+    @Flag(help: "Drop the dump's own changes, and replace even a dump that does not open.")
     var replace = false
 
     @OptionGroup var state: VaultStateOptions
@@ -69,6 +69,6 @@ struct VaultSealCommand: ParsableCommand {
                 "sealed \(DumpContents(sealed).count) values for \(printable(bound.app.id)) "
                     + "\(printable(bound.app.version)) into \(file) "
                     + "(\(dump.bytes.count) bytes, sequence \(sequence))"
-            ] + (kept.isEmpty ? [] : ["kept what was changed in the dump: \(kept)"]))
+            ] + (kept.isEmpty ? [] : ["kept the changes that were made in the dump: \(kept)"]))
     }
 }

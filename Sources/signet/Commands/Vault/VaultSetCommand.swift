@@ -26,7 +26,7 @@ struct VaultSetCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, unless --dump or a project names it; then what is set.",
+            "The dump, unless --dump or a project names it; then the values to set.",
             valueName: "KEY=VALUE"), completion: .file())
     var arguments: [String] = []
 

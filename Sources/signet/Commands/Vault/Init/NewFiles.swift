@@ -22,7 +22,7 @@ struct NewFiles {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Checks that none of the files exists, after those of a killed run are taken back.
+    /// Removes the files of a killed run, and then checks that none of the files exists.
     ///
     /// - Throws: `file-exists`, naming those that do; `file-busy` while another run makes them.
     func requireNone() throws {
@@ -31,7 +31,7 @@ struct NewFiles {
         guard found.isEmpty else {
             throw ToolError(
                 KeyError.Code.fileExists.value,
-                "nothing is overwritten, and these exist: "
+                "these files exist, and nothing is overwritten: "
                     + found.map { printable($0) }.joined(separator: ", "))
         }
     }

@@ -34,7 +34,8 @@ struct VaultInitCommand: ParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("Where the files are made.", valueName: "FOLDER"), completion: .directory
+        help: ArgumentHelp("The folder of the new files.", valueName: "FOLDER"),
+        completion: .directory
     )
     var out: String
 
@@ -60,7 +61,7 @@ struct VaultInitCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        // Never the project file of a parent: this command makes one.
+        // Ignore the project file of a parent folder, because this command creates one.
         let project = try Project(file: nil)
         let app = VersionBinding(
             app: try project.appID(appID), version: try project.appVersion(appVersion))
