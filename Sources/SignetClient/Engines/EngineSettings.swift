@@ -82,7 +82,7 @@ extension NetworkSystem.Options {
         ] where isSet {
             throw ClientError(
                 .invalidOptions,
-                "found the options \(name) and engine, expected one of them: a given engine has settings of"
+                "found the options \(name) and engine, expected one of them: that engine has its own "
                     + "settings")
         }
     }
