@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The host answers what http-message-signatures signed, by every way that it is offered.
+/// The host accepts requests signed by http-message-signatures, over each of its interfaces.
 @Suite struct OrdersHostAnswers {
     @Test(arguments: [
         ["--http2", "--tls-max", "1.3", "2"], ["--http2", "--tls-max", "1.2", "2"],
@@ -133,7 +133,8 @@ import Testing
     }
 }
 
-/// What must be refused: always 401 with one and the same answer; the log alone tells why.
+/// Requests that must be refused: always with 401 and the same response; only the log has the
+/// reason.
 @Suite struct OrdersHostRefuses {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tests lean on these helpers; that they really start, stop and tell is checked here.
+/// The helpers of the tests: that they start, stop and report errors.
 @Suite struct TestSupportTests {
     @Test func aProgramGetsItsInputAndGivesItsOutcome() async throws {
         let output = try await ChildProcess.run(

@@ -219,7 +219,7 @@ import Testing
         #expect(try await eventually { engine.count == 1 })
         let others = (1..<4).map(start)
         #expect(try await eventually { system.duplicateCalls.joinedCount == 4 })
-        // The work goes on without the call that began it.
+        // The work continues after the call that began it has ended.
         first.cancel()
         #expect(await first.value == .cancelled)
         engine.letGo()
@@ -262,12 +262,12 @@ import Testing
         }
         #expect(names == ["cancelled"])
         for call in calls { #expect(await call.value == .cancelled) }
-        // Of a call that has ended there are none.
+        // A call that has ended has no events.
         for await event in system.events(of: id) { Issue.record("\(event)") }
         await system.shutdown()
     }
 
-    /// Whoever listens to a call that is never made doesn't wait for ever.
+    /// Observing a call that is never made ends.
     @Test(.timeLimit(.minutes(1)), arguments: ["options", "owner", "shutdown"])
     func aCallThatIsRefusedEndsTheEventsOfItsTrace(_ by: String) async throws {
         let engine = RecordingEngine()

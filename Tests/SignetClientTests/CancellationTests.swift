@@ -24,7 +24,8 @@ private final class Gate: Sendable {
     }
 }
 
-/// Calls that are cancelled return at once, wherever they wait, and though what they wait for never returns.
+/// Cancelled calls return at once in every stage, even if the operation that they wait for never
+/// returns.
 @Suite struct CancellationTests {
     enum Place: CaseIterable, Sendable {
         case interceptor, attemptInterceptor, credentials, signer, body, engine, sharedWork, pause

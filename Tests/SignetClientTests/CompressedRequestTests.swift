@@ -109,7 +109,8 @@ import Testing
         #expect(plain.request.headerFields[.contentEncoding] == nil)
     }
 
-    /// The digest and the signature cover what is sent, of bytes and of a stream that is read twice.
+    /// The digest and the signature cover the compressed body, of bytes and of a stream that is
+    /// read twice.
     @Test(arguments: [false, true]) func whatIsSentIsWhatIsSigned(_ isStream: Bool) async throws {
         let keys = try KeySet(
             parsing: Array(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetClient
 
-/// An engine that knows one good token and answers 401 to every other.
+/// An engine that accepts one token and responds with 401 to all others.
 private final class GuardedEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "guarded", pinsPublicKeys: true, speaksHTTP2: false)

@@ -41,15 +41,16 @@ import Testing
     private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
     private static let other = (0..<200_000).map { UInt8($0 * 5 % 241) }
 
-    /// What the file holds after the second run, and from where that asked for it.
+    /// The file's content after the second run, and the byte from which that run requested it.
     private static let cases: [(path: String, wanted: [UInt8], asks: [String])] = [
-        // Who does not know If-Range answers with a part of another file, and says so by its date.
+        // A server without If-Range sends a part of another version, which its date shows.
         ("/date", other, ["90000", "None"]),
-        // A part has the tag that the whole has (RFC 9110, section 15.3.7); one without has none to compare.
+        // A part has the tag of the whole file (RFC 9110, section 15.3.7); without a tag, it can't
+        // be compared.
         ("/untagged", other, ["90000", "None"]),
-        // Nobody knows whether a part is the last one where the whole's length is not told.
+        // Without the total length, no part is known to be the last one.
         ("/endless", whole, ["90000", "None"]),
-        // The whole in place of a part is held to the limit of the file, not to what was missing of it.
+        // If the server sends the whole file instead of a part, the limit is that of the file.
         ("/grown", Array(other[..<120_000]), ["90000"]),
     ]
 

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several engines by name: which one sends a call, and what its trace says of that.
+/// Several engines by name: which one sends a call, and the entry in the call's trace.
 @Suite struct EngineSelectionTests {
     private let one = RecordingEngine()
     private let two = RecordingEngine()

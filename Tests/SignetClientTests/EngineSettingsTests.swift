@@ -54,7 +54,7 @@ import Testing
             options.engineSettings = CurlEngine.Configuration()
             options.engineSettings?.maximumConnectionsPerHost = 2
         }
-        // What the program says wins over the configuration.
+        // The program's settings take precedence over the configuration.
         let system = try await Self.system(
             port, ["engine.connectionsPerHost": isKey ? 2 : 9], options)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -175,7 +175,7 @@ import Testing
         #expect(host.requests.isEmpty)
     }
 
-    /// An interceptor that tells the name of the thread.
+    /// An interceptor that records the name of the thread.
     private struct Witness: AttemptInterceptor {
         let names: NameList
 

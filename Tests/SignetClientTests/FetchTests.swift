@@ -89,7 +89,7 @@ import Testing
         try await host.stop()
     }
 
-    /// What the host can do wrong, and the code that tells it.
+    /// Faults of the host, each with its error code.
     static let failures: [(String, String)] = [
         ("{", "malformed-reply"), ("", "malformed-input"), ("[]", "malformed-input"),
         ("null", "malformed-input"), (#"{"shop.name":"a","shop.name":"b"}"#, "malformed-reply"),

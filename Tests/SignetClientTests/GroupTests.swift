@@ -7,8 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers each call with its parameter `id`, fails those whose id is listed, and holds those back that a
-/// test wants to.
+/// Returns each call's parameter `id`, fails the calls with listed ids, and delays those that a
+/// test chooses.
 private final class NumberEngine: HTTPEngine {
     private struct State {
         var running = 0

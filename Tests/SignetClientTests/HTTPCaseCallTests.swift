@@ -81,7 +81,7 @@ import Testing
         #expect(requests[1].hasSuffix(#"{"item":"tea"}"#))
     }
 
-    /// A fragment is refused where a target is given, so that it never arrives.
+    /// A target with a fragment is refused, so it is never sent.
     @Test func aTargetWithAFragmentIsRefused() async throws {
         let engine = RecordingEngine()
         let system = try await Pipeline.system(engine)

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A service of values on an engine that answers as told.
+/// A service given as a value, on an engine with scripted responses.
 enum Pipeline {
     static func system(
         _ engine: any HTTPEngine, payload: ServiceConfiguration.PayloadProtocol = .rest,
@@ -37,7 +37,7 @@ enum Pipeline {
     }
 }
 
-/// An engine that answers nothing until it is told to, or its task is cancelled.
+/// An engine that doesn't respond until a test releases it or its task is cancelled.
 final class WaitingEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "waiting", pinsPublicKeys: true, speaksHTTP2: false)
@@ -187,7 +187,7 @@ final class WaitingEngine: HTTPEngine {
         let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
         #expect(try await system.send(Pay(amount: 1)) == 7)
         #expect(engine.count == 2)
-        // The computed options are no parameter.
+        // The computed property `options` isn't sent as a parameter.
         let params = try JSONValue(parsing: engine.requests[0].bytes)["params"]
         #expect(params == ["amount": 1])
         let error = await #expect(throws: ClientError.self) {

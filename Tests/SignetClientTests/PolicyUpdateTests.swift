@@ -117,7 +117,7 @@ import Testing
         await system.shutdown()
     }
 
-    /// A system whose engine can be looked at and held up.
+    /// A system whose engine can be inspected and paused.
     private func interposed(
         _ host: OrdersHost, _ policy: PinPolicy
     ) async throws -> (NetworkSystem, InterposedEngine) {
@@ -263,7 +263,7 @@ final class InterposedEngine: HTTPEngine {
         try await engine.probe(probe)
     }
 
-    /// Lets go of what acts before requests as well: it holds whoever holds this engine.
+    /// Also releases the action before requests, which holds the owner of this engine.
     func shutdown() async {
         setBefore { _ in }
         await engine.shutdown()

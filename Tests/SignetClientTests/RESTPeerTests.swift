@@ -70,7 +70,7 @@ import Testing
 
     @Test(arguments: ["a b", "é", "..a", "a?b#c", "a;b=c", "+"])
     func aValueInAPathIsOneSegment(_ text: String) async throws {
-        // httpbin undoes the escapes of the path and shows what it took it for.
+        // httpbin decodes the path and returns the result.
         let value = try await value(RESTRequest(.get, "/anything/\(text)", query: ["q": "1"]))
         let url = try #require(value["url"]?.string)
         let path = try #require(
@@ -177,7 +177,7 @@ import Testing
         }
         #expect(error?.kind == .refused)
         #expect(error?.status == status)
-        // 418 comes with a picture, for those who know what to do with it.
+        // The response with status 418 has a picture as its body.
         #expect((error?.responseBody.isEmpty == false) == (status == 418))
     }
 

@@ -34,7 +34,7 @@ import Testing
         func shutdown() async {}
     }
 
-    /// A sequence of chunks that is another one on each pass, where it is told so.
+    /// A sequence of chunks that differs on each pass, if a test wants that.
     private struct Passes: AsyncSequence, AsyncIteratorProtocol, Sendable {
         var chunks: [[UInt8]]
         func makeAsyncIterator() -> Passes { self }

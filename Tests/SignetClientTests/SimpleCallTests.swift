@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// The kinds of errors that a program tells apart.
+/// The kinds of errors that a program distinguishes.
 @Suite struct ErrorKindTests {
     private func error(
         _ answer: RecordingEngine.Answer, payload: ServiceConfiguration.PayloadProtocol = .rest,

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What became of the calls, after the system was shut down.
+    /// The outcomes of the calls after the system was shut down.
     private func endings(of events: CallEvents) async -> [String] {
         var endings: [String] = []
         for await event in events {
@@ -120,7 +120,7 @@ import Testing
         let response = try await stream(system)
         for number in 0..<5 { engine.feed("\(number)") }
         engine.end()
-        // All has arrived, and the call goes on until it has been read.
+        // All bytes have arrived, and the call continues until they have been read.
         #expect(system.runningCalls.count == 1)
         #expect(try await response.body.collect(limit: 5) == Array("01234".utf8))
         #expect(system.runningCalls.isEmpty)

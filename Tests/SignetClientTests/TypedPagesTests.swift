@@ -160,7 +160,7 @@ import Testing
         let result = try await read(
             RESTCall(RESTRequest(.get, "/x"), on: "a"), by: .number(at: ["items"]), [body])
         #expect(result.code == "malformed-reply" && result.sent.count == 1)
-        // The page that came is not lost.
+        // The page that was received is not lost.
         #expect(result.pages.count == 1)
     }
 

@@ -58,7 +58,7 @@ import Testing
         #expect(set["v1+1"]?.expires == 10_000_000_000)
         #expect(try set.key(id: "v1+1").isVaultRoot(Self.root.span))
         #expect(try !set.key(id: "v1").isVaultRoot(Self.root.span))
-        // With the origin taken out, its copy stands where it stood.
+        // After the original key is removed, its copy is in the same place.
         let text = text(after)
         try text.remove("v1")
         let parts = Self.layout.components(separatedBy: "    { \"k\"")

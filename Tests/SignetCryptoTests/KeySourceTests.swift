@@ -58,7 +58,7 @@ import Testing
         #expect(try folder.read("keys") == bytes(Self.set))
     }
 
-    /// Judged for other users than the one who runs the tests.
+    /// Checked for users other than the one who runs the tests.
     @Test(arguments: [
         (1000, 0o600, 1000, true), (0, 0o400, 1000, true), (0, 0o600, 0, true),
         (1001, 0o600, 1000, false), (1000, 0o600, 0, false), (1001, 0o600, 0, false),

@@ -170,7 +170,7 @@ import Testing
         let engine = try engine()
         var request = EngineRequest(get(server.port))
         request.timeout = .seconds(1)
-        // Without an end of our own, the flood would hold this call for ever.
+        // Without our limit, the flood would keep this call running without end.
         let error = await engine.failure(request)
         #expect(error?.code == .timeout || error?.code == .tls, "\(error?.message ?? "")")
         let good = try await OpenSSLServer(TestAuthority.trusted.get().identity)

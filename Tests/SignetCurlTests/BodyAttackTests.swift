@@ -10,7 +10,7 @@ import Testing
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let gigabyte = 1 << 30
 
-    /// Sends a gigabyte, and says each time when the client has taken nothing for a second.
+    /// Sends a gigabyte, and prints a line each time the client has read nothing for a second.
     private static let gigabyteServer = """
         head(c)
         c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % (1 << 30))
@@ -30,7 +30,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The reader stands still: so does the server, after what sockets and one buffer hold.
+    /// The reader stops: so does the server, after the sockets and one buffer are full.
     @Test func holdsAGigabyteBackWhileNobodyReads() async throws {
         let server = try await ScriptedServer(Self.gigabyteServer)
         let engine = try engine()
@@ -42,7 +42,7 @@ import Testing
         let held = server.server.stdout.split(separator: " ").last?.split(separator: ".").first
         let sent = try #require(held.flatMap { Int($0) })
         #expect(sent < 64 << 20, "\(sent) bytes were taken that nobody read")
-        // A reader who comes late gets all of it, or here, where time is short, the next of it.
+        // A late reader gets the rest of the body; this test reads only the next chunk.
         var count = 0
         for try await chunk in response.body {
             count += chunk.count

@@ -121,7 +121,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The only connection that the host may have is taken, so that all other calls wait.
+    /// The host's only connection is in use, so all other calls wait.
     @Test(.features("003-15", "004-02"))
     func aCallThatIsCancelledInTheQueueOpensNoConnection() async throws {
         let server = try await ScriptedServer(
@@ -162,7 +162,7 @@ import Testing
 
     private struct End: Sendable {
         var error: TransportError?
-        /// From its cancellation to its end; zero where it ended first.
+        /// The time from its cancellation to its end; zero if it ended first.
         var latency: Duration
     }
 

@@ -13,7 +13,7 @@ import Testing
         return HTTPResponse(status: .init(code: status), headerFields: fields)
     }
 
-    /// Decodes what comes in chunks of a size; every piece is at most 64 KiB.
+    /// Decodes bytes that arrive in chunks of a size; every piece is at most 64 KiB.
     private func decode(
         _ bytes: [UInt8], _ coding: String?, by count: Int = 1 << 16, status: Int = 200,
         method: HTTPRequest.Method = .get, _ limits: ContentDecoding = .init()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What Python's zlib makes of a text: `31` is gzip, `15` zlib, `-15` neither's header.
+    /// The encodings of a text by Python's zlib: `31` is gzip, `15` zlib, `-15` neither's header.
     private static func packed(_ expression: String) async throws -> [UInt8] {
         let output = try await ChildProcess.run(
             "python3",
@@ -116,7 +116,7 @@ import Testing
         #expect(failure(gzip, "deflate") == .malformedResponse)
         #expect(failure(Array("plain text".utf8), "gzip") == .malformedResponse)
         #expect(failure([], "gzip") == .malformedResponse)
-        // A part of an encoded body is not decodable by itself, whole as it may look.
+        // A part of an encoded body can't be decoded alone, even if it looks complete.
         #expect(failure(gzip, "gzip", status: 206) == .unsupportedEncoding)
         #expect(failure(gzip, nil, status: 206) == nil)
     }

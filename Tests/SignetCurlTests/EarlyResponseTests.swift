@@ -11,7 +11,7 @@ import Testing
         "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"
     }
 
-    /// What a server sends when a request's header is there, over HTTP/1.1.
+    /// The bytes that a server sends after a request's header, over HTTP/1.1.
     private static let complete = [
         head("Content-Length: 4") + "done')",
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n\\r\\n')",

@@ -179,7 +179,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// AddressSanitizer finds what libcurl keeps of a body if it ends the transfer itself.
+    /// AddressSanitizer finds the part of a body that libcurl leaks if it ends the transfer itself.
     @Test func endsAnUnreadBodyAtItsDeadline() async throws {
         // More than a stream's window, so that the server can't send all of it.
         let server = try await Self.bodies(1, size: 60_000_000, waiting: 1)
@@ -202,8 +202,8 @@ import Testing
 
     // MARK: Uploads that wait
 
-    /// A server whose window for uploads is closed, and opened by a line of `opening` when the request is
-    /// there.
+    /// A server whose window for uploads is closed, and opened by a line of `opening` after the
+    /// request has arrived.
     private static func closed(_ opening: String) async throws -> ScriptedServer {
         try await http2Server(
             """

@@ -175,7 +175,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A server that ends every connection so is not asked for ever.
+    /// Retries end for a server that ends every connection this way.
     @Test func endsAfterTwoGOAWAYs() async throws {
         let server = try await server("request()\n\(Self.goaway)\nc.close()")
         let engine = try engine()

@@ -59,7 +59,7 @@ import Testing
         }
         try await expectHealthy(engine)
         await engine.shutdown()
-        // To that one the others shake hands, and say what they want.
+        // The others complete the handshake and then send their request.
         let got = server.got
         #expect(!got.contains("/refused"))
         #expect(got.contains("GET /pinned") == (name == "behind its own flight"))
@@ -149,7 +149,7 @@ import Testing
         try await server.stop()
     }
 
-    /// A server that never answered well is followed by one that does.
+    /// After servers that fail comes one that responds.
     private func expectHealthy(_ engine: CurlEngine) async throws {
         let good = try await ScriptedServer(
             "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')",
@@ -160,8 +160,8 @@ import Testing
         #expect(body == Array("ok".utf8))
     }
 
-    /// `answer(c)`: all that a TLS server says to the first words of a client; `hear(c)`: prints what the
-    /// client says behind its handshake.
+    /// `answer(c)`: the complete response of a TLS server to a ClientHello; `hear(c)`: prints the
+    /// bytes that the client sends after its handshake.
     private static func setup(_ authority: TestAuthority) -> String {
         """
         sides = {}

@@ -5,7 +5,8 @@ import Testing
 
 @testable import SignetCurl
 
-/// A machine without a network is told apart from a host that is down and from a name that doesn't exist.
+/// The error of a machine without a network differs from that of a host that is down and of a name
+/// that doesn't exist.
 @Suite struct OfflineTests {
     private static func code(
         _ host: String, port: Int, hasRoute: Bool

@@ -3,7 +3,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// How long the engine keeps what it could use again.
+/// The time for which the engine keeps connections and addresses for reuse.
 @Suite struct PoolSettingsTests {
     @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
     func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {

@@ -136,7 +136,7 @@ import Testing
         for credentials in [nil, "us er:wrong-s3cr3t"] {
             let error = await engine.failure(
                 try request(server.port, through: url, credentials: credentials) {
-                    // Another host and port, so that no open way is taken.
+                    // Another host and port, so that no pooled connection is used.
                     $0.request.authority = "127.0.0.1:\(server.port)"
                     $0.policy = nil
                 })
@@ -235,8 +235,9 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// An HTTPS proxy that is asked for the way to itself: libcurl resumes for the host the TLS session that
-    /// it has begun with the proxy, whose chain is not the host's. It is refused, not guessed.
+    /// An HTTPS proxy that is asked to connect to itself: libcurl resumes for the host the TLS
+    /// session that it has begun with the proxy, whose chain is not the host's. It is refused, not
+    /// guessed.
     @Test(arguments: [PinRule.Mode.enforce, .report])
     func aSessionOfTheProxyIsNotTakenForTheHosts(_ mode: PinRule.Mode) async throws {
         let proxy = try await ProxyServer(tls: authority.leaf)

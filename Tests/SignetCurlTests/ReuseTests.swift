@@ -11,8 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// Answers a request on each connection, then does what `behaviour` says. A line `READY` tells that it is
-    /// done, and `REQUEST …` names each request.
+    /// Answers a request on each connection, then does what `behaviour` says. It prints the line
+    /// `READY` when it is done, and `REQUEST …` for each request.
     private func server(_ behaviour: String, secure: Bool = true) async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -60,7 +60,8 @@ import Testing
 
     private static let wait = "go.wait()\ngo.clear()\n"
     private static let ends = [
-        // Python's unwrap sends close_notify and waits for the other side's, so it is told not to wait.
+        // Python's unwrap sends close_notify and waits for the other side's, so the timeout
+        // prevents that.
         wait + "c.settimeout(0.01)\ntry: c.unwrap()\nexcept OSError: pass\nc.settimeout(None)",
         wait + "c.shutdown(socket.SHUT_RDWR)",
         wait + """

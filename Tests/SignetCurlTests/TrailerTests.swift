@@ -154,7 +154,7 @@ import Testing
         let (one, two) = (one, two)
         let body = plain.withTrailers { [one: "1", two: ""] }
         #expect(try await engine.fetch(request(server, body)).body == Array("ok".utf8))
-        // The next request has none, whatever handle and connection it gets.
+        // The next request has none, with any handle and connection.
         _ = try await engine.fetch(request(server, .stream(Producer.of([[0x63]]))))
         #expect(try await eventually { whole(server).count == 2 })
         let texts = whole(server)

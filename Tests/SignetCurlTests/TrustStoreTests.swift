@@ -95,8 +95,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// What libcurl is given to trust, byte for byte: no CA of the system's vouches for a test's host, so
-    /// that one too many would not show in a handshake.
+    /// The CAs that libcurl gets, byte for byte. No system CA vouches for a test's host, so an
+    /// additional CA would not show in a handshake.
     @Test(arguments: ["replace", "add"])
     func theStoreHoldsWhatTheModeSays(_ mode: String) async throws {
         let server = try await OpenSSLServer(other.identity)
@@ -124,7 +124,7 @@ import Testing
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionOfOneStoreIsNotResumedInAnother(version: String) async throws {
-        // s_server -www closes after each reply, so the next call resumes where it may.
+        // s_server -www closes after each reply, so the next call resumes the session if it may.
         let server = try await OpenSSLServer(other.identity, options: [version])
         let engine = try engine(http2: false)
         var resumed: [Bool] = []
@@ -200,7 +200,7 @@ import Testing
                     "b.example.com", server.port, policy: policy("replace", file: "ca.pem"))
                 group.addTask { await engine.failure(request) }
             }
-            // Fifteen beside the usual store wait for their replies.
+            // Fifteen stores wait for their replies in addition to the usual one.
             for _ in 0..<5 {
                 let error = try #require(try await group.next() ?? nil)
                 #expect(error.code == .resources)

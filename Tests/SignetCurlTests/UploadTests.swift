@@ -142,7 +142,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     struct Broken: Error, CustomStringConvertible { var description: String { "the well is dry" } }
 
-    /// A length, what comes, and the error.
+    /// The length, the chunks, and the error.
     private static let wrong:
         [(name: String, length: Int64?, chunks: [[UInt8]], fails: Bool, code: TransportError.Code)] =
             [
@@ -230,7 +230,8 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         }
         #expect(try await eventually { server.gotBytes && producer.log.bytes > 65_536 })
         for _ in 0..<2_000 { await Task.yield() }
-        // What two sockets and our buffer hold; whoever pulls without waiting has made all of it by now.
+        // The bytes that two sockets and our buffer hold; a producer without back-pressure has made
+        // all of them by now.
         #expect(producer.log.bytes < 32 << 20)
         _ = try await engine.fetch(EngineRequest(get(port, "/go", scheme: "http")))
         #expect(try await call.value == Array("done".utf8))
@@ -305,7 +306,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         await engine.shutdown()
     }
 
-    /// A method, a body and what becomes of it where a pooled connection dies under it.
+    /// A method, a body and the outcome if a pooled connection ends during the request.
     enum Replay: CaseIterable {
         case postBytes, putBytes, postStream, putStream, putReplayable, postReplayable, putFile
     }
@@ -339,7 +340,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
             }
         #expect(body.isReplayable == ![.postStream, .putStream].contains(replay))
         let error = await engine.failure(request(server.port, method, body))
-        // What came in, as soon as so much of it has been told.
+        // The received bytes, as soon as so many of them have been reported.
         var bodies: [String] = []
         _ = try await eventually {
             bodies = server.server.stdout.split(separator: "\n").filter {

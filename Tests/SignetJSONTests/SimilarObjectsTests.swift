@@ -5,7 +5,7 @@ import Testing
 /// Arrays of objects with the same member names, for which the reader reuses names, and objects
 /// that differ after the first names.
 struct SimilarObjectsTests {
-    /// What is refused, and the name at fault.
+    /// The refused text, and the name that is wrong.
     @Test(arguments: [
         (#"[{"a":1,"b":2},{"a":1,"b":2,"a":3}]"#, 28),
         (#"[{"a":1,"b":2},{"a":1,"a":3}]"#, 22),
@@ -31,7 +31,7 @@ struct SimilarObjectsTests {
         }
     }
 
-    /// What is no text although it begins like the object before it.
+    /// Invalid texts that begin like the object before them.
     @Test(arguments: [
         (#"[{"a":1},{"a"}]"#, 13), (#"[{"a":1},{"a1}]"#, 15), (#"[{"a":1},{"a":}]"#, 14),
         (#"[{"a":1},{"a" 1}]"#, 14), (#"[{"a":1},{"a":1,}]"#, 16), (#"[{"a":1},{"a"#, 12),
@@ -76,7 +76,7 @@ struct SimilarObjectsTests {
         var text: [UInt8] = []
         /// All names in the order of the text.
         var names: [String] = []
-        /// Where the first name stands that its object holds already.
+        /// The position of the first duplicate name.
         var duplicate: Int?
         private let order: [String]
 

@@ -107,7 +107,7 @@ import Testing
         #expect(try gate.admits(report(chain: [Self.other, Self.other])))
         #expect(try gate.admits(report(isEnforced: false)))
         #expect(try gate.admits(report(rule: #""a.example":{"pins":["$a"]}"#)))
-        // Nothing but the code differs: the same rule, whose time is over.
+        // Only the code differs: the same rule after its expiration.
         let expired = #""**.example":{"pins":["$a"],"expires":"2020-01-01"}"#
         #expect(try gate.admits(report(rule: expired, date: Self.now + Self.day)))
         #expect(try !gate.admits(report(rule: expired, date: Self.now + Self.day)))

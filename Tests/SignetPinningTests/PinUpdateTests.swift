@@ -97,7 +97,8 @@ import Testing
         }
     }
 
-    /// A document of these parts, signed with our own key by OpenSSL's program through the crypto module.
+    /// A document of these parts, signed with the test's key by OpenSSL's program through the
+    /// crypto module.
     private func forged(header: String, payload: String) throws -> [UInt8] {
         let protected = Base64.encode(Array(header.utf8), as: .url)
         let body = Base64.encode(Array(payload.utf8), as: .url)
@@ -211,7 +212,7 @@ import Testing
         #expect(accept(nine) == nil)
         let later = Self.now + 2 * Self.day
         #expect(try store.current()?.serial == 9)
-        // It is not taken any more, and no older one in its place.
+        // It is no longer accepted, and no older one replaces it.
         #expect(accept(nine, now: later) == "update-expired")
         #expect(try accept(document(8), now: later) == "rolled-back")
         #expect(try store.current()?.serial == 9)

@@ -74,7 +74,8 @@ import Testing
         #expect(proxy.faults.count == faults.count)
     }
 
-    /// Nothing comes, or the handshake's first bytes. The second call is not behind the first one.
+    /// The server sends nothing, or only the first bytes of the handshake. The second call doesn't
+    /// wait for the first one.
     @Test func aStalledHandshakeEndsInTime() async throws {
         let faults: [NetworkFault] = [.stall(afterBytes: 0), .stall(afterBytes: 100)]
         let authority = try TestAuthority.trusted.get()
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func aSessionThatEndsSeesAPostOnce() async throws {
-        // What the server has certainly not seen may be sent again, and so comes last.
+        // A request that the server can't have seen may be sent again, so it arrives last.
         let faults: [NetworkFault] = [.goAway, .silence, .goAwayUnseen]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignetClient
 
-/// What a retry must not do: send a POST twice, spend the tokens of others, or trust a clock.
+/// Retries don't send a POST twice, spend the tokens of other hosts, or trust a clock.
 @Suite struct RetryRuleTests {
     private static let host = "api.example.com"
     private static let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))

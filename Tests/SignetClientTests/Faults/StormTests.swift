@@ -47,7 +47,7 @@ import Testing
                 let isFailure = Int.random(in: 0..<100, using: &state.numbers) < percent
                 let answer =
                     isFailure ? failures.randomElement(using: &state.numbers) : nil
-                // What could not be sent did not arrive.
+                // Requests that could not be sent did not arrive.
                 if answer?.failure?.code != .connect { state.seen[name, default: 0] += 1 }
                 return answer ?? .init(body: "1")
             }
@@ -110,7 +110,7 @@ import Testing
             ])
         let system = try await Self.system(engine)
         let codes = await Self.run(system)
-        // A POST fails at three of the four, a GET at none but the third in a row.
+        // A POST fails with three of the four faults, a GET only after the third in a row.
         #expect(codes.count { $0 != nil } < Self.count / 15)
         #expect(engine.count <= Self.count + Self.count / 8)
         #expect(engine.seen.allSatisfy { !$0.key.hasPrefix("POST") || $0.value == 1 })
@@ -208,7 +208,7 @@ import Testing
         #expect(!text.contains("ZZZZ"))
     }
 
-    /// An interceptor hands `next` to somebody who uses it after the call has ended.
+    /// An interceptor passes `next` to a task that uses it after the call has ended.
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func nothingIsSentForACallThatHasEnded(_ method: HTTPRequest.Method) async throws {
         let engine = RecordingEngine(answers: [.init(body: "1")])
@@ -307,7 +307,7 @@ import Testing
         #expect(system.runningCalls.isEmpty)
         let sent = engine.count
         for call in calls { #expect(await call.value == .notRunning) }
-        // What is let go now sends nothing more.
+        // The released task sends nothing more.
         hold.letGo()
         engine.letGo()
         var ends: [CallIdentity.ID: Int] = [:]
@@ -350,7 +350,7 @@ import Testing
         await slow
     }
 
-    /// Waits until it is let go, whatever becomes of the task.
+    /// Waits until it is released, even if the task is cancelled.
     final class Hold: Sendable {
         private struct State {
             var waiting: [CheckedContinuation<Void, Never>] = []

@@ -102,7 +102,7 @@ import Testing
                 case .failure(let error):
                     seen.append((error as? VaultError)?.code.name ?? "another error")
                 }
-                // The second wrong type is the same answer again, so both are put in at once.
+                // The second wrong type gives the same result, so both are set at once.
                 switch seen.count {
                 case 1: try live.replace(with: others[0])
                 case 2: try live.replace(with: others[1])
