@@ -13,7 +13,7 @@ import Testing
         func add(_ note: String) { notes.withLock { $0.append(note) } }
     }
 
-    /// Notes when it is entered and left, and what was thrown.
+    /// Records its entry and exit, and the error that was thrown.
     struct Noting: CallInterceptor, AttemptInterceptor {
         let name: String
         let notes: Notes

@@ -132,7 +132,8 @@ struct ConnectionTests {
         #expect(try await peer.message()?["method"] == "after")
     }
 
-    /// The peer takes no byte, so nothing tells how far a call got; cancelled ones leave the queue.
+    /// The peer reads no byte, so no call is known to have been sent; cancelled calls leave the
+    /// queue.
     @Test func cancelledCallsLeaveTheQueue() async throws {
         let (connection, peer) = HostilePeer.pair(capacity: 1)
         let first = Task { await outcome { try await connection.call("first") } }
@@ -164,7 +165,8 @@ struct ConnectionTests {
         while methods.last != "after" {
             methods.append(try await peer.message()?["method"]?.string)
         }
-        // What ended before it was written never is; what was written is cancelled.
+        // A call that ended before it was written is never written; a written one is cancelled at
+        // the peer.
         #expect(
             methods.count { $0 == "slow" } == methods.count { $0 == "$/cancelRequest" })
     }
@@ -209,7 +211,7 @@ struct ConnectionTests {
         let (connection, peer) = HostilePeer.pair(capacity: 16)
         let note = Task { try await connection.notify("a") }
         let held = Task { try await connection.notify("held") }
-        // Neither is done before the peer reads; one of both is given up without an answer.
+        // Neither ends before the peer reads; one of the two is cancelled without a response.
         held.cancel()
         await #expect(throws: CancellationError.self) { try await held.value }
         while try await peer.message()?["method"] != "a" {}

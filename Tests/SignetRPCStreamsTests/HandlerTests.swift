@@ -170,7 +170,7 @@ struct HandlerTests {
         connection.close()
     }
 
-    /// A peer that ends cancels what it asked for.
+    /// If the peer ends, its requests are cancelled.
     @Test func theEndCancelsWhatIsServed() async throws {
         let notes = Notes()
         let handler = RPCHandler(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetRPCStreams
 
-/// What real servers answer, recorded once.
+/// Recorded responses of real servers.
 struct PeerReplyTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
         let peer: String
@@ -52,7 +52,7 @@ struct PeerReplyTests {
             let error = #expect(throws: RPCError.self) { try adapter.unbox(raw, to: request) }
             #expect(error?.code == .rpcError)
             if !vector.wanted.isEmpty { #expect(error?.server?.code.text == vector.wanted) }
-            // A server that puts an exception's text into `data` tells it to nobody's log.
+            // The text of an exception in `data` doesn't get into a log.
             if error?.server?.data != nil {
                 #expect(error.map { "\($0)".contains("secret detail") } == false)
             }

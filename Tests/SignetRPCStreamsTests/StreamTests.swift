@@ -92,7 +92,7 @@ struct StreamTests {
         let server = try await ServerProcess.start(
             "python3", ["-I", "-c", script, path], ready: .output("ready"))
         let connection = RPCConnection(try DescriptorStream(socketAt: path), options: .modelContext)
-        // The server sends our own request back, which nobody here serves, and our answer then.
+        // The server sends our request back, which has no handler here, and then our response.
         #expect(await outcome { try await connection.call("a") } == "rpc-error")
         connection.close()
         try await server.stop()

@@ -83,7 +83,7 @@ struct BatchTests {
 
     static let many = "[1\(String(repeating: ",1", count: 80_000))]"
 
-    /// Two bytes of such a reply would take forty of ours.
+    /// Two bytes of such a response would need forty bytes of memory.
     @Test(arguments: [
         many, "{\((0..<80_000).map { "\"\($0)\":1" }.joined(separator: ","))}",
     ])

@@ -71,7 +71,7 @@ import Testing
         #expect(large?.code == .responseTooLarge)
     }
 
-    /// A picture has no envelope; JSON without one is malformed all the same.
+    /// A picture has no envelope; JSON without one is malformed anyway.
     @Test func anEnvelopeIsOpenedWhateverIsRead() throws {
         let adapter = EnvelopeAdapter()
         let request = try Self.boxed(by: adapter, reading: .any)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServiceDescription
 
-/// What services say of themselves, and parameters that do not fit it.
+/// Descriptions of services, and parameters that don't match them.
 struct DiscoveryTests {
     @Test func aTypesNameCannotSteerATerminal() throws {
         let text =
@@ -234,7 +234,7 @@ struct DiscoveryTests {
         for cookie in ["sid=abc", "other=1; sid=abc; x=y", "other=sid=z;sid=abc"] {
             _ = try description.checked(RPCCall("a"), fields: [one: "7", .cookie: cookie])
         }
-        // The operation's own takes the path's place, however its name is written.
+        // The operation's own parameter replaces the path's, in any spelling of its name.
         _ = try description.checked(RPCCall("b"), fields: [one: "text", .cookie: "sid=abc"])
     }
 
@@ -264,7 +264,7 @@ struct DiscoveryTests {
                 fields: fields)
         }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
-        // What stands in a field may be a secret.
+        // The value of a field may be a secret.
         for value in given.values where value.utf8.count > 3 {
             #expect(error?.message.contains(value) == false)
         }

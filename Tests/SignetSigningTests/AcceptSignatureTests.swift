@@ -101,7 +101,7 @@ import Testing
         let policy = VerificationPolicy(acceptSignature: all[0])
         let verified = try Sample.verifier(.rfc9421, policy).verify(message, now: Sample.now)
         #expect(verified.nonce == "n")
-        // Who asked takes no answer to another question.
+        // The requester refuses a response that signs something else.
         for change in [
             { $0.nonce = "m" }, { $0.tag = "u" }, { $0.algorithm = "ed25519" },
             { $0.algorithm = "unknown" }, { $0.components.append(RFC.path) },

@@ -227,7 +227,7 @@ import Testing
         #expect(code("x", later: 301) == "no error")
         #expect(code("n0", later: 301) == "no error")
         #expect(code("x", later: 301) == "replayed-nonce")
-        // What was dropped was live then.
+        // The dropped nonces were live then.
         #expect(code("y", later: 300) == "nonce-store-failed")
         #expect(try folder.contents() == ["nonces"])
     }

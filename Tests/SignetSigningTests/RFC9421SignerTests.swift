@@ -34,7 +34,7 @@ import Testing
         #expect(result.addedFields.map { [$0.name, text($0.value)] } == wanted)
     }
 
-    /// Derived components of RFC 9421, section 2.2, and what they are for odd targets.
+    /// Derived components of RFC 9421, section 2.2, and their values for unusual targets.
     @Test(
         arguments: [
             ("GET /p?q HTTP/1.1\nHost: h", "@method", "GET"),

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SaltedHMACTests {
     private let now = Sample.now
 
-    /// What Python's hmac and hashlib make of the definition.
+    /// The results of Python's hmac and hashlib for the definition.
     struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         let name: String
         let alg: String

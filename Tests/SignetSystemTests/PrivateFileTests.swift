@@ -59,7 +59,7 @@ import Testing
             try PrivateFile.read(folder.path("file"), limit: 7, requirePrivate: true).count == 7)
         try folder.write("", to: "empty")
         #expect(try PrivateFile.read(folder.path("empty"), limit: 0, requirePrivate: true).isEmpty)
-        // A file whose size is said to be 0 and that holds more.
+        // A file that reports the size 0 and contains more.
         #expect(
             kind { try PrivateFile.read("/proc/self/maps", limit: 10, requirePrivate: false) }
                 == .tooLarge)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Leaves what a process leaves that is killed after it gave so many names.
+    /// Leaves the files of a process that was killed after it published so many names.
     private func leave(given count: Int) throws {
         let staging = folder.url.appending(path: Self.staging)
         try FileManager.default.createDirectory(

@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// What the articles show of interceptors, credentials, groups, chains and stubs.
+/// The articles' examples of interceptors, credentials, groups, chains and stubs.
 @Suite struct ArticleExampleTests {
     private struct ListOrders: Endpoint {
         var service: Service { "orders" }

@@ -195,7 +195,7 @@ import Testing
         }
         task.cancel()
         #expect(await task.value <= 1)
-        // One that surely waits already: it has told that it saw the first.
+        // A reader that certainly waits: it has reported the first snapshot.
         let (seen, tell) = AsyncStream.makeStream(of: Void.self)
         let waiting = Task {
             for await _ in live.snapshots { tell.yield() }

@@ -136,7 +136,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 @Suite struct DumpMergeTests {
     let base = contents(["a": 1, "b": 1, "c": 1])
 
-    /// Every way in which a key may stand in the ancestor and on both sides: nil, or a value.
+    /// Every combination of a key's values in the ancestor and on both sides: nil, or a value.
     @Test func everyCaseOfOneKey() {
         let states: [JSONValue?] = [nil, 1, 2, 3]
         func one(_ value: JSONValue?) -> DumpContents { contents(value.map { ["k": $0] } ?? [:]) }
@@ -151,7 +151,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
                     } else {
                         #expect(merge.conflicts.map(\.name) == ["k"] && merge.merged == one(our))
                     }
-                    // The other way round the same keys meet, and the same is taken.
+                    // With the sides swapped, the conflicts and the merged values are the same.
                     let turned = DumpMerge(base: one(old), ours: one(their), theirs: one(our))
                     #expect(turned.conflicts.isEmpty == merge.conflicts.isEmpty)
                     #expect(!merge.conflicts.isEmpty || turned.merged == merge.merged)
@@ -226,7 +226,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         #expect(theirsWin.merged.values == ["a": 3, "b": 2])
         let oursWin = DumpMerge(base: base, ours: ours, theirs: theirs) { $1 ? .ours : nil }
         #expect(oursWin.merged.values == ["a": 2, "b": 2])
-        // A side that is asked for is taken where there is no conflict too.
+        // A requested side wins even without a conflict.
         let taken = DumpMerge(base: base, ours: ours, theirs: theirs) { name, _ in
             ["b": .theirs, "c": .ours, "a": .ours][name]
         }

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// `jose` is C (latchset), takes the key of a file and has no limit of its own.
+    /// `jose` is C (latchset), reads the key from a file and has no limit.
     @Test(.enabled(if: isInstalled("jose"), "the jose tool is not installed"))
     func theToolJoseOpensOurDumps() async throws {
         let keys = try keySet()
@@ -95,7 +95,7 @@ import Testing
 
     // MARK: - Both ways, from the root or the passphrase on
 
-    /// What the peer answers to an order.
+    /// The peer's response to an order.
     private func peer(_ order: JSONObject) async throws -> JSONValue {
         let url = try #require(
             Bundle.module.url(forResource: "Vectors/dump-peer", withExtension: "py"))
@@ -106,7 +106,7 @@ import Testing
         return try JSONValue(parsing: output.stdout)
     }
 
-    /// What both sides know of the secret: our keys, and the order's member for the peer.
+    /// The secret on both sides: our keys, and the order's member for the peer.
     private func secret(
         _ passphrase: String?
     ) throws -> (keys: VaultKeys, name: String, value: String) {

@@ -49,7 +49,7 @@ import Testing
                 .open(with: vector.keys, for: vector.binding, now: noon)
         }
         #expect(try error?.code.name == vector.text("refusal"), "\(error?.message ?? "accepted")")
-        // What is malformed is refused without a key, so before any cryptography.
+        // A malformed dump is refused without a key, so before any cryptography.
         let parsing = code { _ = try SealedDump(parsing: vector.dump) }
         #expect(try (parsing != nil) == (vector.text("refusal") == "malformed-dump"))
     }

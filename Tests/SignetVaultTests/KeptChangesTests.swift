@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetVault
 
-/// What `set` and `edit` changed in a dump survives everything but a replacement that says so.
+/// The changes of `set` and `edit` in a dump survive everything except an explicit replacement.
 @Suite struct KeptChangesTests {
     private static let keys = #"""
         {"orders.host":{"type":"string","visibility":"public"},
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Sets the attempts to 5 and takes the host away.
+    /// Sets the attempts to 5 and removes the host.
     private func changeTwo() throws {
         let schema = try schema(Self.keys)
         try change {

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RatchetTests {
     static let root = [UInt8](repeating: 0x5a, count: 32)
     static let others = #"{"kid":"other","kty":"oct","use":"sig","alg":"HS256","k":"c2VjcmV0"}"#
-    /// A set with a root, and what other programs keep beside it.
+    /// A set with a root, and keys of other programs.
     static let set = """
         { "x-note" : "kept",
           "keys" : [ {"kty":"oct","kid":"vault-2026","use":"enc","k":"\(Base64.encode(root, as: .url))",
@@ -163,7 +163,7 @@ import Testing
             #expect(last.seals.map(\.keyID) == [id] && last.highestSequence(of: next) == 2)
             #expect(try guarded.open(with: keys, for: next, now: noon).sequence == 2)
         }
-        // When all is done nothing is left to do, and no root is taken out by mistake.
+        // A repeated run changes nothing, and removes no root by mistake.
         #expect(code { try ratchet(guarded, keyID: keyID) } == "newer-version")
         #expect(try folder.read("keys") == lastKeys)
     }
@@ -174,7 +174,7 @@ import Testing
         _ = try DumpFile(folder.path("dumps/second")).seal(
             shopConfiguration(), with: keys, keyID: "vault-2026", for: shop, now: noon)
         try folder.write(try folder.read("dumps/dump"), to: "dumps/.backup")
-        // These are none of its dumps.
+        // These are not dumps of that root.
         try folder.write("eyJ", to: "dumps/broken")
         try folder.write(try folder.read("dumps/dump"), to: "dumps/.dump.signet-0.tmp")
         try folder.write(

@@ -70,7 +70,7 @@ import Testing
             let before = try folder.read("dump")
             #expect(code { try file.rekey(with: ended, to: new, for: shop, now: noon) } == wanted)
             #expect(try folder.read("dump") == before)
-            // Never sealed with one, whatever is said.
+            // Sealing with such a key is always refused.
             let away = try file.rekey(
                 with: ended, to: new, for: shop, acceptingEndedKey: true, now: noon)
             #expect(away.keyID == "vault-2027")

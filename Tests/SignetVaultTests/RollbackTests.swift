@@ -31,7 +31,7 @@ import Testing
             shopConfiguration(), with: keys ?? self.keys, for: binding, now: noon)
     }
 
-    /// The code with which the dump is refused, or nil where it opens.
+    /// The code with which the dump is refused, or nil if it opens.
     func refusal(with keys: VaultKeys? = nil, _ rollback: RollbackPolicy = .refuse) -> String? {
         code { _ = try file("dump", rollback).open(with: keys ?? self.keys, for: shop, now: noon) }
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(refusal?.code == .rolledBack && refusal?.code.value.class == .checkFailed)
         #expect(refusal?.message.contains("sequence 1") == true)
         #expect(refusal?.message.contains("4 was seen") == true)
-        // Accepted, it opens, and what was seen stays.
+        // If it is accepted, it opens, and the highest sequence seen stays.
         for _ in 0..<2 {
             let opened = try file("dump", .report).open(with: keys, for: shop, now: noon)
             #expect(opened.rollback == RollbackCheck(sequence: 1, highestSeen: 4))
@@ -104,7 +104,7 @@ import Testing
         #expect(try seal().sequence == 4)
         try folder.write("eyJ0eXAi", to: "dump")
         #expect(try seal().sequence == 5)
-        // The state is the app's, of whatever version.
+        // The state belongs to the app, for all versions.
         #expect(
             try seal("dump", .init(app: "com.example.shop", version: "9", systemVersion: "7"))
                 .sequence == 6)
@@ -280,7 +280,8 @@ import Testing
             code { _ = try loose.open(with: keys, for: shop, now: noon) } == "unwritable-file")
     }
 
-    /// The bytes of entries and of MACs' names stand behind their lengths, and nothing else fits.
+    /// The bytes of entries and of MACs' names follow their lengths, so that no other split is
+    /// possible.
     @Test func theMACIsWhatItsDescriptionSays() throws {
         try seal()
         try seal()

@@ -138,7 +138,7 @@ import Testing
             #expect(code { _ = try dump.open(with: keys, for: other, now: noon) } == wanted)
             #expect(code { _ = try dump.exportKey(with: keys, for: other, now: noon) } == wanted)
         }
-        // The letter й in one scalar and in two: the same to Swift's ==, two apps to us.
+        // The letter й in one scalar and in two: equal for Swift's ==, but two different apps.
         let composed = VersionBinding(app: "й", version: "1")
         let decomposed = VersionBinding(app: "и\u{306}", version: "1")
         #expect(

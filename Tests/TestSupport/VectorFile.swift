@@ -2,7 +2,7 @@ package import Foundation
 
 /// A file of cases below a test target's `Vectors`: `{"source":…,"cases":[…]}`.
 ///
-/// It is read with Foundation, so that our own reader is not its own judge.
+/// It is read with Foundation, so that SignetJSON doesn't check itself.
 package struct VectorFile<Case: Decodable & Sendable>: Decodable, Sendable {
     let source: String
     let cases: [Case]

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The hints and warnings that the tool prints beside a result or an error.
+/// The hints and warnings that the tool prints in addition to a result or an error.
 @Suite struct AdviceToolTests {
     private func reporting(
         _ arguments: [String], stdin: String = "", mode: String

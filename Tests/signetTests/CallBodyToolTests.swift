@@ -105,7 +105,8 @@ import Testing
         try await server.stop()
     }
 
-    /// Signed, a file is read twice, and a pipe is held; what arrives verifies.
+    /// To be signed, a file is read twice, and a pipe is kept in memory; the received message
+    /// verifies.
     @Test(arguments: [true, false])
     func bodiesAreSigned(_ isFile: Bool) async throws {
         let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"

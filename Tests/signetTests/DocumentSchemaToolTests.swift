@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The JSON Schemas that the tool prints say what the readers say.
+/// The JSON Schemas that the tool prints agree with the readers.
 @Suite struct DocumentSchemaToolTests {
     private static let validating = """
         import sys, json

@@ -38,7 +38,7 @@ struct DownloadCrashToolTests {
         ]
     }
 
-    /// What the run's calls about its file name, or have open.
+    /// The files that the run's calls name or have open.
     private static func paths(_ folder: TemporaryDirectory) -> [String] {
         let root = folder.url.resolvingSymlinksInPath().path
         return ["\(root)/d", "\(root)/d/file", "\(root)/d/\(part)", part, "file"]

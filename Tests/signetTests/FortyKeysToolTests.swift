@@ -50,7 +50,7 @@ import Testing
         key.uppercased().replacingOccurrences(of: ".", with: "_")
     }
 
-    /// What `env -0` prints.
+    /// The output of `env -0`.
     private func entries(_ bytes: [UInt8]) -> [String: String] {
         var entries: [String: String] = [:]
         for entry in bytes.split(separator: 0) {

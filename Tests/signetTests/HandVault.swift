@@ -41,7 +41,7 @@ final class HandVault: Sendable {
             arguments, stdin: stdin, environment: environment, directory: folder.url)
     }
 
-    /// Runs a `vault` command, whose words on standard error must hold no value.
+    /// Runs a `vault` command, whose standard error must contain no value.
     func vault(
         _ arguments: [String], stdin: String = "", environment: [String: String] = [:]
     ) async throws -> ProcessOutput {

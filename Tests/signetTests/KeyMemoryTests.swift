@@ -21,7 +21,7 @@ import Testing
                 span = re.match('([0-9a-f]+)-([0-9a-f]+) rw', line)
                 if not span: continue
                 at, end = (int(part, 16) for part in span.groups())
-                # AddressSanitizer's shadow: terabytes that hold no byte of the program.
+                # AddressSanitizer's shadow: terabytes without a byte of the program.
                 if end - at > 1 << 38: continue
                 tail = b''
                 while at < end:

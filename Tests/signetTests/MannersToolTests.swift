@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The tool's answers to people: suggestions, versions, and words before it waits.
+/// The tool's messages for people: suggestions, versions, and a note before it waits.
 @Suite struct MannersToolTests {
     @Test(
         arguments: [

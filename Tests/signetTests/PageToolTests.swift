@@ -74,7 +74,7 @@ import Testing
             }
         }
         #expect(open.isEmpty, what)
-        // Nothing else looks like a tag to a browser.
+        // A browser sees no other tag.
         #expect(body.count { $0 == "<" } == tags, what)
         #expect(!page.contains("url(") && !page.contains("@import") && !page.contains("://"), what)
         let style = try #require(page.firstRange(of: "<style>"))
@@ -144,7 +144,7 @@ import Testing
         try expectSafe(check.text, of: "the self-check")
     }
 
-    /// Dates at the ends of what a file can say take neither the drawing nor the table apart.
+    /// The earliest and latest possible dates break neither the drawing nor the table.
     @Test(arguments: ["0", "253402300799"])
     func distantTimesAreDrawn(_ now: String) async throws {
         let output = try await signet(

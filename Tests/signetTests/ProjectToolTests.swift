@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet.json`: found, named, refused, and what it fills in.
+/// `signet.json`: found, named or refused, and the options that it fills in.
 @Suite struct ProjectToolTests {
     private static let project: JSONObject = [
         "app": ["id": "com.example.shop", "version": "1.9.0"], "keys": "keys", "keyID": "v1",

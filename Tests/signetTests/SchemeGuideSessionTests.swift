@@ -19,7 +19,7 @@ import Testing
         #expect(output.text == session.text, "\(output.stderr)")
     }
 
-    /// What the tool says of each document on the way to the whole one.
+    /// The tool's output for each intermediate document.
     @Test func eachStepIsADocument() async throws {
         let folder = try TemporaryDirectory()
         let steps = try Self.blocks("json")

@@ -5,7 +5,7 @@ import Testing
 
 /// `signet self-check` on a program's folder, complete and with one defect each.
 @Suite struct SelfCheckToolTests {
-    /// A program's folder beside a running host.
+    /// A program's folder and a running host.
     private struct Program {
         let folder: TemporaryDirectory
         var project: JSONObject = [:]
@@ -149,7 +149,7 @@ import Testing
             "--app-version", "1.4.2", "--out", "fetched.dump",
         ])
         #expect(try await program.lines("good", ["--offline"]).contains("fetch last good"))
-        // A dump of the whole configuration is no dump of fetched values.
+        // A dump of the whole configuration isn't accepted as a dump of fetched values.
         try program.folder.write(program.folder.read("shop.dump"), to: "fetched.dump")
         #expect(try await program.lines("warning", ["--offline"]) == ["fetch last good"])
         try await host.stop()

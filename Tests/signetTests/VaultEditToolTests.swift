@@ -9,7 +9,7 @@ import Testing
 
     init() async throws { vault = try await HandVault() }
 
-    /// Edits with a script that first writes down where it works.
+    /// Edits with a script that first writes its folder's path to a file.
     private func edit(
         _ script: String, _ more: [String] = []
     ) async throws -> ProcessOutput {
@@ -47,7 +47,7 @@ import Testing
             echo words of the editor
             """, ["--json"])
         #expect(output.exit == 0, "\(output.stderr)")
-        // What the editor prints does not come between.
+        // The editor's output isn't mixed in.
         let told = try JSONValue(parsing: output.stdout)
         #expect(told["sequence"] == 2 && told["changes"]?.array?.count == 2)
         let modes = String(decoding: try vault.folder.read("modes"), as: UTF8.self)

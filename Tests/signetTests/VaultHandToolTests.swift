@@ -46,7 +46,7 @@ import Testing
             #expect(words.exit == 2 && words.stdout.isEmpty)
             #expect(words.stderr.contains("--show-secrets"))
         }
-        // A schema that calls a secret public does not show what looks like one.
+        // A value that looks like a secret isn't shown, even if the schema makes it public.
         _ = try await vault.set(
             ["partner.token=-"], stdin: "3q2+7wABAgMEBQYHCAkKCwwNDg8Q/v3t7s7Zr4q1Xpc=")
         try vault.folder.write(
@@ -281,7 +281,7 @@ import Testing
         #expect(first.text.contains("\norders.attempts (defaults) 3\n"))
         let line = try #require(first.text.split(separator: "\n").last)
         #expect(line.hasPrefix("partner.token (defaults) secret "))
-        // Sealed anew, the same values give the same lines but for the sequence.
+        // Sealed again, the same values give the same lines except for the sequence.
         _ = try await vault.set(["orders.attempts=4"])
         _ = try await vault.set(["orders.attempts=3"])
         let again = try await diff(list)

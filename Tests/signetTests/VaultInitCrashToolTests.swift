@@ -48,7 +48,7 @@ struct VaultInitCrashToolTests {
         #expect(missed == nil, "kills came to nothing")
     }
 
-    /// What must hold after the kill and after the next run, and that the project opens then.
+    /// Checks the state after the kill and after the next run, and that the project opens then.
     private static func check(_ folder: TemporaryDirectory, after point: Comment) async throws {
         let left =
             FileManager.default.fileExists(atPath: folder.path("out"))

@@ -25,7 +25,7 @@ import Testing
         #expect(output.exit == 0, "\(output.stderr)")
     }
 
-    /// Refused, with our dump as it was and nothing beside it.
+    /// Refused, with our dump unchanged and no other file.
     private func expectRefused(
         _ more: [String] = [], files: [String] = ["base", "ours", "theirs"], exit: Int32,
         code: String, at location: SourceLocation = #_sourceLocation
@@ -60,7 +60,7 @@ import Testing
             ])
         #expect(inside["sequence"] == 4)
         #expect(try vault.folder.read("theirs") == theirs)
-        // Another salt: no part of either dump's name but the binding comes again.
+        // Another salt: only the binding is the same as in either dump's header.
         #expect(try vault.folder.read("ours") != theirs)
     }
 
@@ -269,7 +269,7 @@ import Testing
         let merged = try await git(["merge", "-q", "--no-edit", "other"], under: tracer)
         #expect(merged.exit == 0, "\(merged.stderr)\(merged.text)")
         if hasTracer {
-            // What was written, from git and from us; what was read are the sealed dumps and keys.
+            // The files that git and Signet wrote; the sealed dumps and keys are only read.
             let trace = String(decoding: try vault.folder.read("trace"), as: UTF8.self)
             #expect(trace.contains("signet") && trace.contains("rename"))
             #expect(!trace.contains("canary"))

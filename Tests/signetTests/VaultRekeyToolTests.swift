@@ -135,7 +135,7 @@ import Testing
             if let code {
                 try fixture.expect(output, exit: exit, code: code)
             } else {
-                // It is under that root already, whatever the old keys are.
+                // It is already under that root, with any old keys.
                 #expect(try JSONValue(parsing: output.stdout)["changed"] == false)
             }
             #expect(try folder.read("dump") == before)

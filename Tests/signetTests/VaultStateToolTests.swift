@@ -59,7 +59,7 @@ import Testing
             #expect(try folder.read("dump") == dump)
             #expect(try folder.read("state") == state)
         }
-        // Without the state file nobody notices.
+        // Without the state file, the rollback isn't noticed.
         fixture.expectDone(try await fixture.open(Self.key))
     }
 

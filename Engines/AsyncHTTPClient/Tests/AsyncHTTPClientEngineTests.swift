@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the engine on async-http-client does with requests, bodies, limits and ends.
+/// The engine on async-http-client: requests, bodies, limits and shutdown.
 @Suite struct AsyncHTTPClientEngineTests {
-    /// A server that runs `run(c)` and prints what it gets of requests.
+    /// A server that runs `run(c)` and prints the received requests.
     private static func server(
         _ behaviour: String, tls: TestAuthority.Certificate? = nil
     ) async throws -> (server: ServerProcess, port: Int) {

@@ -82,7 +82,7 @@ import Testing
         var options = fake.options
         options.connections = 1
         let store = try RedisNonceStore(options)
-        // Were the second answer kept, every other nonce would count as used.
+        // If the second response were kept, every other nonce would count as used.
         for number in 0..<6 { #expect(await store.code("n\(number)") == "no error") }
     }
 

@@ -21,7 +21,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let host = kind == .redis ? try await RedisHost.start() : nil
         let memory = MemoryNonceStore()
-        // A store of its own for each verifier, as two servers have, where the nonces lie elsewhere.
+        // A separate store for each verifier, as two servers have, if the nonces are shared.
         let stores: [any NonceStore] = try (0..<2).map { _ in
             switch kind {
             case .memory: memory

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// What botocore made of all requests, in one process.
+    /// The results of botocore for all requests, in one process.
     private static let answers = Task { () throws -> [PartnerRequest] in
         try await Partner.ask(script, ways.flatMap(requests))
     }
@@ -128,7 +128,7 @@ import Testing
                 #expect(message.field(name) == answer[name], "\(request.summary)")
             }
             guard way.hasSuffix("query") else { continue }
-            // What stood in the query before, botocore spells in its own way.
+            // Botocore encodes the existing query in its own way.
             func added(_ target: String) -> [Substring] {
                 target.split { $0 == "?" || $0 == "&" }.filter { $0.hasPrefix("X-Amz-") }.sorted()
             }

@@ -158,7 +158,7 @@ import Testing
         #expect(try !Self.scheme(changes).findings.map(\.code.name).contains(code))
     }
 
-    /// A verifier must know the time that is hashed beside the secret.
+    /// A verifier must know the time that is hashed together with the secret.
     @Test func aTimeBesideTheSecretIsProved() throws {
         let scheme = try Self.scheme([
             "text": "{method}\n{host}\n{target}\n{nonce}\n{body}",
