@@ -7,9 +7,9 @@ import Foundation
 /// after N bytes, `?hold=N` sends no more after N bytes until the client goes.
 package final class DownloadServer: Sendable {
     package static let size = 200_000
-    /// What `/file` holds.
+    /// The content of `/file`.
     package static let file = (0..<size).map { UInt8($0 * 7 % 251) }
-    /// What `/other` holds.
+    /// The content of `/other`.
     package static let other = (0..<size).map { UInt8($0 * 5 % 241) }
 
     package let port: Int

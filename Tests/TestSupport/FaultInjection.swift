@@ -2,7 +2,7 @@ package import Foundation
 
 /// Runs a program with one of its system calls hit by a signal or an error, by means of `strace`.
 package enum FaultInjection {
-    /// What happens to a call.
+    /// The fault of a call.
     package enum Fault: Sendable, Hashable, CustomStringConvertible {
         /// The process gets a signal, such as `"KILL"`, before the call has done anything.
         case signal(String)
@@ -108,8 +108,8 @@ package enum FaultInjection {
     /// have fewer calls than the one that was counted, and its last points are not there.
     ///
     /// - Parameter hit: Runs the program with the fault; returns false where there was no such call.
-    /// - Returns: How many kills were not there; nil where that is as it should be: none, or of a program
-    ///   with AddressSanitizer a tenth or two at most.
+    /// - Returns: The number of kills that did not happen; nil if that is as expected: none, or of
+    ///   a program with AddressSanitizer a tenth or two at most.
     package static func missedKills(
         of program: URL, _ points: [(Fault, Call)],
         hit: @escaping @Sendable (Fault, Call) async throws -> Bool

@@ -6,9 +6,9 @@ package final class OpenSSLServer: Sendable {
     package let port: Int
     package let server: ServerProcess
 
-    /// What the server shows to a client.
+    /// The certificates that the server shows to a client.
     package struct Identity: Sendable {
-        /// PEM files: the leaf, its key, and what is sent after the leaf (nil: nothing).
+        /// PEM files: the leaf, its key, and the certificates sent after the leaf (nil: none).
         package let certificate: String
         package let key: String
         package let chain: String?

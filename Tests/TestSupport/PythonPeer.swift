@@ -1,6 +1,6 @@
 import Foundation
 
-/// Implementations that are not ours, in Python, in virtual environments under `.build` that
+/// Foreign implementations in Python, in virtual environments under `.build` that
 /// `Scripts/python-peers` makes once of `Scripts/python-requirements.txt` and its like.
 package enum PythonPeer {
     private static let interpreter = Task { try await environment("python") }

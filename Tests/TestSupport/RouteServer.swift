@@ -1,7 +1,7 @@
 import Foundation
 
-/// A server on loopback that answers each path as it was told, over TCP or TLS, one request on each
-/// connection, and keeps every byte that came: Python's sockets.
+/// A server on loopback that responds to each path as a test chooses, over TCP or TLS, one request
+/// on each connection, and keeps every received byte: Python's sockets.
 package final class RouteServer: Sendable {
     package let port: Int
     package let isSecure: Bool

@@ -44,7 +44,7 @@ package enum SocketServer {
     ///     it throws is printed as `ERR …`. It has `port`, the list `arguments`, `head(c)` (what came up to the
     ///     empty line, and perhaps more; less where the client went) and `request(c, data)`: head, body and
     ///     what came behind them, where `data` came before.
-    ///   - tls: What it shows in TLS; nil is TCP.
+    ///   - tls: Its TLS certificates; nil is TCP.
     package static func start(
         _ script: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil
     ) async throws -> (server: ServerProcess, port: Int) {

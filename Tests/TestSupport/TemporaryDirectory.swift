@@ -46,7 +46,7 @@ package final class TemporaryDirectory: Sendable {
         return [UInt8](try file.readToEnd() ?? Data())
     }
 
-    /// The names of the files in this folder, sorted; to see that nothing half-written stays behind.
+    /// The names of the files in this folder, sorted; to check that no partial file is left.
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }

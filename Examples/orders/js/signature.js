@@ -206,7 +206,8 @@ function verifyOne(request, keys, body, input, signatures, now) {
     return keyID;
 }
 
-// Verifies a request against a JWK Set's keys: {keyID} if a signature is valid, else {reason}, a word for the log. The response to the caller is the same for every reason.
+// Verifies a request against a JWK Set's keys: {keyID} if a signature is valid, else {reason}, a word
+// for the log. The response to the caller is the same for every reason.
 function verify(request, keys, body, now) {
     try {
         const inputs = dictionary(request, 'signature-input');

@@ -1,5 +1,6 @@
 // Structured fields (RFC 8941), as much of them as Signature-Input, Signature and Content-Digest need:
-// a dictionary whose members are items or inner lists, each with parameters. Stricter than the RFC if leniency would let two readers disagree: a name given twice and base64 that is not canonical
+// a dictionary whose members are items or inner lists, each with parameters. Stricter than the RFC
+// if leniency would let two readers disagree: a name given twice and base64 that is not canonical
 // are errors. (Written for njs 0.7: no for-of, no classes, no spread.)
 
 function fail(what) {
