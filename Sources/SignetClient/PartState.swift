@@ -8,7 +8,7 @@ internal import SignetJSON
 struct PartState: Sendable, Hashable {
     /// SHA-256 of method and URL, so that no query is written down.
     var source: String
-    /// Where the bytes came from, if redirects led away from there, as another such SHA-256.
+    /// The place that the bytes came from, if a redirect led there, as another such SHA-256.
     var place: String
     /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil if the
     /// server sent none; the download then can't be resumed.

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Holds back whoever comes, whether or not its task is cancelled, until it is opened.
+/// Blocks every caller, even if its task is cancelled, until it is opened.
 private final class Gate: Sendable {
     private let held = Mutex<[CheckedContinuation<Void, Never>]>([])
 

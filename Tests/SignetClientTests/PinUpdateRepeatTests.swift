@@ -7,7 +7,7 @@ import Testing
 
 /// Updates that follow each other, or run at once.
 extension PinUpdateSystemTests {
-    /// A clock that holds up whoever looks at it first once a policy is in place.
+    /// A clock that blocks its first reader once a policy is in use.
     private final class SlowClock: Sendable {
         struct Trap {
             let system: NetworkSystem

@@ -117,7 +117,7 @@ import Testing
         try serve(8, root)
         let next = try await system.updatePins()
         #expect(next.serial == 8 && system.policy == root)
-        // Fetching the same document again changes nothing and is no failure.
+        // Fetching the same document again changes nothing and doesn't fail.
         let same = try await system.updatePins()
         #expect(same.serial == 8 && same.failures == 0 && system.policy == root)
         #expect(await call(system) == nil)

@@ -174,7 +174,7 @@ import Testing
             + ways(right, wrong) + names(right)
     }
 
-    /// Rows 1, 2 and 13: sessions that resume, whoever began them.
+    /// Rows 1, 2 and 13: sessions that resume, begun by any call.
     private func sessions(_ right: PinPolicy, _ wrong: PinPolicy) throws -> [Step] {
         try [Target.resumed12, .resumed13].flatMap { target in
             [

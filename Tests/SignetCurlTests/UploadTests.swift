@@ -313,8 +313,8 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     @Test(arguments: Replay.allCases)
     func sendsNothingTwiceThatMustNotBe(_ replay: Replay) async throws {
-        // The first connection dies under its second request, all of which was read: libcurl tries again by
-        // itself where a connection ends so, and does not where its own sending fails.
+        // The first connection dies under its second request, all of which was read: libcurl
+        // retries by itself if a connection ends like this, and doesn't if its own sending fails.
         let server = try await server(
             """
             whole(c)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A server on loopback that has files, knows ranges (RFC 9110, section 14), leads elsewhere as it is told,
-/// and cuts or holds back what a query asks it to.
+/// A server on loopback that has files, knows ranges (RFC 9110, section 14), redirects as a test
+/// chooses, and cuts or holds back what a query asks it to.
 ///
 /// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first reply to that target
 /// after N bytes, `?hold=N` sends no more after N bytes until the client goes.

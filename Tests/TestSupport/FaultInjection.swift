@@ -72,7 +72,8 @@ package enum FaultInjection {
         func begins(_ line: (name: String, text: Substring), at text: String) -> Bool {
             !["execve", "read", "readlink"].contains(line.name) && line.text.contains(text)
         }
-        // The text of a process that lets nobody look into it shows to root alone: then from there on.
+        // The code of a process that disables inspection is readable by root only: then use the
+        // calls from there.
         let begin = lines.contains { begins($0, at: marker) } ? marker : "PR_SET_DUMPABLE"
         for line in lines {
             seen[line.name, default: 0] += 1

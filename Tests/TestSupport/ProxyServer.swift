@@ -11,7 +11,8 @@ package final class ProxyServer: Sendable {
     ///
     /// - Parameters:
     ///   - login: The required `USER:PASSWORD`; nil accepts every client.
-    ///   - gathers: Whether what the origin says is kept until it pauses, and then goes on as one TLS record.
+    ///   - gathers: Whether the origin's bytes are collected until it pauses, and then sent as one
+    ///     TLS record.
     ///   - answer: Lines of Python that answer CONNECT on `c` instead of connecting to the host.
     package init(
         login: String? = nil, tls: TestAuthority.Certificate? = nil, gathers: Bool = false,

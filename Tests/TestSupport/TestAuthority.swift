@@ -111,7 +111,7 @@ package final class TestAuthority: Sendable {
         return try Self.certificate(name, in: folder, chain: "\(name).pem")
     }
 
-    /// A certificate as a server shows it that sends others behind it, whether they vouch for it or not.
+    /// A certificate as a server sends it, followed by others, whether they vouch for it or not.
     package func showing(_ certificate: Certificate, with others: String...) throws -> Certificate {
         let name = "\(UUID().uuidString)-chain.pem"
         let chain = try ([certificate.pem] + others).reduce(into: Data()) {

@@ -7,9 +7,9 @@ import Testing
 /// Every system call of every command that writes a dump, hit by a full disk and a failing one, and
 /// every one that does more than read, hit by a kill.
 ///
-/// After each there is exactly one dump, old or new, that opens; nobody else can read it; the next
-/// run isn't prevented, and leaves no file. An error leaves no temporary file, and exit 0 means
-/// that the new dump is whole.
+/// After each there is exactly one dump, old or new, that opens; no other user can read it; the
+/// next run isn't prevented, and leaves no file. An error leaves no temporary file, and exit 0
+/// means that the new dump is whole.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct CrashToolTests {

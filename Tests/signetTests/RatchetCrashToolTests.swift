@@ -7,7 +7,7 @@ import Testing
 
 /// Every system call of `vault rebind --ratchet`, hit by a kill, a full disk and a failing one.
 ///
-/// After each the dump opens with the current key file, nobody else can read either, and the same
+/// After each the dump opens with the current key file, no other user can read either, and the same
 /// command completes the work: in the end the old root is gone, and the dump is there once.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))

@@ -20,7 +20,7 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where the credentials of calls come from: asked before the first call, and again after a server has
+/// A source of calls' credentials: asked before the first call, and again after a server has
 /// rejected a credential with the status 401.
 ///
 /// The system asks once, however many calls wait, and keeps the credential for later calls of the same

@@ -12,7 +12,7 @@ struct DownloadRun: ~Copyable {
     private let url: WebURL
     private let options: Download
     private let source: String
-    /// Where the last request went: origin and path.
+    /// The target of the last request: origin and path.
     private var place: String
     /// Whether it asked for the rest alone.
     private var asksForRest = false
@@ -21,7 +21,7 @@ struct DownloadRun: ~Copyable {
     /// The bytes that an earlier run left.
     private let found: Int64
     private var isFromEarlier: Bool
-    /// Where this response's bytes began, and where they must end, if that is known.
+    /// The start of this response's bytes, and the end that they must have, if it is known.
     private var start: Int64 = 0
     private var end: Int64?
 

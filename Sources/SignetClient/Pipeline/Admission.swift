@@ -106,7 +106,8 @@ final class Admission: Sendable {
         decodes = first.decodes
     }
 
-    /// Where progress is counted; nil after the call was ended, whose work may continue for other calls.
+    /// The counters of the call's progress; nil after the call was ended, whose work may continue
+    /// for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
     /// Delivers an event to the observers of the call, or of each call that shares the work.

@@ -54,7 +54,7 @@ final class RetryBudget: Sendable {
 
     /// Gives tokens back after a success, or those of an attempt that was not made.
     ///
-    /// - Parameter cause: What the successful attempt followed; nil for a first attempt.
+    /// - Parameter cause: The failure before the successful attempt; nil for a first attempt.
     func deposit(after cause: Cause?, to host: String) {
         hosts.withLock { hosts in
             guard var tokens = hosts[host] else { return }

@@ -35,7 +35,7 @@ struct SelfCheckRun {
                     ? "; a debug build, which may switch"
                     : "; a release build, which cannot switch"))
         for key in mode.ignored {
-            // The host of an environment that isn't in use is no problem.
+            // The host of an environment that isn't in use isn't a problem.
             report.add(
                 area: "mode", subject: key,
                 status: key.hasPrefix("services.") ? .good : .warning,

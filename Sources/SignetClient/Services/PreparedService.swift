@@ -8,7 +8,7 @@ internal import SignetTransport
 /// A service made ready at start, so that a mistake in the configuration shows before the first call.
 struct PreparedService: Sendable {
     var configuration: ServiceConfiguration
-    /// Where the service is; a call's own base URL replaces it.
+    /// The service's base URL; a call's own base URL replaces it.
     var url: WebURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?

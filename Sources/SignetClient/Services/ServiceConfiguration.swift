@@ -143,7 +143,7 @@ extension ServiceConfiguration {
 
     /// Reads a service's keys.
     ///
-    /// - Parameter host: Where the keys of its host are, in the environment that holds.
+    /// - Parameter host: The location of its host's keys, in the environment that holds.
     private init(
         _ reader: SettingsReader, host: SettingsReader, adapters: [String: any PayloadAdapter]?
     ) throws(ClientError) {

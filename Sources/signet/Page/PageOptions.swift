@@ -3,7 +3,7 @@ internal import SignetBase
 import SignetCrypto
 internal import SignetSystem
 
-/// Where a command writes its result as a page.
+/// The file to which a command writes its result as a page.
 struct PageOptions: ParsableArguments {
     @Option(
         name: .customLong("html"),

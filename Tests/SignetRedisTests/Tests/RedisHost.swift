@@ -61,14 +61,14 @@ extension RedisNonceStore.Options {
 
 /// A server that takes connections and answers each command that arrives with fixed bytes.
 final class FakeRedis: Sendable {
-    /// What it does.
+    /// The server's behaviour.
     enum Manner: String, Sendable {
         /// Sends the bytes for each command; with `@` in them, the next part for each, and the last
         /// part for all that follow.
         case answers
-        /// Sends the bytes again and again, without end.
+        /// Sends the bytes repeatedly, without end.
         case floods
-        /// Sends one of the bytes every 10 ms, again and again.
+        /// Sends one of the bytes every 10 ms, repeatedly.
         case drips
         /// Ends the connection once a command has arrived.
         case ends

@@ -53,7 +53,7 @@ struct PartnerRequest: Codable, Sendable {
     var host = "api.example.com"
     var fields: [Field] = []
     @Base64Coded var body: [UInt8] = []
-    /// Whatever else a script must know.
+    /// Further values for a script.
     var other: [String: String] = [:]
 
     /// Enough to know it by when a test fails.

@@ -31,7 +31,7 @@ struct ProgressBar {
         }
     }
 
-    /// Draws the line again and again, and removes it at the end.
+    /// Redraws the line regularly, and removes it at the end.
     private static func draw(_ progress: CallProgress) async {
         do { try await Task.sleep(for: patience) } catch { return }
         while !Task.isCancelled {

@@ -64,7 +64,7 @@ struct VaultInputOptions: ParsableArguments {
     }
 }
 
-/// Where the root comes from: a key set or a passphrase, exactly one of the two.
+/// The source of the root: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
         name: [.customShort("k"), .long],
