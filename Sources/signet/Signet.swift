@@ -11,8 +11,8 @@ struct SignetCommand: AsyncParsableCommand {
         abstract: "Seal configurations, sign and verify requests, pin servers, call APIs.",
         discussion: """
             Exit status: 0 done; 1 the check failed; 2 wrong usage or a file that cannot be used; \
-            3 no usable answer from the network. With --json, each command prints one JSON object, \
-            failures too.
+            3 no usable response from the network. With --json, each command prints one JSON \
+            object, also for a failure.
             """,
         examples: [
             "signet keys new --type hmac --id orders-2027 --out orders-keys",

@@ -9,8 +9,8 @@ struct PageOptions: ParsableArguments {
         name: .customLong("html"),
         help: ArgumentHelp(
             """
-            Write the result as one HTML page too, with the times drawn. A page that signet wrote is \
-            replaced, no other file; - is standard output, in the place of the text.
+            Write the result as one HTML page too, with the times drawn. A page that signet wrote \
+            is replaced, no other file; - is standard output, instead of the text.
             """, valueName: "file"), completion: .file())
     var file: String?
 

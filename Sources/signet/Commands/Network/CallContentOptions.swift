@@ -22,8 +22,8 @@ struct CallContentOptions: ParsableArguments {
         name: .customLong("param"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            One parameter by name. VALUE is JSON if it is valid JSON (3, true, null, [1], "3"), else \
-            text; if the service's description expects a text, it is one.
+            One parameter by name. VALUE is JSON if it is valid JSON (3, true, null, [1], "3"), \
+            else text; it is always text if the service's description expects a text.
             """,
             valueName: "name=value"))
     var named: [String] = []

@@ -11,9 +11,9 @@ struct PinsCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a server's verified chain against a pin policy.",
         discussion: """
-            Makes a TLS connection and requests nothing. Exit 1 names every pin that was seen and \
-            every pin that was wanted. On a terminal a table tells until when each \
-            certificate is valid; a pipe gets the lines without it.
+            Makes a TLS connection and requests nothing. With exit 1, it prints every pin that was \
+            seen and every pin that was expected. On a terminal, a table shows the expiration of \
+            each certificate; a pipe gets plain lines.
             """,
         examples: [
             "signet pins check https://api.example.com --policy policy.json"

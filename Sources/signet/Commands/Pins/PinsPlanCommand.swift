@@ -11,8 +11,8 @@ struct PinsPlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "List which hosts lose which pin when, and what to add before a key changes.",
         discussion: """
-            FILE: certificates that hosts show, their issuers', and certificate requests or keys \
-            in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
+            FILE: the certificates of hosts, those of their issuers, and certificate requests or \
+            keys in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
             """,
         examples: [
             "signet pins plan --policy policy.json host.pem next.csr",

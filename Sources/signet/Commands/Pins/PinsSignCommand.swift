@@ -11,8 +11,8 @@ struct PinsSignCommand: ParsableCommand {
         commandName: "sign", abstract: "Sign a pin policy, to be served from any web server.",
         discussion: """
             Programs with the public half of the key accept the document while it is valid, and \
-            never one with a lower serial number than the one they have. A policy in \
-            which `signet pins lint` finds something is refused without --lint-ok.
+            never one with a lower serial number than the one they have. A policy with findings of \
+            `signet pins lint` is refused without --lint-ok.
             """,
         examples: [
             "signet pins sign -k pin-keys --key-id pins-2026 --serial 8 --days 90 \\",

@@ -40,8 +40,8 @@ struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The message's body if the message is a head alone: of any size, read in pieces. \
-            - is standard input.
+            The message's body, if the message is only a head: of any size, read in pieces. - is \
+            standard input.
             """, valueName: "file"), completion: .file())
     var body: String?
 

@@ -10,16 +10,16 @@ struct VaultEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change the values of a sealed dump in your editor.",
         discussion: """
-            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. A member \
-            that is taken out loses its value. The file lies in a private folder in memory where \
-            the machine has one, and is wiped as soon as the editor ends, with all that the editor \
-            left beside it. What the editor itself writes elsewhere (undo, history, registers) it \
-            may keep.
+            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. Removing \
+            a member removes its value. The file is in a private folder, in memory if the machine \
+            has such a file system, and is wiped as soon as the editor ends, with all other files \
+            in the folder. Files that the editor writes elsewhere (undo, history, registers) may \
+            stay.
 
-            What is saved is checked against the schema; where it does not pass, you are asked on \
-            the terminal whether to edit it again, and without a terminal the dump stays as it is. \
-            Origins are kept as by vault set. The dump is not locked meanwhile: another change is \
-            merged in, and where both changed a key nothing is lost.
+            The saved values are checked against the schema. If they do not pass, you are asked on \
+            the terminal whether to edit them again; without a terminal, the dump stays unchanged. \
+            Origins are kept as by vault set. The dump is not locked meanwhile: other changes are \
+            merged, and if both changed a key, both values are kept.
             """,
         examples: [
             "signet vault edit shop.dump --schema schema.json \\",

@@ -10,9 +10,10 @@ struct VaultGetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print values of a sealed dump.",
         discussion: """
-            A string is printed as it is, any other value as JSON, one a line in the order of the \
-            keys. A key is secret unless --schema says that it is public; a secret value is printed \
-            only with --show-secrets. A key without a value ends with exit 1 and no output.
+            A string is printed unchanged, any other value as JSON, one a line in the order of the \
+            keys. A key is secret unless --schema says that it is public; a secret value is \
+            printed only with --show-secrets. A key without a value ends with exit 1 and no \
+            output.
             """,
         examples: [
             "signet vault get shop.dump services.orders.timeout --schema schema.json \\",

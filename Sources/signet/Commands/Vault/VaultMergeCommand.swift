@@ -14,10 +14,10 @@ struct VaultMergeCommand: ParsableCommand {
             and once in each clone: git config merge.signet.driver \
             'signet vault merge %O %A %B --name %P --keys keys'
 
-            Each key is taken from the side that changed it. Where both did, each in its own way, \
-            the key is named, OURS stays untouched and the exit is 1; --prefer or --take settles \
-            it. Nothing is ever written in the clear, no conflict marker either. The result has a \
-            new salt and a sequence beyond both. An empty BASE is none.
+            The side that changed a key wins. If both changed it in different ways, the key is \
+            named, OURS stays unchanged and the exit is 1; --prefer or --take chooses a side. No \
+            value and no conflict marker is written in the clear. The result has a new salt and a \
+            higher sequence than both. An empty BASE counts as no base.
             """,
         examples: [
             "signet vault merge base.dump shop.dump theirs.dump -k keys"

@@ -9,10 +9,11 @@ struct VaultRebindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebind", abstract: "Bind a dump to new versions, at an upgrade.",
         discussion: """
-            Opened for the old versions, sealed for the new ones with a new salt and the next \
-            sequence, written beside the old file, renamed over it and read back. With --ratchet the \
-            root is replaced by one made of it in one direction and taken out of the key file, so that \
-            this machine opens no dump from before the upgrade; run it again if it was killed.
+            Opens the dump for the old versions, seals it for the new ones with a new salt and the \
+            next sequence, writes it to a new file, renames that over the old one and reads it \
+            back. With --ratchet, a root derived one-way from the current one replaces it, and the \
+            current one is removed from the key file, so that this machine can't open dumps from \
+            before the upgrade; run it again if it was killed.
             """,
         examples: [
             "signet vault rebind shop.dump -k keys --app-id com.example.shop \\",
