@@ -1,8 +1,8 @@
-// Finds the socket of a request that is about to be sent, which libcurl doesn't tell, and checks that
-// a pooled connection can carry it.
+// Finds the socket of a request that is about to be sent, which libcurl doesn't tell, and checks
+// that a pooled connection can carry it.
 //
-// libcurl 7.88.1 regards a pooled connection as alive unless a FIN or an RST has arrived. It misses a
-// close_notify, and over HTTP/1.1 it reads unsolicited bytes as the next response.
+// libcurl 7.88.1 regards a pooled connection as alive unless a FIN or an RST has arrived. It misses
+// a close_notify, and over HTTP/1.1 it reads unsolicited bytes as the next response.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,9 +1,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Runs the user's editor on a scratch folder and wipes that folder. In C because a signal that ends the
-// process must wake the thread that waits for the editor, whichever thread receives the signal, and must
-// not end the process before the folder is wiped.
+// Runs the user's editor on a scratch folder and wipes that folder. In C because a signal that ends
+// the process must wake the thread that waits for the editor, whichever thread receives the signal,
+// and must not end the process before the folder is wiped.
 
 #include <dirent.h>
 #include <errno.h>

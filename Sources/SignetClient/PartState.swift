@@ -3,8 +3,8 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// The notes about a partial download: the digest of its URL, and the validator by which the server recognises
-/// the resource.
+/// The notes about a partial download: the digest of its URL, and the validator by which the server
+/// recognises the resource.
 struct PartState: Sendable, Hashable {
     /// SHA-256 of method and URL, so that no query is written down.
     var source: String

@@ -3,8 +3,8 @@ internal import SignetVault
 
 /// How a program runs, as its configuration says (string `app.runMode`) and its build allows.
 ///
-/// Only a debug build can run in another mode than production. In a release build no value, argument or
-/// environment variable changes the mode.
+/// Only a debug build can run in another mode than production. In a release build no value,
+/// argument or environment variable changes the mode.
 public enum RunMode: String, Sendable, Hashable, CaseIterable {
     /// Real servers, and nothing is simulated. This is the default.
     case production

@@ -25,10 +25,10 @@
     /// | `signet.client.retries` | counter | `service`, `reason` |
     /// | `signet.client.lost_events` | counter | |
     ///
-    /// The first one is OpenTelemetry's: one value for each request on the wire, also for each one that
-    /// redirects and retries send. Those of calls have the name of the remote procedure as `method`, or the
-    /// HTTP method, and as `outcome` either `success` or the code of the error. No dimension contains a
-    /// path.
+    /// The first one is OpenTelemetry's: one value for each request on the wire, also for each one
+    /// that redirects and retries send. Those of calls have the name of the remote procedure as
+    /// `method`, or the HTTP method, and as `outcome` either `success` or the code of the error. No
+    /// dimension contains a path.
     public struct CallMetrics: Sendable {
         private let factory: any MetricsFactory
         private let methods: KnownMethods

@@ -4,7 +4,8 @@
     internal import SignetClient
     internal import SignetTransport
 
-    /// Names and values of OpenTelemetry's conventions for HTTP clients (semantic conventions 1.44).
+    /// Names and values of OpenTelemetry's conventions for HTTP clients (semantic conventions
+    /// 1.44).
     enum HTTPConventions {
         // Metrics.
         static let requestDuration = "http.client.request.duration"
@@ -42,7 +43,8 @@
         }
     }
 
-    /// The methods that attributes may name; others become `_OTHER`, so that their number is limited.
+    /// The methods that attributes may name; others become `_OTHER`, so that their number is
+    /// limited.
     public struct KnownMethods: Sendable {
         private let names: Set<String>
 

@@ -25,8 +25,8 @@
             }
         }
 
-        /// Whether a value has the form of version 00: `00-TRACE-SPAN-FLAGS` in lower-case hexadecimal, with
-        /// neither id zero (W3C Trace Context, section 3.2).
+        /// Whether a value has the form of version 00: `00-TRACE-SPAN-FLAGS` in lower-case
+        /// hexadecimal, with neither id zero (W3C Trace Context, section 3.2).
         static func isTraceParent(_ value: String) -> Bool {
             let parts = value.utf8.split(
                 separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -41,8 +41,8 @@
                 && parts[1...2].allSatisfy { id in id.contains { $0 != UInt8(ascii: "0") } }
         }
 
-        /// Whether a value is a list of at most 32 members `KEY=VALUE` in at most 512 visible characters
-        /// (W3C Trace Context, section 3.3).
+        /// Whether a value is a list of at most 32 members `KEY=VALUE` in at most 512 visible
+        /// characters (W3C Trace Context, section 3.3).
         static func isTraceState(_ value: String) -> Bool {
             guard (1...512).contains(value.utf8.count),
                 value.utf8.allSatisfy({ (0x20...0x7e).contains($0) })

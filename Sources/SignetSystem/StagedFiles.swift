@@ -79,7 +79,8 @@ package struct StagedFiles: ~Copyable {
 
     /// Gives the files their names, in order.
     ///
-    /// - Throws: `FileFailure`, of kind `alreadyExists` if one exists. Then none of them has its name.
+    /// - Throws: `FileFailure`, of kind `alreadyExists` if one exists. Then none of them has its
+    ///   name.
     package func publish() throws(FileFailure) {
         var published: [String] = []
         do throws(FileFailure) {

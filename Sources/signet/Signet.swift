@@ -47,8 +47,8 @@ enum Signet {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
-            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not even the
-            // program's name, and a command that was not seen must not end as done.
+            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not
+            // even the program's name, and a command that was not seen must not end as done.
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
                     .noArguments,

@@ -9,7 +9,8 @@ import Testing
 /// Partial responses (206) from a server whose resource has changed or whose total length is
 /// unknown.
 @Suite struct DownloadRangeTests {
-    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps the whole.
+    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps
+    /// the whole.
     private static let script = """
         whole = bytes(i * 7 % 251 for i in range(200000))
         other = bytes(i * 5 % 241 for i in range(200000))

@@ -29,8 +29,8 @@ import Testing
         return try await NetworkSystem.start(Settings.configuration(all), options: options)
     }
 
-    /// A server that answers the first request of a connection after another connection has one too,
-    /// and prints a line for each connection with a request.
+    /// A server that answers the first request of a connection after another connection has one
+    /// too, and prints a line for each connection with a request.
     private static func server() async throws -> (server: ServerProcess, port: Int) {
         try await SocketServer.start(
             """

@@ -7,7 +7,8 @@ import SignetRPC
 import SignetVault
 import TestSupport
 
-/// A program that fetches its values from `GET /values` of a real host, and keeps the last good ones.
+/// A program that fetches its values from `GET /values` of a real host, and keeps the last good
+/// ones.
 struct FetchFixture {
     static let app = "com.example.shop"
     /// The texts that no report, log or error may contain.

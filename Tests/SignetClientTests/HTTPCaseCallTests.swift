@@ -5,8 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Cases that every HTTP client meets, as calls of a whole system over TCP and over TLS. The others are
-/// `HTTPCaseTests` of the engine; content codings are in `DecodingCallTests`.
+/// Cases that every HTTP client meets, as calls of a whole system over TCP and over TLS. The others
+/// are `HTTPCaseTests` of the engine; content codings are in `DecodingCallTests`.
 @Suite struct HTTPCaseCallTests {
     private static func system(_ url: String) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()

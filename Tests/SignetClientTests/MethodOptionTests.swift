@@ -4,8 +4,8 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Limits of methods and scenarios of one service in a configuration, and the sets of common fields and
-/// parameters that a call carries.
+/// Limits of methods and scenarios of one service in a configuration, and the sets of common fields
+/// and parameters that a call carries.
 @Suite struct MethodOptionTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine

@@ -12,7 +12,8 @@ import Testing
 
 /// Collectors that pin reports are posted to.
 extension PinReportingTests {
-    /// A system whose one service's host shows a wrong key, and a collector under a policy of its own.
+    /// A system whose one service's host shows a wrong key, and a collector under a policy of its
+    /// own.
     private func report(
         to collector: PinReportCollector, on host: OrdersHost, with policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo] = []

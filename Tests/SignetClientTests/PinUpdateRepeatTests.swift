@@ -66,8 +66,8 @@ extension PinUpdateSystemTests {
         await system.shutdown()
     }
 
-    /// Two looks, of which the first put its policy in place and has not yet written that down when the
-    /// second does both: the report is of the policy in use.
+    /// Two looks, of which the first put its policy in place and has not yet written that down when
+    /// the second does both: the report is of the policy in use.
     @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
     func theReportIsOfThePolicyInUse() async throws {
         try serve(7, policy(authority.root.pin))

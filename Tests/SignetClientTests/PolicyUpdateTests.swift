@@ -146,7 +146,8 @@ import Testing
         try await host.stop()
     }
 
-    /// The policy is swapped while the first request is out; the next one of the call is judged as it was.
+    /// The policy is swapped while the first request is out; the next one of the call is judged as
+    /// it was.
     @Test func aRedirectedCallKeepsItToo() async throws {
         let host = try await OrdersHost.start(
             directives: Self.directives + " location /moved { return 302 /plain?good; }")

@@ -52,7 +52,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte once.
+    /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte
+    /// once.
     @Test func takesManySmallChunks() async throws {
         let server = try await ScriptedServer(
             """

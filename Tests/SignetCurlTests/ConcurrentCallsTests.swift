@@ -166,7 +166,8 @@ import Testing
         var latency: Duration
     }
 
-    /// Begins all calls at once; one task cancels most of them, in an order and at moments of the seed.
+    /// Begins all calls at once; one task cancels most of them, in an order and at moments of the
+    /// seed.
     private func crowd(
         _ engine: CurlEngine, port: Int, seed: UInt64, timeout: Duration
     ) async -> [End] {

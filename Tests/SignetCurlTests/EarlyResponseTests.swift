@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 /// Servers that send a complete response before the request's body has ended, and read no more of
-/// it. Without an early end, these calls would wait for their deadline, which is after the time limit.
+/// it. Without an early end, these calls would wait for their deadline, which is after the time
+/// limit.
 @Suite struct EarlyResponseTests {
     private static func head(_ fields: String) -> String {
         "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"

@@ -95,7 +95,8 @@ import Testing
             tls: true, http2: true, codes: [.malformedResponse, .cutOff, .responseTooLarge])
     }
 
-    /// As a stream of small events has them: six bytes for each that is delivered, in a record of its own.
+    /// As a stream of small events has them: six bytes for each that is delivered, in a record of
+    /// its own.
     @Test(arguments: [
         ("1_2", "DEFAULT"), ("1_2", "ECDHE-ECDSA-AES128-SHA"), ("1_3", "DEFAULT"),
     ])

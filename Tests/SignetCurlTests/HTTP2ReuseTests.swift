@@ -10,9 +10,9 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// A server of bare frames (RFC 9113, section 4.1). `behaviour` has `c`, `number` (connections are counted
-    /// from 0), `request()`, which returns the next complete request's stream, `answer(stream)`, and
-    /// `send(type, flags, stream, payload)`.
+    /// A server of bare frames (RFC 9113, section 4.1). `behaviour` has `c`, `number` (connections
+    /// are counted from 0), `request()`, which returns the next complete request's stream,
+    /// `answer(stream)`, and `send(type, flags, stream, payload)`.
     private func server(_ behaviour: String) async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -84,7 +84,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The server takes no request of this connection any more (RFC 9113, section 6.8): its last stream is 0.
+    /// The server takes no request of this connection any more (RFC 9113, section 6.8): its last
+    /// stream is 0.
     private static let goaway = "send(7, 0, 0, bytes(8))"
 
     @Test func repeatsAGetThatAGOAWAYRefuses() async throws {

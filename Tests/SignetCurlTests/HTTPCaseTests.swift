@@ -4,11 +4,11 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Cases that every HTTP client meets, each over TCP and over TLS: responses that are odd, wrong or cut, and
-/// requests as they arrive.
+/// Cases that every HTTP client meets, each over TCP and over TLS: responses that are odd, wrong or
+/// cut, and requests as they arrive.
 ///
-/// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`, content codings,
-/// redirects and the calls of a whole system in `HTTPCaseCallTests`.
+/// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`,
+/// content codings, redirects and the calls of a whole system in `HTTPCaseCallTests`.
 @Suite struct HTTPCaseTests {
     /// Answers by the path of the request; `mirror` returns the received head, `echo` the body.
     private static let script = """

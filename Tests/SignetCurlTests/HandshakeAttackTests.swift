@@ -11,7 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// A call without pins, one with the right pin and one with a wrong one: each ends with one of the codes.
+    /// A call without pins, one with the right pin and one with a wrong one: each ends with one of
+    /// the codes.
     private func expectFailures(
         _ name: String, _ server: ScriptedServer, _ engine: CurlEngine, within time: Duration,
         _ codes: [TransportError.Code]
@@ -117,8 +118,8 @@ import Testing
         #expect(!server.gotBytes)
     }
 
-    /// TLS 1.2 lets a server ask for a second handshake with another certificate, after the first was
-    /// judged. It is not answered, so the call ends.
+    /// TLS 1.2 lets a server ask for a second handshake with another certificate, after the first
+    /// was judged. It is not answered, so the call ends.
     @Test func takesNoSecondHandshake() async throws {
         let folder = try TemporaryDirectory()
         let words = folder.path("words")

@@ -6,8 +6,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Each known weakness of libcurl 7.88 around pins, through one engine: in order, in other orders, and
-/// all at once.
+/// Each known weakness of libcurl 7.88 around pins, through one engine: in order, in other orders,
+/// and all at once.
 ///
 /// The outcome of a row's call must not depend on what the engine's pool, its TLS sessions and its
 /// CA stores contain from earlier calls. The rows:
@@ -45,7 +45,8 @@ import Testing
     }
 
     private enum Target: CaseIterable {
-        /// nginx, HTTP/2; HTTP/1.1 on connections that stay; and on ones that end, so that sessions resume.
+        /// nginx, HTTP/2; HTTP/1.1 on connections that stay; and on ones that end, so that sessions
+        /// resume.
         case many, kept, resumed12, resumed13
         /// A leaf of the root with the intermediate merely sent along; a forged one; a rogue's.
         case appended, forged, rogue, mixed

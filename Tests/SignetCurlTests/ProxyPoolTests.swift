@@ -26,7 +26,8 @@ import Testing
         return request
     }
 
-    /// A proxy lets one login through; the others meet an open connection of that one's to the same host.
+    /// A proxy lets one login through; the others meet an open connection of that one's to the same
+    /// host.
     @Test(arguments: ["http", "https", "socks5h"], [false, true])
     func nobodyRidesOnTheTunnelOfAnotherLogin(_ kind: String, overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(

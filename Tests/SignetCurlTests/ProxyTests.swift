@@ -56,7 +56,8 @@ import Testing
                 }
                 #expect(timings.total >= timings.firstByte && timings.firstByte > .zero)
             }
-            // A pooled connection, a new one, and the proxy's own keys in the place of the origin's.
+            // A pooled connection, a new one, and the proxy's own keys in the place of the
+            // origin's.
             for pin in [wrongPin, other.leaf.pin, other.root.pin, other.intermediate.pin] {
                 let error = await engine.failure(
                     try request(host.port, through: url, pin: pin, caFile: caFile))

@@ -101,7 +101,8 @@ import Testing
     func theStoreHoldsWhatTheModeSays(_ mode: String) async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine(http2: false)
-        // As often as in no other test, so that this store is known among those of the whole process.
+        // As often as in no other test, so that this store is known among those of the whole
+        // process.
         let root = try Data(contentsOf: URL(filePath: other.root.pem))
         let path = try folder.write(
             (0..<77).reduce(into: Data()) { all, _ in all += root }, to: "ca.pem")

@@ -313,8 +313,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     @Test(arguments: Replay.allCases)
     func sendsNothingTwiceThatMustNotBe(_ replay: Replay) async throws {
-        // The first connection dies under its second request, all of which was read: libcurl
-        // retries by itself if a connection ends like this, and doesn't if its own sending fails.
+        // The first connection ends after reading all of its second request: libcurl retries only then.
         let server = try await server(
             """
             whole(c)

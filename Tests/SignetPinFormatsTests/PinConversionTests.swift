@@ -205,8 +205,8 @@ import Testing
         #expect(refused > 0)
     }
 
-    /// OkHttp's own rule, a key that any matching pattern wants, against the converted policy's, for
-    /// every host of many small sets of patterns.
+    /// OkHttp's own rule, a key that any matching pattern wants, against the converted policy's,
+    /// for every host of many small sets of patterns.
     @Test func takesTheKeysThatOkHttpTakes() throws {
         let names = ["a", "b.a", "c.b.a", "d.c.b.a", "x.a", "c.x.a"]
         let patterns = names.flatMap { [$0, "*.\($0)", "**.\($0)"] }

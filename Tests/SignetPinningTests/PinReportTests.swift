@@ -132,7 +132,8 @@ import Testing
 
     @Test func inventedChainsSuppressNoReport() throws {
         let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
-        // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
+        // Refused before any connection: as many as somebody has names for, by redirects or
+        // otherwise.
         for number in 0..<40 {
             let invented = try report(host: "h\(number).other", chain: [])
             #expect(gate.admits(invented) == (number < 2))

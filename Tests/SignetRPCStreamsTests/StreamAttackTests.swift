@@ -184,8 +184,8 @@ struct StreamAttackTests {
         connection.close()
     }
 
-    /// JSON-RPC 1.0, section 2.1: so does an invalid response, even one that names its call; of 2.0 it ends
-    /// that call alone.
+    /// JSON-RPC 1.0, section 2.1: so does an invalid response, even one that names its call; of 2.0
+    /// it ends that call alone.
     @Test(arguments: [
         #"{"id":7}"#, #"{"id":7,"result":1,"error":2}"#, #"{"id":7,"error":null}"#,
         #"{"jsonrpc":"1.0","id":7}"#,

@@ -10,7 +10,8 @@ import Testing
 /// Dumps that other implementations open or make: joserfc and jwcrypto (Python), `jose` (C), and
 /// `Vectors/dump-peer.py`, which derives the keys itself.
 @Suite struct DumpInteropTests {
-    /// Names and values beyond ASCII, control characters, a number that others write in another way.
+    /// Names and values beyond ASCII, control characters, a number that others write in another
+    /// way.
     static let values = """
         {"ключ":"é e\\u0301 \\u0000 \\" \\\\ 🙂","число":-12.50e3,"список":[1,[],{"a":null}]}
         """

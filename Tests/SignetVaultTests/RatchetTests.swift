@@ -124,8 +124,8 @@ import Testing
         #expect(code { _ = try guarded.open(with: keys, for: shop, now: noon) } == "unknown-key")
     }
 
-    /// Each pair of key file and dump that a kill can leave: the dump opens, and the same call again
-    /// ends in the same place.
+    /// Each pair of key file and dump that a kill can leave: the dump opens, and the same call
+    /// again ends in the same place.
     @Test(arguments: [nil, "vault-2027"] as [String?])
     func aKillAnywhereIsMadeGood(_ keyID: String?) throws {
         let oldDump = try folder.read("dumps/dump")

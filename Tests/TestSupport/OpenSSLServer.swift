@@ -22,8 +22,8 @@ package final class OpenSSLServer: Sendable {
 
     /// Starts a server; `options` are more words of `openssl s_server`, such as `-tls1_2`.
     ///
-    /// It answers each request with a status page (`-www`), or, where `answers` is false, says nothing
-    /// and keeps what it receives in `received`.
+    /// It answers each request with a status page (`-www`), or, where `answers` is false, says
+    /// nothing and keeps what it receives in `received`.
     package init(_ identity: Identity, options: [String] = [], answers: Bool = true) async throws {
         port = freePort()
         var arguments = [

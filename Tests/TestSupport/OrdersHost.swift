@@ -1,6 +1,7 @@
 import Foundation
 
-/// The orders host of `Examples/orders`: nginx with njs on loopback, verifying signatures on its own.
+/// The orders host of `Examples/orders`: nginx with njs on loopback, verifying signatures on its
+/// own.
 package final class OrdersHost: Sendable {
     /// The id of the key that the host trusts unless it is given another set.
     package static let keyID = "orders-2026"

@@ -1,8 +1,9 @@
-/// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and 5.
+/// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and
+/// 5.
 ///
 /// It prints what it was asked (`ASKED CONNECT localhost:443`), the credentials it was given
-/// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host, it
-/// connects to 127.0.0.1. A client that uses it as a host, and requests a path, gets `ok`.
+/// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host,
+/// it connects to 127.0.0.1. A client that uses it as a host, and requests a path, gets `ok`.
 package final class ProxyServer: Sendable {
     package let port: Int
     private let server: ServerProcess

@@ -38,8 +38,8 @@ package enum PythonPeer {
             environment: environment)
     }
 
-    /// Starts a server, given as a script's text, with the peers importable; its arguments are the port and
-    /// then `arguments`.
+    /// Starts a server, given as a script's text, with the peers importable; its arguments are the
+    /// port and then `arguments`.
     package static func serve(
         _ script: String, on port: Int, _ arguments: [String] = []
     ) async throws -> ServerProcess {

@@ -7,8 +7,9 @@ package final class RouteServer: Sendable {
     package let isSecure: Bool
     private let server: ServerProcess
 
-    /// Starts a server; `routes` gives status line's end, fields and body for paths without query, as
-    /// `302 Found\r\nLocation: /b\r\n\r\n`. In them `{self}` is the server's port. Any other path is 404.
+    /// Starts a server; `routes` gives status line's end, fields and body for paths without query,
+    /// as `302 Found\r\nLocation: /b\r\n\r\n`. In them `{self}` is the server's port. Any other
+    /// path is 404.
     package init(_ routes: [String: String], tls: TestAuthority.Certificate? = nil) async throws {
         isSecure = tls != nil
         let table = String(decoding: try JSONEncoder().encode(routes), as: UTF8.self)

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A folder of a test's own (mode 0700), removed with everything in it when the last reference goes.
+/// A folder of a test's own (mode 0700), removed with everything in it when the last reference
+/// goes.
 package final class TemporaryDirectory: Sendable {
     package let url: URL
     package var path: String { url.path }

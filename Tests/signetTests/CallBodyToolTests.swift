@@ -233,7 +233,8 @@ import Testing
         #expect(told["headers"]?["X-Version"] == "7-one")
         #expect(told["headers"]?["Cookie"] == "other=1; session=abcd")
         #expect(told["files"]?["f"]?.string == Self.document)
-        // A field and a cookie may be given as such, and the body's type is the one of the description.
+        // A field and a cookie may be given as such, and the body's type is the one of the
+        // description.
         let note = try folder.write(#"{"a":1}"#, to: "note.json")
         let given = try await call(
             "note",

@@ -110,8 +110,8 @@ struct CrashToolTests {
         #expect(try folder.mode("d/dump") == 0o600, point)
     }
 
-    /// Swift's runtime finds the arguments by this file; without it there are none, and no arguments
-    /// would be a call for help, which is done.
+    /// Swift's runtime finds the arguments by this file; without it there are none, and no
+    /// arguments would be a call for help, which is done.
     @Test func anUnseenCommandIsNotDone() async throws {
         let shop = try CrashShop()
         let command = Self.commands[0]
@@ -221,8 +221,8 @@ private struct CrashShop {
         return folder
     }
 
-    /// The sequence of the dump, which must have the old or the new version and open; nil if there
-    /// is no dump.
+    /// The sequence of the dump, which must have the old or the new version and open; nil
+    /// without a dump.
     func sequence(
         in folder: TemporaryDirectory, _ command: CrashToolTests.Command
     ) throws -> Int64? {

@@ -23,8 +23,8 @@ import Testing
 
     /// Runs all sessions of a text in one shell, and compares what they print.
     ///
-    /// - Parameter masks: Whether pins are compared by their order and dates not at all, because the keys of
-    ///   the session are new each time.
+    /// - Parameter masks: Whether pins are compared by their order and dates not at all, because
+    ///   the keys of the session are new each time.
     private func run(
         _ path: String, masks: Bool = false, environment: [String: String] = [:]
     ) async throws {

@@ -5,8 +5,8 @@ import Testing
 
 /// A program that loaded a key keeps none of the key's text in its memory.
 @Suite struct KeyMemoryTests {
-    /// Prints which secret members of a JWK Set a process's memory holds as text, and whether it holds the
-    /// control. This process never holds the text itself.
+    /// Prints which secret members of a JWK Set a process's memory holds as text, and whether it
+    /// holds the control. This process never holds the text itself.
     private static let scanner = """
         import json, re, sys
         with open(sys.argv[2]) as file: keys = json.load(file)['keys']

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every system call of `verify --nonces` about its file, hit by a kill, a full disk and a failing one.
+/// Every system call of `verify --nonces` about its file, hit by a kill, a full disk and a failing
+/// one.
 ///
 /// After any kill, a message is verified at most once, an earlier nonce stays remembered, and the
 /// next run works.
@@ -32,8 +33,8 @@ struct NonceCrashToolTests {
         #expect(missed == nil, "kills came to nothing")
     }
 
-    /// Calls that change or read the file; a process that dies at another leaves what it leaves at the next of
-    /// these.
+    /// Calls that change or read the file; a process that dies at another leaves what it leaves at
+    /// the next of these.
     private static let matters: Set<String> = [
         "openat", "flock", "pread64", "ftruncate", "lseek", "write", "fchmod", "fsync", "renameat",
         "renameat2", "unlinkat",

@@ -20,7 +20,8 @@ import Testing
         try await SignetTool.run(arguments, directory: folder.url)
     }
 
-    /// The arguments of a plan with a certificate, a request with hostile names, and a pin without a key.
+    /// The arguments of a plan with a certificate, a request with hostile names, and a pin without
+    /// a key.
     private func plan() async throws -> [String] {
         let made = try await ChildProcess.run(
             "openssl",

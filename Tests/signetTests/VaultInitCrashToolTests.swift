@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `vault init`, killed at each call that makes, names or removes a file: the project is whole or not there,
-/// and the next run finds its way.
+/// `vault init`, killed at each call that makes, names or removes a file: the project is whole or
+/// not there, and the next run finds its way.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct VaultInitCrashToolTests {

@@ -7,8 +7,8 @@ extension NetworkSystem {
     /// - Parameters:
     ///   - call: The call with its parameters.
     ///   - options: The options, which win over the call's own.
-    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused, the
-    ///   response was malformed, or the cause is on this side.
+    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused,
+    ///   the response was malformed, or the cause is on this side.
     public func send<Call: TypedCall>(
         _ call: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
@@ -42,7 +42,8 @@ extension NetworkSystem {
         try await perform(call, options: options) { try $0.decode(Value.self) }
     }
 
-    /// Makes a typed call, and converts the response with a reformer in place of the call's own conversion.
+    /// Makes a typed call, and converts the response with a reformer in place of the call's own
+    /// conversion.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -73,8 +74,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Makes a typed call, converts the response with a reformer, and returns the outcome with everything
-    /// that is known of it.
+    /// Makes a typed call, converts the response with a reformer, and returns the outcome with
+    /// everything that is known of it.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -102,8 +103,8 @@ extension NetworkSystem {
         }
     }
 
-    /// All stages of a typed call. Its values are checked, and its request is made, after it was admitted
-    /// and before its duplicate policy decides.
+    /// All stages of a typed call. Its values are checked, and its request is made, after it was
+    /// admitted and before its duplicate policy decides.
     private func perform<Output: Sendable>(
         _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
         noting note: ResponseNote? = nil,

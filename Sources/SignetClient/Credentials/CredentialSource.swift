@@ -23,12 +23,12 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 /// A source of calls' credentials: asked before the first call, and again after a server has
 /// rejected a credential with the status 401.
 ///
-/// The system asks once, however many calls wait, and keeps the credential for later calls of the same
-/// service and scope. A call whose credential was rejected is sent once more with a new one; a 401 to that
-/// is final. After three credentials in a row that no server has accepted, a 401 is final without a new
-/// one for a second, and for twice as long after each further one, up to 64 s. If the source fails, nothing
-/// is sent. A source may make calls through the same system: calls of the service and scope that are
-/// being refreshed carry no credential then.
+/// The system asks once, however many calls wait, and keeps the credential for later calls of the
+/// same service and scope. A call whose credential was rejected is sent once more with a new one; a
+/// 401 to that is final. After three credentials in a row that no server has accepted, a 401 is
+/// final without a new one for a second, and for twice as long after each further one, up to 64 s.
+/// If the source fails, nothing is sent. A source may make calls through the same system: calls of
+/// the service and scope that are being refreshed carry no credential then.
 ///
 /// ```swift
 /// struct SessionToken: CredentialSource {
@@ -54,8 +54,8 @@ public protocol CredentialSource: Sendable {
     /// - Parameters:
     ///   - old: The credential that the server rejected; nil if there was none.
     ///   - call: The call that asked first.
-    /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get the
-    ///   type's name, with the code `credential-failed`.
+    /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get
+    ///   the type's name, with the code `credential-failed`.
     func credential(replacing old: Credential?, for call: CallIdentity) async throws -> Credential
 }
 

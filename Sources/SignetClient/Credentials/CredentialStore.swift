@@ -47,7 +47,8 @@ final class CredentialStore: Sendable {
     private let capacity: Int
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// Creates a store that keeps the credentials of so many users and services, the last used ones.
+    /// Creates a store that keeps the credentials of so many users and services, the last used
+    /// ones.
     init(
         capacity: Int = 10_000, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -61,9 +62,9 @@ final class CredentialStore: Sendable {
     /// The number of calls that wait for a source.
     var waitingCount: Int { work.waitingCount }
 
-    /// Returns the credential of a call, asking the source if it is missing or was rejected. Nil for a
-    /// call that the source itself makes, and if servers rejected the source's last credentials, so that
-    /// it isn't asked again yet.
+    /// Returns the credential of a call, asking the source if it is missing or was rejected. Nil
+    /// for a call that the source itself makes, and if servers rejected the source's last
+    /// credentials, so that it isn't asked again yet.
     ///
     /// - Parameters:
     ///   - key: Whose credential it is. A source whose scope has changed since is an error.

@@ -59,8 +59,8 @@ struct DownloadRun: ~Copyable {
         }
     }
 
-    /// Returns the state of the bytes that an earlier run left if the download can continue after them.
-    /// Otherwise removes these bytes and returns nil.
+    /// Returns the state of the bytes that an earlier run left if the download can continue after
+    /// them. Otherwise removes these bytes and returns nil.
     private static func prepare(
         _ part: inout PartFile, source: String, options: Download
     ) throws(ClientError) -> PartState? {
@@ -99,9 +99,9 @@ struct DownloadRun: ~Copyable {
         return request
     }
 
-    /// A digest of a request's origin and path, and of its query too if the request is for the resource
-    /// itself. The query of a redirect is left out because a server may make a new one each time, such as a
-    /// signed one.
+    /// A digest of a request's origin and path, and of its query too if the request is for the
+    /// resource itself. The query of a redirect is left out because a server may make a new one
+    /// each time, such as a signed one.
     private func place(of request: HTTPRequest) throws(ClientError) -> String {
         let target = request.path ?? "/"
         let isSource =
@@ -161,16 +161,16 @@ struct DownloadRun: ~Copyable {
         return .body
     }
 
-    /// Whether a part belongs to another version of the resource than the bytes on the disk. A server that
-    /// doesn't know If-Range sends a part of its current version.
+    /// Whether a part belongs to another version of the resource than the bytes on the disk. A
+    /// server that doesn't know If-Range sends a part of its current version.
     private func isOfAnother(_ fields: HTTPFields, total: Int64?) -> Bool {
         if let total, let known = state?.total, total != known { return true }
         if hasTag { return fields[.eTag] != nil && PartState.validator(fields) != state?.validator }
         return fields[.lastModified] != nil && fields[.lastModified] != state?.validator
     }
 
-    /// Whether a part certainly belongs to the same version and is the last one: it has the same tag
-    /// (RFC 9110, section 15.3.7), and the length of the whole resource is known.
+    /// Whether a part certainly belongs to the same version and is the last one: it has the same
+    /// tag (RFC 9110, section 15.3.7), and the length of the whole resource is known.
     private func isCertain(_ fields: HTTPFields, total: Int64?) -> Bool {
         (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
     }

@@ -5,17 +5,18 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Fetches a resource into a file, which gets its name when it is whole.
     ///
-    /// The received bytes are kept in a second file in the same folder, which only the user can read. If the
-    /// connection breaks or the disk is full, that file stays, and the next run asks for the rest with
-    /// `Range` and `If-Range`. If the resource has changed, the server sends all of it, and the download
-    /// starts from the beginning. Each request is signed and its server is checked against the pins, like
-    /// any other request. If the caller gives a digest or the server sends a Repr-Digest, the digest of the
-    /// bytes on the disk is compared with it before the file gets its name. A wrong digest removes the
-    /// received bytes.
+    /// The received bytes are kept in a second file in the same folder, which only the user can
+    /// read. If the connection breaks or the disk is full, that file stays, and the next run asks
+    /// for the rest with `Range` and `If-Range`. If the resource has changed, the server sends all
+    /// of it, and the download starts from the beginning. Each request is signed and its server is
+    /// checked against the pins, like any other request. If the caller gives a digest or the server
+    /// sends a Repr-Digest, the digest of the bytes on the disk is compared with it before the file
+    /// gets its name. A wrong digest removes the received bytes.
     ///
-    /// Redirects are followed by the service's `RedirectPolicy`, like those of calls. The rest is asked for
-    /// only from the origin and path that the received bytes came from. If a redirect leads elsewhere, the
-    /// download starts from the beginning, because an entity tag is valid only for its own URL.
+    /// Redirects are followed by the service's `RedirectPolicy`, like those of calls. The rest is
+    /// asked for only from the origin and path that the received bytes came from. If a redirect
+    /// leads elsewhere, the download starts from the beginning, because an entity tag is valid only
+    /// for its own URL.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
@@ -23,9 +24,9 @@ extension NetworkSystem {
     ///   - path: The file; one that is there is replaced when the new one is whole.
     ///   - download: Digest, limits, mode.
     ///   - options: The call's options. An attempt continues where the one before it was cut off.
-    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206, `malformed-reply` for
-    ///   ranges that weren't asked for, `wrong-digest`, `file-busy` if another process fetches into
-    ///   the same file, `unwritable-file`, and those of every call.
+    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206,
+    ///   `malformed-reply` for ranges that weren't asked for, `wrong-digest`, `file-busy` if
+    ///   another process fetches into the same file, `unwritable-file`, and those of every call.
     public func download(
         _ service: Service, target: String, to path: String, with download: Download = Download(),
         options: CallOptions = CallOptions()
@@ -53,8 +54,8 @@ private actor DownloadReader: ResponseReader {
     nonisolated let limit: Int
     private var run: DownloadRun?
     private var hasRestarted = false
-    /// The number of parts that were shorter than `partSize` and not the last one. Each is a request that
-    /// no limit of attempts counts.
+    /// The number of parts that were shorter than `partSize` and not the last one. Each is a
+    /// request that no limit of attempts counts.
     private var shortParts = 0
     private static let partSize: Int64 = 1 << 20
     private static let maximumShortParts = 100

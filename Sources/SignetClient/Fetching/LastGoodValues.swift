@@ -22,8 +22,8 @@ struct LastGoodValues {
     ///
     /// - Parameter values: Nothing but fetched values.
     /// - Returns: The dump that is there now.
-    /// - Throws: As `DumpFile.seal`; `wrong-app` and `malformed-input` for a dump that is another app's or
-    ///   of a whole configuration, which is never replaced.
+    /// - Throws: As `DumpFile.seal`; `wrong-app` and `malformed-input` for a dump that is another
+    ///   app's or of a whole configuration, which is never replaced.
     func write(_ values: GlobalConfiguration) throws(VaultError) -> FetchReport.Kept {
         if let dump = try? SealedDump(contentsOf: place.file.path) {
             let id = place.sealing.binding.app.id

@@ -100,13 +100,13 @@ final class EventHub: Sendable {
 extension NetworkSystem {
     /// The events of all calls from now on, until the system is shut down.
     ///
-    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets its
-    /// `finished`; the sequence ends after the last one. A listener that falls behind by 10,000 events
-    /// loses the oldest (``CallEvents/lostCount``).
+    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets
+    /// its `finished`; the sequence ends after the last one. A listener that falls behind by 10,000
+    /// events loses the oldest (``CallEvents/lostCount``).
     public var events: CallEvents { hub.events() }
 
-    /// The events of one running call from now on, to its `finished`. There are none if the call isn't
-    /// running.
+    /// The events of one running call from now on, to its `finished`. There are none if the call
+    /// isn't running.
     ///
     /// ```swift
     /// func follow(_ tag: String, in system: NetworkSystem) async {

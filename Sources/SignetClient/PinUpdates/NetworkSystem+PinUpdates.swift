@@ -29,8 +29,8 @@ extension NetworkSystem {
 
     /// Fetches a newer signed policy now, and uses it.
     ///
-    /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's URL
-    /// alone: a redirect is a failure. On failure nothing changes.
+    /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's
+    /// URL alone: a redirect is a failure. On failure nothing changes.
     ///
     /// - Returns: The state after it, as ``lastPinUpdate``.
     /// - Throws: `not-configured` without a plan; `not-running`; the error of the fetch; or, if the
@@ -191,8 +191,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so: its signer
-    /// may intend that, and a lost key must be removed whatever depends on it.
+    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so:
+    /// its signer may intend that, and a lost key must be removed whatever depends on it.
     private func findings(
         _ new: VerifiedPinPolicy, updates: PinUpdates, chain: [SeenCertificate]
     ) -> [PinUpdateReport.Finding] {

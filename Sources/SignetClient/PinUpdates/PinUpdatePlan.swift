@@ -10,17 +10,19 @@ public struct PinUpdatePlan: Sendable {
     public var url: String
     /// The verifier of the documents, with the public keys that the program contains.
     public var verifier: PinUpdateVerifier
-    /// The file that keeps the newest policy across restarts. It stays in use until a newer one comes, even after
-    /// it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding `expired`).
+    /// The file that keeps the newest policy across restarts. It stays in use until a newer one
+    /// comes, even after it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding
+    /// `expired`).
     public var file: String
-    /// The pins of the document's host; nil leaves it to the policy in use, which an update can then make
-    /// unreachable.
+    /// The pins of the document's host; nil leaves it to the policy in use, which an update can
+    /// then make unreachable.
     public var hostPolicy: PinPolicy?
-    /// The serial number up to which the program's own pins are as new: documents up to this number are not
-    /// used, whether they are fetched or kept. Set it in a release whose own pins were brought up to date.
+    /// The serial number up to which the program's own pins are as new: documents up to this number
+    /// are not used, whether they are fetched or kept. Set it in a release whose own pins were
+    /// brought up to date.
     public var builtInSerial: Int64 = 0
-    /// The time between two requests for a newer policy, a tenth more or less, so that programs do not ask at the
-    /// same moment.
+    /// The time between two requests for a newer policy, a tenth more or less, so that programs do
+    /// not ask at the same moment.
     public var interval: Duration = .seconds(6 * 3600)
     /// The pause after a failure; it doubles with each further one, up to `interval`.
     public var retryPause: Duration = .seconds(30)

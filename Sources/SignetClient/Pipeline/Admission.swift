@@ -9,7 +9,8 @@ struct CallTarget: Sendable {
     var method: String
     /// The options of endpoint and call.
     var options = CallOptions()
-    /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to GET.
+    /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to
+    /// GET.
     var isBoxed = true
     /// The snapshot to use; nil is the current one.
     var snapshot: SystemSnapshot?
@@ -17,17 +18,20 @@ struct CallTarget: Sendable {
     var host: SystemHost?
 }
 
-/// A host that the system calls for itself: that of signed pin policies, or a collector of pin reports.
+/// A host that the system calls for itself: that of signed pin policies, or a collector of pin
+/// reports.
 struct SystemHost: Sendable {
     /// The name that identities of calls show.
     let name: Service
     let service: PreparedService
     /// The pins that hold in place of the snapshot's policy.
     var policy: PinPolicy?
-    /// Whether the call sends a pin report. It is sent while the system stops too, and makes no report.
+    /// Whether the call sends a pin report. It is sent while the system stops too, and makes no
+    /// report.
     let isReport: Bool
 
-    /// Prepares a host that is called without a signature, once, and whose redirects are not followed.
+    /// Prepares a host that is called without a signature, once, and whose redirects are not
+    /// followed.
     init(
         _ name: Service, url: String, timeout: Duration, policy: PinPolicy?, isReport: Bool = false
     ) throws(ClientError) {
@@ -86,8 +90,8 @@ final class Admission: Sendable {
         self.decodes = decodes
     }
 
-    /// The admission of work that several calls share, with the options of the first one. The work has no
-    /// deadline, because each call has one of its own.
+    /// The admission of work that several calls share, with the options of the first one. The work
+    /// has no deadline, because each call has one of its own.
     init(of calls: JointCalls, like first: Admission) {
         var rules = first.rules
         rules.end = nil
@@ -117,8 +121,8 @@ final class Admission: Sendable {
 }
 
 extension NetworkSystem {
-    /// The first stage: merges the options, gives the call its identity and its snapshot, and runs the
-    /// rest of the pipeline as the call's work. Each call ends once.
+    /// The first stage: merges the options, gives the call its identity and its snapshot, and runs
+    /// the rest of the pipeline as the call's work. Each call ends once.
     func admitted<Output: Sendable>(
         _ target: CallTarget,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> Output

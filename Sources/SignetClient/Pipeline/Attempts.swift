@@ -157,7 +157,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Whether another attempt may replace a response, which is therefore not handed out as a stream.
+    /// Whether another attempt may replace a response, which is therefore not handed out as a
+    /// stream.
     private func isPreliminary(
         _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for admission: Admission
     ) -> Bool {
@@ -181,7 +182,8 @@ extension NetworkSystem {
             ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
         guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
-            // Of requests before the last one: those that were redirected, or that an interceptor repeated.
+            // Of requests before the last one: those that were redirected, or that an interceptor
+            // repeated.
             guard isIdempotent || !attempt.mayHaveArrived else { return nil }
             return Retry(
                 cause: .unsent, pause: rules.retry.pause(after: number, random: options.random()))

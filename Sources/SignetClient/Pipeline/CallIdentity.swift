@@ -26,7 +26,8 @@ public struct CallIdentity: Sendable, Hashable {
 ///     let owner = CallOwner()
 ///     func load(_ system: NetworkSystem) async throws {
 ///         let options = CallOptions(owner: owner)
-///         let orders = try await system.call(RPCCall("orders.list"), on: "orders", options: options)
+///         let call = RPCCall("orders.list")
+///         let orders = try await system.call(call, on: "orders", options: options)
 ///         print(orders.status)
 ///     }
 /// }

@@ -80,7 +80,8 @@ final class CallLog: Sendable {
 
     // MARK: What was asked, and what came back
 
-    /// Keeps the response that is read from now on. A trace would otherwise hold the bodies of all its calls.
+    /// Keeps the response that is read from now on. A trace would otherwise hold the bodies of all
+    /// its calls.
     func keepRaw() { state.withLock { $0.keepsRaw = true } }
 
     func setRaw(_ raw: RawResponse) { state.withLock { if $0.keepsRaw { $0.raw = raw } } }

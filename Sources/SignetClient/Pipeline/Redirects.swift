@@ -6,8 +6,8 @@ internal import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// Stages 5b and 5c of one attempt: the request, and those that redirects lead to, all within one time
-    /// limit. Each is signed again while the call has not left its origin.
+    /// Stages 5b and 5c of one attempt: the request, and those that redirects lead to, all within
+    /// one time limit. Each is signed again while the call has not left its origin.
     ///
     /// - Returns: The final response, whose body has not been read.
     func follow(

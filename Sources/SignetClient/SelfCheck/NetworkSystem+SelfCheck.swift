@@ -8,9 +8,11 @@ internal import SignetVault
 
 extension NetworkSystem {
     /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
-    /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and hosts.
+    /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and
+    /// hosts.
     ///
-    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and nothing is changed.
+    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and
+    /// nothing is changed.
     ///
     /// - Parameters:
     ///   - isOffline: Whether hosts are left out.

@@ -8,7 +8,8 @@ internal import SignetVault
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
 ///
 /// The check changes nothing, and its report contains nothing from inside dumps and key files.
-/// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running system.
+/// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running
+/// system.
 public struct SelfCheck: Sendable {
     /// The project, which names the files.
     public var project: SelfCheckProject
@@ -18,8 +19,8 @@ public struct SelfCheck: Sendable {
     public var hostTimeout: Duration
     /// The proxies that hosts are reached through; nil for the configuration's (`proxy.…`).
     public var proxies: ProxyRules?
-    /// The proxies if the configuration has none, or if there is no configuration; the tool gives those of the
-    /// environment.
+    /// The proxies if the configuration has none, or if there is no configuration; the tool gives
+    /// those of the environment.
     public var otherProxies = ProxyRules.none
 
     /// Prepares a check.

@@ -3,12 +3,13 @@ public import SignetJSON
 
 /// A named set of fields and parameters that calls of a service carry together.
 ///
-/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the service's
-/// ``ServiceConfiguration/defaultSets``.
+/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the
+/// service's ``ServiceConfiguration/defaultSets``.
 ///
 /// ```swift
 /// var service = ServiceConfiguration(
-///     baseURL: "https://api.example.com", payloadProtocol: .rest, commonParameters: ["app": "shop"])
+///     baseURL: "https://api.example.com", payloadProtocol: .rest,
+///     commonParameters: ["app": "shop"])
 /// service.sets["php"] = CommonSet(parameters: ["format": "json"])
 /// var options = CallOptions()
 /// options.sets = [CommonSet.common, "php"]  // ?app=shop&format=json

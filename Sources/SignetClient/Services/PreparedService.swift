@@ -5,7 +5,8 @@ internal import SignetSigning
 internal import SignetSystem
 internal import SignetTransport
 
-/// A service made ready at start, so that a mistake in the configuration shows before the first call.
+/// A service made ready at start, so that a mistake in the configuration shows before the first
+/// call.
 struct PreparedService: Sendable {
     var configuration: ServiceConfiguration
     /// The service's base URL; a call's own base URL replaces it.
@@ -57,7 +58,8 @@ struct PreparedService: Sendable {
 extension ServiceConfiguration.Signing {
     /// Finds scheme and key, and compiles them.
     ///
-    /// - Parameter external: Keys that are held elsewhere; the set must not have a key of the same id.
+    /// - Parameter external: Keys that are held elsewhere; the set must not have a key of the same
+    ///   id.
     fileprivate func signer(
         of keys: KeySet?, or external: [any ExternalSigner]
     ) throws(ClientError) -> RequestSigner {
@@ -98,7 +100,8 @@ struct FrozenRequest: Sendable {
     var head: HTTPRequest
     var body: RequestBody
 
-    /// The same request signed now: with the fields, the target and the body that the scheme gave it.
+    /// The same request signed now: with the fields, the target and the body that the scheme gave
+    /// it.
     ///
     /// A stream is read to know its digests, and held to them when it is sent.
     func signed(by signer: RequestSigner, at now: Int64) async throws(ClientError) -> FrozenRequest

@@ -7,7 +7,8 @@ internal import SignetVault
 struct NamedChecks {
     private let own: [String: any ResponseCheck]?
     private let businessCode: BusinessCodeCheck?
-    /// Whether the service has a business code of its own, which is checked unless a list says otherwise.
+    /// Whether the service has a business code of its own, which is checked unless a list says
+    /// otherwise.
     let hasOwnCode: Bool
 
     /// - Parameter own: The program's checks; nil accepts every name.
@@ -55,8 +56,8 @@ struct NamedChecks {
 }
 
 extension ServiceConfiguration {
-    /// Reads what holds for calls, and not for the host: conventions of JSON, checks, limits of methods and
-    /// scenarios, sets, cookies.
+    /// Reads what holds for calls, and not for the host: conventions of JSON, checks, limits of
+    /// methods and scenarios, sets, cookies.
     ///
     /// - Throws: The reader's code, naming the key.
     mutating func readCalls(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
@@ -116,8 +117,8 @@ extension CallOptions {
 }
 
 extension SettingsReader {
-    /// Returns the reader of the keys of a service's host in a mode: those below the mode's name if there is a
-    /// `baseURL`, else these. A host's settings come all from one place.
+    /// Returns the reader of the keys of a service's host in a mode: those below the mode's name if
+    /// there is a `baseURL`, else these. A host's settings come all from one place.
     ///
     /// - Throws: The reader's code for a setting of an environment that has no `baseURL`.
     func ofHost(in mode: RunMode) throws(ClientError) -> SettingsReader {
@@ -131,8 +132,8 @@ extension SettingsReader {
         return environment
     }
 
-    /// Returns the names that keys `WORD.NAME.SETTING` have, each with the reader of its settings. A name may
-    /// hold dots.
+    /// Returns the names that keys `WORD.NAME.SETTING` have, each with the reader of its settings.
+    /// A name may hold dots.
     ///
     /// - Throws: The reader's code for another setting.
     fileprivate func named(

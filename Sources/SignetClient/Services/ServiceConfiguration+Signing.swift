@@ -5,14 +5,14 @@ internal import SignetVault
 extension ServiceConfiguration {
     /// The signature of a service's requests.
     public struct Signing: Sendable, Hashable {
-        /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path of
-        /// a scheme's document (string `services.NAME.signing.scheme`).
+        /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path
+        /// of a scheme's document (string `services.NAME.signing.scheme`).
         public var scheme: String
-        /// The key's id in the key set, or that of one of `NetworkSystem.Options.externalSigners` (string
-        /// `services.NAME.signing.key`).
+        /// The key's id in the key set, or that of one of `NetworkSystem.Options.externalSigners`
+        /// (string `services.NAME.signing.key`).
         public var keyID: String
-        /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
-        /// nil for the scheme's default.
+        /// The components or fields that are covered (array of strings
+        /// `services.NAME.signing.covers`); nil for the scheme's default.
         public var covered: [String]?
         /// Further settings of the scheme, such as SigV4's `region` (object of strings
         /// `services.NAME.signing.settings`); for `rfc9421` the types of fields, as

@@ -8,8 +8,8 @@ internal import SignetVault
 
 /// The settings of one service.
 ///
-/// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys> has all of
-/// them. Only `baseURL` and `protocol` are required.
+/// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys>
+/// has all of them. Only `baseURL` and `protocol` are required.
 public struct ServiceConfiguration: Sendable {
     /// The protocol that makes requests of calls and reads responses.
     public enum PayloadProtocol: String, Sendable, Hashable, CaseIterable {
@@ -21,23 +21,27 @@ public struct ServiceConfiguration: Sendable {
         case rest
     }
 
-    /// The URL of the service (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
+    /// The URL of the service (url or string `services.NAME.baseURL`), such as
+    /// `https://api.example.com/rpc`.
     ///
-    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
-    /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
+    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for
+    /// each of the modes staging and development, such as `services.NAME.staging.baseURL`; see
+    /// ``RunMode``.
     public var baseURL: String
     /// The protocol of the service (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
-    /// An adapter that makes requests and reads responses in place of the adapter of `payloadProtocol`. In a
-    /// configuration, `services.NAME.protocol` names one of `NetworkSystem.Options.adapters`.
+    /// An adapter that makes requests and reads responses in place of the adapter of
+    /// `payloadProtocol`. In a configuration, `services.NAME.protocol` names one of
+    /// `NetworkSystem.Options.adapters`.
     public var adapter: (any PayloadAdapter)?
     /// The signature of requests; nil for none.
     public var signing: Signing?
-    /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given beside them
-    /// must enforce them.
+    /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given
+    /// beside them must enforce them.
     public var pins: [Pin]
-    /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM file, and string
-    /// `services.NAME.caMode`, `replace` or `add`; of its content delivery `cdnCAFile` and `cdnCAMode`).
+    /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM
+    /// file, and string `services.NAME.caMode`, `replace` or `add`; of its content delivery
+    /// `cdnCAFile` and `cdnCAMode`).
     public var authorities: PinAuthorities?
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
@@ -47,20 +51,21 @@ public struct ServiceConfiguration: Sendable {
     /// The time for one attempt, from the first name look-up to the last byte of the response
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
-    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`
-    /// says which calls are sent again. Defaults to 3.
+    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10).
+    /// `RetryPolicy` says which calls are sent again. Defaults to 3.
     public var attempts: Int
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()
-    /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and `.parameters`).
-    /// `commonFields` and `commonParameters` are the set `common`.
+    /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and
+    /// `.parameters`). `commonFields` and `commonParameters` are the set `common`.
     public var sets: [String: CommonSet] = [:]
-    /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`). Defaults to
-    /// `common` alone.
+    /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`).
+    /// Defaults to `common` alone.
     public var defaultSets = [CommonSet.common]
-    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`. In a
-    /// configuration: strings `services.NAME.json.dates` and `.keys`; `services.NAME.responseChecks.…`.
+    /// Further options of all calls of the service, which win over `timeout`, `attempts` and
+    /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
+    /// `services.NAME.responseChecks.…`.
     public var options = CallOptions()
     /// Options of calls in a scenario, which win over those of the scenario in all services
     /// (`services.NAME.scenarios.SCENARIO.…`).
@@ -108,14 +113,15 @@ extension ServiceConfiguration {
     ///
     /// - Parameters:
     ///   - configuration: Where the keys are.
-    ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production` has no
-    ///     other hosts.
+    ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production`
+    ///     has no other hosts.
     ///   - only: The one service that is wanted; nil is all.
-    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil accepts every
-    ///     name.
-    ///   - checks: The program's response checks, by the names that a list of rules may have; nil accepts every
-    ///     name.
-    /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
+    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil
+    ///     accepts every name.
+    ///   - checks: The program's response checks, by the names that a list of rules may have; nil
+    ///     accepts every name.
+    /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong
+    ///   form.
     static func all(
         in configuration: GlobalConfiguration, mode: RunMode, only wanted: Service? = nil,
         adapters: [String: any PayloadAdapter]?, checks: [String: any ResponseCheck]?

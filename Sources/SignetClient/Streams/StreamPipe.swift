@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Hands the response of one call from the call's task to its reader, one chunk at a time.
 ///
-/// The call's task waits while the reader has not taken the last chunk. If the reader goes, the task is
-/// cancelled, which ends the call.
+/// The call's task waits while the reader has not taken the last chunk. If the reader goes, the
+/// task is cancelled, which ends the call.
 final class StreamPipe: Sendable {
     /// A response before its body.
     struct Head: Sendable {

@@ -96,8 +96,8 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// because it may be a key file named by mistake.
     ///
     /// With `keepingChanges`, the values that were changed in the old dump itself (`signet vault
-    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that doesn't
-    /// open then fails the call, because its changes would be lost.
+    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that
+    /// doesn't open then fails the call, because its changes would be lost.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to seal.

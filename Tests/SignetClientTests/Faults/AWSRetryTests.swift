@@ -45,8 +45,8 @@ import Testing
         if one.threads.count == 1 {
             await Self.run(0, engine, notes, system)
         } else {
-            // The order in which the case counts: the first thread up to its second pause, all of the
-            // second, the rest of the first.
+            // The order in which the case counts: the first thread up to its second pause, all of
+            // the second, the rest of the first.
             notes.gate = Gate(thread: 0, pause: 2)
             async let first: Void = Self.run(0, engine, notes, system)
             #expect(try await eventually { notes.gate?.isReached == true })

@@ -4,8 +4,8 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// A real engine on a faulty way, and before a faulty server: nothing hangs, nothing ends twice, no POST
-/// arrives twice, and nothing that is written contains a secret.
+/// A real engine on a faulty way, and before a faulty server: nothing hangs, nothing ends twice, no
+/// POST arrives twice, and nothing that is written contains a secret.
 ///
 /// With `SIGNET_SOAK` set there are 10,000 calls by seed.
 @Suite struct FaultProxyTests {

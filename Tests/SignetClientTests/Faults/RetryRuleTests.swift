@@ -236,8 +236,8 @@ import Testing
 
     // MARK: Clocks
 
-    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, and deadlines and
-    /// durations are of another clock.
+    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, and
+    /// deadlines and durations are of another clock.
     @Test func aClockThatJumpsChangesNoMoreThanAPause() async throws {
         let times: [Int64] = [0, 4_000_000_000, -5_000_000_000, .max / 4, 1_000, 784_111_777]
         let looks = Mutex(0)

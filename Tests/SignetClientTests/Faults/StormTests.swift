@@ -13,7 +13,8 @@ import Testing
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 1000
 
-    /// An engine that fails so many of a hundred requests, by a seed, and counts how often each arrives.
+    /// An engine that fails so many of a hundred requests, by a seed, and counts how often each
+    /// arrives.
     final class FailingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "failing", pinsPublicKeys: true, speaksHTTP2: false)
@@ -263,7 +264,8 @@ import Testing
         }
     }
 
-    /// Calls in the engine, in a pause, at a source of credentials, in an interceptor and joined ones.
+    /// Calls in the engine, in a pause, at a source of credentials, in an interceptor and joined
+    /// ones.
     private static func startEverywhere(
         _ system: NetworkSystem, _ hold: Hold
     ) -> [Task<ClientError.Code?, Never>] {

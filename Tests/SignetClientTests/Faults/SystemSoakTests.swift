@@ -8,9 +8,9 @@ import Testing
 
 @testable import SignetClient
 
-/// Calls for hours, in a minute: interceptors, credentials, retries, joined calls, cancelled calls and
-/// faults by seed leak neither memory nor descriptors. `make soak` runs it alone, with optimised
-/// code.
+/// Calls for hours, in a minute: interceptors, credentials, retries, joined calls, cancelled calls
+/// and faults by seed leak neither memory nor descriptors. `make soak` runs it alone, with
+/// optimised code.
 @Suite(
     .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil))
 struct SystemSoakTests {

@@ -5,8 +5,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Replays by the hundred thousand, through the whole verifier: `make soak`. Without `SIGNET_SOAK` the same
-/// with fewer requests.
+/// Replays by the hundred thousand, through the whole verifier: `make soak`. Without `SIGNET_SOAK`
+/// the same with fewer requests.
 @Suite(.serialized) struct SoakTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 100_000 : 300
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    /// How often each message passed. Four parts of them are sent at once, each by eight tasks that go
-    /// through it side by side.
+    /// How often each message passed. Four parts of them are sent at once, each by eight tasks that
+    /// go through it side by side.
     private func passes(
         _ messages: [SignableMessage], _ verifiers: [Verifier]
     ) async throws -> [Int] {

@@ -155,7 +155,8 @@ import Testing
             let message = try example.signed()
             let proof = try example.verifier().verify(message, now: Sample.now)
             #expect(proof.body == nil && proof["body"] == nil && proof["@query"] == nil)
-            // Sent in another order, with an empty one more: the same text, and no word more is proved.
+            // Sent in another order, with an empty one more: the same text, and no word more is
+            // proved.
             let other = try message.replacing(
                 example.name == "ctnetworking-post"
                     ? "item=tea&quantity=2"

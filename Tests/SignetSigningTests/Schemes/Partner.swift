@@ -84,7 +84,8 @@ extension SignableMessage {
 
 /// Partners and their shared keys.
 enum Partner {
-    /// Asks a partner's library, in one process: the script reads all requests and answers in order.
+    /// Asks a partner's library, in one process: the script reads all requests and answers in
+    /// order.
     static func ask<Question: Encodable, Answer: Decodable>(
         _ script: String, _ question: Question
     ) async throws -> Answer {

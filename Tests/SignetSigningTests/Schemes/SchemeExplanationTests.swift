@@ -97,7 +97,8 @@ import Testing
             ["aws-sigv4": Self.aws, "tencent-tc3": ["service": "cvm"]][scheme] ?? [:]
         let (message, parts, _) = try signed(scheme, settings)
         let whole = text(message.serialized())
-        // The longest run of the alphabet of hex and base64 at the end of the last field is the MAC.
+        // The longest run of the alphabet of hex and base64 at the end of the last field is the
+        // MAC.
         let head = whole.components(separatedBy: "\r\n\r\n")[0]
         let mac = String(
             head.reversed().prefix { $0.isLetter || $0.isNumber || "+/=".contains($0) }.reversed()

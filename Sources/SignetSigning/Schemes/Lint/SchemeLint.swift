@@ -37,8 +37,8 @@ public struct SchemeFinding: Sendable, Hashable {
         public static let pairSort = Code("pair-sort")
         /// The scheme signs values parsed from the body, not the bytes that were sent.
         public static let reserialisedBody = Code("re-serialised-body")
-        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for a
-        /// day if a date is signed.
+        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for
+        /// a day if a date is signed.
         public static let noTime = Code("no-time")
         /// The scheme doesn't sign a nonce: a message can be replayed until it is too old.
         public static let noNonce = Code("no-nonce")

@@ -113,7 +113,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
         return lines
     }
 
-    /// The certificate chain, leaf first, followed by the wanted pins that the chain doesn't contain.
+    /// The certificate chain, leaf first, followed by the wanted pins that the chain doesn't
+    /// contain.
     private func table(_ verdict: PinVerdict, now: Int64) -> Table {
         var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
         for certificate in verdict.seen {

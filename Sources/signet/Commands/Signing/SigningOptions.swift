@@ -99,7 +99,8 @@ struct SigningOptions: ParsableArguments {
         return message
     }
 
-    /// The body of `--body`, opened, for a message that has none of its own; nil without the option.
+    /// The body of `--body`, opened, for a message that has none of its own; nil without the
+    /// option.
     func openedBody(of message: SignableMessage) throws -> BodyFile? {
         guard let body else { return nil }
         guard body != "-" || (file != nil && file != "-") else {

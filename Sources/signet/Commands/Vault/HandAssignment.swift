@@ -27,7 +27,8 @@ struct HandAssignment {
         }
     }
 
-    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that fits.
+    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that
+    /// fits.
     ///
     /// - Throws: `unknown-config-key`; `secret-in-arguments` for a secret key's value.
     init(_ text: String, schema: Schema) throws {

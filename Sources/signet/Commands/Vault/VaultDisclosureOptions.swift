@@ -31,8 +31,8 @@ struct VaultDisclosure {
     let schema: Schema?
     let showsSecrets: Bool
 
-    /// Whether a key's value may be printed. A value that a public key's rule refuses, because it is
-    /// of another type or looks like a secret, may not.
+    /// Whether a key's value may be printed. A value that a public key's rule refuses, because it
+    /// is of another type or looks like a secret, may not.
     func allows(_ name: String, value: JSONValue) -> Bool {
         showsSecrets || schema?.rule(named: name)?.allowsShowing(value) == true
     }
