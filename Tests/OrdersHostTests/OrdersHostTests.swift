@@ -8,14 +8,14 @@ import Testing
         ["--http2", "--tls-max", "1.3", "2"], ["--http2", "--tls-max", "1.2", "2"],
         ["--http1.1", "--tls-max", "1.3", "1.1"], ["--http1.1", "--tls-max", "1.2", "1.1"],
     ])
-    func acceptsWhatThePeerSigned(_ way: [String]) async throws {
+    func acceptsThePeersSignatures(_ way: [String]) async throws {
         let answer = try await SignedRequest().signed().send(way[0], way[1], way[2])
         #expect(answer.status == 200, "\(answer.body)")
         #expect(answer.httpVersion == way[3])
         #expect(answer.json.contains(#""item":"tea","quantity":2,"status":"created""#))
     }
 
-    @Test func logsWhatItGot() async throws {
+    @Test func logsTheReceivedRequests() async throws {
         var request = try await SignedRequest().signed()
         request.target = "/rpc?logged"
         #expect(try await request.send().status == 200)
@@ -121,7 +121,7 @@ import Testing
         #expect(answer.json.contains(#""code":\#(Self.badCalls[number].1),"#), "\(answer.json)")
     }
 
-    @Test func saysNothingToANotification() async throws {
+    @Test func sendsNoResponseToANotification() async throws {
         let body = #"{"jsonrpc":"2.0","method":"orders.create","params":["sugar",1]}"#
         let answer = try await SignedRequest(body: body).signed().send()
         #expect(answer.status == 204)

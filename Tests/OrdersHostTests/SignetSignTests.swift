@@ -142,7 +142,7 @@ import Testing
         #expect(try await message.isAcceptedByPeer() == false)
     }
 
-    @Test func signetVerifyAcceptsWhatThePeerSigned() async throws {
+    @Test func signetVerifyAcceptsThePeersSignatures() async throws {
         let host = try await SignedRequest.host.value
         let request = try await SignedRequest().signed()
         func verify(_ body: String) async throws -> ProcessOutput {

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func saysHowToWriteWhatItCannotMap() {
+    @Test func suggestsASpellingForUnmappableNames() {
         let error = #expect(throws: HostError.self) { try HostName.canonical("straße.de") }
         #expect(error?.message.contains("xn--") == true)
     }

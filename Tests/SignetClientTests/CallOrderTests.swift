@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(.features("000-21"), arguments: ["task", "id", "deadline", "shutdown"])
-    func aCallThatIsEndedSaysSo(_ cause: String) async throws {
+    func anEndedCallEmitsItsEnd(_ cause: String) async throws {
         let engine = WaitingEngine()
         let names = try await Self.names(engine) { system, trace in
             let call = Task {
@@ -191,7 +191,7 @@ import Testing
         #expect(names.first == "started" && names.last == end && Self.isLegal(names))
     }
 
-    @Test(.features("000-21")) func aCallThatIsCancelledInItsPauseSaysSo() async throws {
+    @Test(.features("000-21")) func aCallCancelledInItsPauseEmitsItsEnd() async throws {
         let engine = RecordingEngine(answers: [Self.down])
         let names = try await Self.names(engine) { options in
             options.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }

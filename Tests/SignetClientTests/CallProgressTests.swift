@@ -15,7 +15,7 @@ import Testing
             "a", method: .put, target: "/x", fields: [:], body: body, options: options)
     }
 
-    @Test func countsWhatIsSentAndReceived() async throws {
+    @Test func countsSentAndReceivedBytes() async throws {
         let engine = FeedingEngine(fields: [.contentLength: "5"])
         let system = try await Pipeline.system(engine)
         let progress = CallProgress(interval: .zero)

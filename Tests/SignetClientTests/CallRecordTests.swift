@@ -200,7 +200,7 @@ import Testing
         #expect(record.response == nil)
     }
 
-    @Test func aRefusalForWantOfAPinningEngineLeavesARequest() async throws {
+    @Test func aRefusalWithoutAPinningEngineIsRecorded() async throws {
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system([:], engine)
         let trace = CallTrace()

@@ -58,7 +58,7 @@ import Testing
             ("GET", 404, nil, true, 1), ("GET", 503, "0", false, 3), ("GET", 503, "60", false, 3),
             ("GET", 503, "soon", false, 3),
         ] as [(String, Int, String?, Bool, Int)])
-    func statusesAreTriedAgainWhereThatDoesNoHarm(
+    func statusesAreRetriedIfThatIsSafe(
         _ method: String, _ status: Int, _ retryAfter: String?, _ isRepeatable: Bool, _ count: Int
     ) async throws {
         var answer = RecordingEngine.Answer(status: status, body: "")

@@ -118,7 +118,7 @@ private final class GuardedEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func aRefreshThroughTheSameSystemDoesNotWaitForItself() async throws {
+    @Test func aRefreshByTheSameSystemDoesNotDeadlock() async throws {
         struct Renewing: CredentialSource {
             let system: NetworkSystem
             func credential(
@@ -148,7 +148,7 @@ private final class GuardedEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func aCallThatIsCancelledWhileItWaitsLeavesAtOnce() async throws {
+    @Test func aWaitingCallReturnsAtOnceIfCancelled() async throws {
         let (gate, producer) = AsyncStream.makeStream(of: Void.self)
         let engine = GuardedEngine(good: "1")
         let system = try await Pipeline.system(engine)

@@ -82,7 +82,7 @@ import Testing
         if case .failure(let error) = result { error.code.name } else { nil }
     }
 
-    @Test(.features("000-56", "003-38")) func undoesWhatIsRight() async throws {
+    @Test(.features("000-56", "003-38")) func decodesValidBodies() async throws {
         let (server, url) = try await server()
         let system = try await system(url)
         for target in ["/gzip", "/deflate", "/plain", "/identity", "/digest"] {

@@ -56,7 +56,7 @@ import Testing
     ]
 
     @Test(arguments: cases.indices)
-    func beginsAnewWhereAPartMayBeOfAnother(_ index: Int) async throws {
+    func restartsIfAPartMayBeOfAnotherVersion(_ index: Int) async throws {
         let (path, wanted, asks) = Self.cases[index]
         let (server, port) = try await SocketServer.start(Self.script)
         let system = try await NetworkSystem.start(

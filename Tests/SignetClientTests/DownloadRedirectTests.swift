@@ -102,7 +102,7 @@ import Testing
     ]
 
     @Test(arguments: ways.indices)
-    func goesOnOnlyWhereTheBytesCameFrom(_ index: Int) async throws {
+    func continuesOnlyAtTheSourceOfTheBytes(_ index: Int) async throws {
         let way = Self.ways[index]
         let other = try await DownloadServer(tls: authority.leaf)
         let places = [way.first, way.second].map {
@@ -124,7 +124,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func refusesWhatCallsRefuseAndLeavesNothing() async throws {
+    @Test func refusesWhatCallsRefuseAndLeavesNoFile() async throws {
         let other = try await DownloadServer(tls: TestAuthority.rogue.get().leaf)
         let plain = try await DownloadServer()
         let server = try await DownloadServer(
@@ -155,7 +155,7 @@ import Testing
         #expect(other.requests.isEmpty && plain.requests.isEmpty)
     }
 
-    @Test func eachRequestForTheRestIsSignedAnewAndJudged() async throws {
+    @Test func eachRequestForTheRestIsSignedAndChecked() async throws {
         let server = try await DownloadServer(tls: authority.leaf)
         let system = try await system(server, policy: policy(authority.root.pin))
         #expect(await code(system, "/file?cut=90000") == "cut-off")
@@ -177,7 +177,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func anAttemptOfOneCallGoesOnToo() async throws {
+    @Test func anAttemptContinuesThePreviousOne() async throws {
         let server = try await DownloadServer(tls: authority.leaf)
         let system = try await system(server, attempts: 2)
         let trace = CallTrace()

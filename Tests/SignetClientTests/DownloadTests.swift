@@ -112,7 +112,7 @@ import Testing
     ]
 
     @Test(.features("002-17"), arguments: resumed.indices)
-    func goesOnWhereItWasCutOff(_ index: Int) async throws {
+    func continuesAfterTheReceivedBytes(_ index: Int) async throws {
         let (path, code, from, asks) = Self.resumed[index]
         let (server, url) = try await badServer()
         let system = try await system(url)
@@ -148,7 +148,7 @@ import Testing
             ("/nothing", "http-status"), ("/encoded", "unsupported-encoding"),
             ("/mislabelled", "wrong-digest"),
         ])
-    func refusesAndLeavesNothing(_ path: String, _ code: String) async throws {
+    func refusesAndLeavesNoFile(_ path: String, _ code: String) async throws {
         let (server, url) = try await badServer()
         let system = try await system(url)
         let folder = try TemporaryDirectory()
@@ -187,7 +187,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func resumesNothingThatIsNotItsOwn() async throws {
+    @Test func resumesOnlyItsOwnPart() async throws {
         let (server, url) = try await badServer()
         let system = try await system(url)
         let folder = try TemporaryDirectory()

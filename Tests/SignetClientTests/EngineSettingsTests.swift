@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(.features("004-02"), arguments: [true, false])
-    func aHostGetsNoMoreConnectionsThanTheSettingSays(_ isKey: Bool) async throws {
+    func theSettingLimitsAHostsConnections(_ isKey: Bool) async throws {
         let (server, port) = try await Self.server()
         var options = Self.options()
         if !isKey {
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: ["caFile", "engineSettings", nil])
-    func settingsBesideAGivenEngineAreRefused(_ name: String?) async throws {
+    func settingsForAGivenEngineAreRefused(_ name: String?) async throws {
         let policy = try PinPolicy.allowingAll()
         for hasEngine in [true, false] {
             var options = NetworkSystem.Options()

@@ -158,7 +158,7 @@ import Testing
         String(decoding: request.body.bytes ?? [], as: UTF8.self)
     }
 
-    @Test func aCursorMayStandInABody() async throws {
+    @Test func aCursorMayBeInABody() async throws {
         let pages = answers(
             (#"{"next":"a\"b"}"#, nil), (#"{"next":90071992547409931}"#, nil), ("{}", nil))
         let body = RESTBody.json(["filter": ["x": 1], "page": ["size": 2]])
@@ -179,7 +179,7 @@ import Testing
         #expect(none.sent.map(Self.text) == ["", #"{"page":{"after":1}}"#])
     }
 
-    @Test func aCursorMayStandInFields() async throws {
+    @Test func aCursorMayBeInFields() async throws {
         let name = try #require(HTTPField.Name("X-Continuation"))
         var pages = answers(("[1]", nil), ("[2]", nil), ("[3]", nil))
         pages[0].fields = [name: "a, b=\"c\""]

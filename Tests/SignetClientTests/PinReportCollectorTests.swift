@@ -106,7 +106,7 @@ extension PinReportingTests {
         try await host.stop()
     }
 
-    @Test func aBadCollectorIsCountedAndNothingElse() async throws {
+    @Test func aBadCollectorIsOnlyCounted() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong)
         let refusing = try await CaptureServer(status: "500 No", tls: authority.leaf)

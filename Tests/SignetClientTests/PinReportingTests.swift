@@ -107,7 +107,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func whatMatchesIsNotReported() async throws {
+    @Test func aMatchIsNotReported() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let sink = Sink()
         for policy in [
@@ -244,7 +244,7 @@ import Testing
 
     // MARK: Bad sinks
 
-    @Test func aSinkThatFailsHarmsNobody() async throws {
+    @Test func aFailingSinkAffectsNoOther() async throws {
         let (bad, good, log) = (Sink(.fail), Sink(), RecordingLog())
         let system = try await Self.start(
             "https://localhost:9", PinPolicy(rules: []), options([bad, good], log: log))
@@ -285,7 +285,7 @@ import Testing
         #expect(system.pinReportCounts.made == 10)
     }
 
-    @Test func theNextReportTellsHowManyWereDropped() async throws {
+    @Test func theNextReportCountsDroppedOnes() async throws {
         final class Gate: Sendable {
             let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
         }

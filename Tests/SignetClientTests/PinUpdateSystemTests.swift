@@ -174,7 +174,7 @@ import Testing
 
     // MARK: Refusing
 
-    @Test func nothingBadIsTakenAndWhatIsInUseStays() async throws {
+    @Test func badDocumentsAreRefusedAndThePolicyStays() async throws {
         let root = try policy(authority.root.pin)
         try serve(7, root)
         let system = try await start()
@@ -233,7 +233,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func aHostWithAnotherKeyIsNotAskedAndIsReported() async throws {
+    @Test func aHostWithAWrongKeyIsOnlyReported() async throws {
         try serve(7, policy(authority.root.pin))
         final class Sink: PinReportSink {
             let name = "test"
@@ -257,7 +257,7 @@ import Testing
         #expect(try await host.requests(count: 1).count == 1)
     }
 
-    @Test func aKeptFileThatWasTouchedIsNotUsedAndSaidSo() async throws {
+    @Test func aChangedFileIsReportedAndNotUsed() async throws {
         try serve(7, policy(authority.root.pin))
         await (try start()).shutdown()
         var bytes = try folder.read("newest.json")
@@ -336,7 +336,7 @@ import Testing
 
     // MARK: Bad plans
 
-    @Test func aSystemWithoutAPlanSaysSo() async throws {
+    @Test func aSystemWithoutAPlanThrows() async throws {
         let system = try await PolicyUpdateTests.start(host, nil)
         #expect(await refusal(system) == "not-configured")
         #expect(system.lastPinUpdate == nil && system.startReport.pinUpdate == nil)

@@ -172,7 +172,7 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func anEndpointsOptionsHoldForItsCallsAndTheCallsOwnWin() async throws {
+    @Test func aCallsOptionsWinOverItsEndpoints() async throws {
         struct Pay: Endpoint {
             typealias Success = Int
             var service: Service { "a" }
@@ -290,7 +290,7 @@ final class WaitingEngine: HTTPEngine {
     }
 
     @Test(arguments: [false, true])
-    func shutdownEndsWhatWaits(_ isStubborn: Bool) async throws {
+    func shutdownEndsWaitingCalls(_ isStubborn: Bool) async throws {
         let engine = WaitingEngine(isStubborn: isStubborn)
         let system = try await Pipeline.system(engine)
         let calls = (0..<20).map { _ in Self.start(system) }
@@ -301,7 +301,7 @@ final class WaitingEngine: HTTPEngine {
         engine.letGo()
     }
 
-    @Test func aCallThatIsCancelledReturnsThoughItsEngineDoesNot() async throws {
+    @Test func aCancelledCallReturnsWithoutItsEngine() async throws {
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
         let call = Self.start(system)

@@ -52,7 +52,7 @@ struct PythonServerTests {
     ]
 
     @Test(arguments: Kind.allCases)
-    func answersAsTheyMean(_ kind: Kind) async throws {
+    func convertsTheServersResponses(_ kind: Kind) async throws {
         let port = freePort()
         let server = try await PythonPeer.serve(try #require(Self.scripts[kind]), on: port)
         let system = try await NetworkSystem.start(

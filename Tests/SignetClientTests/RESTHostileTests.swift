@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOnlyUnusualIsTaken() async throws {
+    @Test func acceptsUnusualValidResponses() async throws {
         let answers = [
             "plain": Self.response("[1]", type: "text/plain"),
             "typeless": Self.response("[1]", type: ""),

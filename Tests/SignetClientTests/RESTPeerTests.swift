@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(.features("002-07"), arguments: [304, 400, 404, 418, 429, 500, 503])
-    func anotherStatusIsTold(_ status: Int) async throws {
+    func anErrorStatusIsReported(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
         let error = await #expect(throws: ClientError.self) {
             try await withSystem { try await $0.call(request, on: "bin") }

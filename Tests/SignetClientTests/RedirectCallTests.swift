@@ -54,7 +54,7 @@ import Testing
         if case .failure(let error) = outcome { error.code.name } else { nil }
     }
 
-    @Test func eachHopOfTheOriginIsSignedAnew() async throws {
+    @Test func eachHopOfTheOriginIsSignedAgain() async throws {
         let engine = RecordingEngine(answers: [
             Self.found("/second?x=1", status: 307), Self.found("https://A.TEST:443/third"), .init(),
         ])

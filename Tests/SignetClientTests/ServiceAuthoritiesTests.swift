@@ -131,7 +131,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func whatCannotBeUsedIsRefusedAtTheStart() async throws {
+    @Test func invalidFilesPreventTheStart() async throws {
         let folder = try TemporaryDirectory()
         let noCA = try folder.write("topsecret", to: "no-ca.pem")
         for (values, key) in [

@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.features("003-23"), arguments: cases)
-    func whatTheEngineIsGivenVerifies(_ one: Case) async throws {
+    func theEnginesRequestVerifies(_ one: Case) async throws {
         let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
         let system = try await Self.system(one, engine)
         // A PUT is retried: each attempt signs the frozen request again.
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSetForTheSchemeIsTheSchemesToRefuse() async throws {
+    @Test func theSchemeRefusesInvalidSettings() async throws {
         for (change, code) in [
             ({ $0.settings["service"] = nil }, "missing-option"),
             ({ $0.settings["placement"] = "cookie" }, "invalid-value"),

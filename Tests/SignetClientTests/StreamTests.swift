@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func endIfNobodyReadsThem(_ hasChunks: Bool) async throws {
+    func endIfTheBodyIsNotRead(_ hasChunks: Bool) async throws {
         let system = try await Pipeline.system(engine)
         let events = system.events
         do {
@@ -159,7 +159,7 @@ import Testing
         #expect(late == .notRunning)
     }
 
-    @Test func passOnWhatEndsTheBody() async throws {
+    @Test func passOnTheErrorThatEndsTheBody() async throws {
         let system = try await Pipeline.system(engine)
         let events = system.events
         let response = try await stream(system)
@@ -187,7 +187,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func theLastAttemptsResponseIsHandedOutWhateverItIs() async throws {
+    @Test func theLastResponseIsReturnedWithAnyStatus() async throws {
         let recording = RecordingEngine(answers: [.init(status: 503, body: "no")])
         let system = try await Pipeline.system(recording) { $0.sleep = { _ in } }
         let response = try await stream(system)

@@ -30,7 +30,7 @@ import Testing
         return shown(text)
     }
 
-    @Test func theCopyStandsBehindItsOrigin() throws {
+    @Test func theCopyFollowsItsOriginal() throws {
         #expect(
             try added(to: #"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"}]}"#)
                 == #"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"},"#
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["{\"keys\":[]}", "{\"keys\": [ \n ], \"x\": 1}\n"], Key.Kind.all)
-    func theFirstKeyStandsAlone(_ before: String, _ kind: Key.Kind) throws {
+    func appendsToAnEmptySet(_ before: String, _ kind: Key.Kind) throws {
         let text = text(before)
         try text.append(try KeyFile.generate(kind, id: "a"))
         try text.append(try KeyFile.generate(.hmac, id: "b"))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["none", "V1", "v1 ", "inner", ""])
-    func whatIsNotThereIsNamed(_ id: String) {
+    func aMissingKeyIsNamed(_ id: String) {
         let set = #"{"keys":[{"kty":"oct","kid":"v1","x":{"kid":"inner"},"k":"AA"}]}"#
         #expect(code { try text(set).remove(id) } == .unknownKey)
         #expect(
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":["#])
-    func whatIsNoSetIsRefused(_ set: String) {
+    func anInvalidSetIsRefused(_ set: String) {
         #expect(code { try text(set).remove("v1") } != nil)
         #expect(code { try text(set).append(KeyFile.generate(.hmac, id: "a")) } == .malformedKeys)
     }

@@ -163,7 +163,7 @@ import Testing
         #expect(code { try set.keys[0].requireUsable(at: now) } == wanted)
     }
 
-    @Test func publicHalvesHoldNothingElse() throws {
+    @Test func publicHalvesContainNoSecretMember() throws {
         let set = try parse(
             #"{"keys":[{"kty":"oct","kid":"a","k":"AA"},"#
                 + #"{"kty":"OKP","crv":"Ed25519","kid":"d","use":"sig","alg":"EdDSA","exp":9,"#

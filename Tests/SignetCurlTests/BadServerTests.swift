@@ -71,7 +71,7 @@ import Testing
     ]
 
     @Test(.features("002-10"), arguments: replies.indices)
-    func namesWhatWentWrong(_ index: Int) async throws {
+    func namesTheFailure(_ index: Int) async throws {
         let (name, behaviour, code) = Self.replies[index]
         for leaf in [nil, try TestAuthority.trusted.get().leaf] {
             let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The fields of HTTPTypes end a program that gives them more than 65,534.
-    @Test func limitsTheFieldsWhereNoLimitIsWanted() async throws {
+    @Test func limitsTheFieldsEvenWithoutALimit() async throws {
         let server = try await ScriptedServer(
             """
             head(c)

@@ -31,7 +31,7 @@ import Testing
     }
 
     /// The reader stops: so does the server, after the sockets and one buffer are full.
-    @Test func holdsAGigabyteBackWhileNobodyReads() async throws {
+    @Test func stopsAServerWhileTheBodyIsUnread() async throws {
         let server = try await ScriptedServer(Self.gigabyteServer)
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
@@ -93,7 +93,7 @@ import Testing
     ]
 
     @Test(arguments: lies.indices)
-    func refusesALengthThatIsNone(_ index: Int) async throws {
+    func refusesAnInvalidContentLength(_ index: Int) async throws {
         let (name, rest, codes) = Self.lies[index]
         let server = try await ScriptedServer(
             "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(rest))")

@@ -79,7 +79,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aCallUnderWayGoesOn() async throws {
+    @Test func aRunningCallContinues() async throws {
         let server = try await ScriptedServer(
             """
             line = head(c)

@@ -123,7 +123,7 @@ import Testing
 
     /// The host's only connection is in use, so all other calls wait.
     @Test(.features("003-15", "004-02"))
-    func aCallThatIsCancelledInTheQueueOpensNoConnection() async throws {
+    func aCallCancelledInTheQueueOpensNoConnection() async throws {
         let server = try await ScriptedServer(
             """
             print('CONNECTED', flush=True)

@@ -60,7 +60,7 @@ import Testing
     private static let pythonText = "bytes((i % 251 ^ i // 777 % 256) for i in range(200000))"
 
     @Test(arguments: [1, 7, 1 << 16], [("gzip", 31), ("X-GZip", 31), (" deflate\t", 15)])
-    func undoesWhatPythonMade(by count: Int, _ coding: (name: String, bits: Int)) async throws {
+    func decodesPythonsEncodings(by count: Int, _ coding: (name: String, bits: Int)) async throws {
         let packed = try await Self.packed("pack(\(Self.pythonText),\(coding.bits))")
         #expect(packed.count < 100_000)
         #expect(try decode(packed, coding.name, by: count) == Self.text)
@@ -91,7 +91,7 @@ import Testing
         #expect(!message.unicodeScalars.contains { ["\t", "\u{202E}"].contains($0) })
     }
 
-    @Test func refusesWhatIsCutDamagedOrGoesOn() async throws {
+    @Test func refusesCutDamagedAndOverlongData() async throws {
         let gzip = try await Self.packed("pack(b'hello' * 100,31)")
         let zlib = try await Self.packed("pack(b'hello' * 100,15)")
         let raw = try await Self.packed("pack(b'hello' * 100,-15)")
@@ -150,7 +150,7 @@ import Testing
         #expect(!decodes)
     }
 
-    @Test func decodesWhatNginxSends() async throws {
+    @Test func decodesNginxsResponses() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Self.text, to: "text")
         let host = try await OrdersHost.start(

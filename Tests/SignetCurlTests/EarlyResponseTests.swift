@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A source that waits does not keep the call.
-    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseWhereTheSourceWaits() async throws {
+    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseIfTheSourceWaits() async throws {
         let server = try await Self.http1(Self.complete[0], tls: false)
         let engine = try engine(http2: false)
         let (_, text) = try await engine.fetch(

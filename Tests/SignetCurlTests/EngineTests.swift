@@ -34,7 +34,7 @@ import Testing
     @Test(
         .features("000-23"),
         arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
-    func sendsExactlyWhatIsGiven(_ method: HTTPRequest.Method) async throws {
+    func sendsTheGivenBytesUnchanged(_ method: HTTPRequest.Method) async throws {
         let server = try await ScriptedServer(
             """
             data = head(c)
@@ -82,7 +82,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func refusesWhatCannotBeSentAsItStands() async throws {
+    @Test func refusesRequestsThatCannotBeSentUnchanged() async throws {
         let engine = try engine()
         func expectInvalid(_ change: (inout EngineRequest) -> Void) async {
             var request = EngineRequest(get(1))
@@ -125,7 +125,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func connectsToWhereItIsTold() async throws {
+    @Test func connectsToTheGivenAddress() async throws {
         let server = try await OpenSSLServer(authority.identity)
         let engine = try engine()
         var request = EngineRequest(
@@ -160,7 +160,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func givesUpABodyThatNobodyReads() async throws {
+    @Test func endsACallWhoseBodyIsUnread() async throws {
         let server = try await ScriptedServer(
             """
             head(c)
@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    @Test func refusesACAFileThatIsNone() async throws {
+    @Test func refusesAnInvalidCAFile() async throws {
         let folder = try TemporaryDirectory()
         for path in ["/nowhere.pem", folder.path, try folder.write("no PEM", to: "x.pem")] {
             var configuration = CurlEngine.Configuration()

@@ -82,7 +82,7 @@ import Testing
         ("PING", "h2_frame(6, 0, 0, b'12345678') * 4000"),
         ("SETTINGS", "h2_frame(4, 0, 0) * 7000"),
     ])
-    func refusesFramesThatAreAnswered(name: String, block: String) async throws {
+    func refusesFloodsOfFramesWithAResponse(name: String, block: String) async throws {
         try await isRefused(
             Self.framed(block), tls: true, http2: true, codes: [.malformedResponse, .cutOff])
     }

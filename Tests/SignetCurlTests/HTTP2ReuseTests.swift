@@ -125,7 +125,7 @@ import Testing
 
     /// Each connection dies under its second request.
     @Test(arguments: [HTTPRequest.Method.get, .post])
-    func repeatsWhatIsIdempotentAlone(_ method: HTTPRequest.Method) async throws {
+    func repeatsOnlyIdempotentCalls(_ method: HTTPRequest.Method) async throws {
         let server = try await server(
             """
             answer(request())
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// REFUSED_STREAM: the server has not read the request (RFC 9113, section 8.7).
-    @Test func postsAgainWhatTheServerRefusedUnread() async throws {
+    @Test func resendsAPostThatTheServerDidNotRead() async throws {
         let server = try await server(
             """
             if number == 0:

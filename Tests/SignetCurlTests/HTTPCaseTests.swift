@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aResponseToHEADHasNoBodyWhateverItsLengthSays(overTLS tls: Bool) async throws {
+    func aResponseToHEADHasNoBodyWithAnyLength(overTLS tls: Bool) async throws {
         #expect(try await fetch("/head", tls, method: .head).outcome == "200 ")
     }
 
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func theBodyComesBackAsItWasSent(overTLS tls: Bool) async throws {
+    func theBodyIsEchoedUnchanged(overTLS tls: Bool) async throws {
         let (bytes, stream) = (
             RequestBody(Array("tea".utf8)), Producer.of([[0x74], [0x65, 0x61]])
         )
@@ -217,7 +217,7 @@ import Testing
 
     /// The bound is generous: the calls may take five minutes.
     @Test(arguments: ["/silent", "/stall"], [false, true])
-    func cancellingEndsACallThatNobodyAnswers(_ path: String, overTLS tls: Bool) async throws {
+    func cancellingEndsACallWithoutAResponse(_ path: String, overTLS tls: Bool) async throws {
         let engine = try engine(http2: false)
         let request = try await request(path, tls)
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)

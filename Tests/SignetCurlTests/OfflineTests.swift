@@ -44,7 +44,7 @@ import Testing
         #expect(try TransferDriver.needsNetwork(.canonical(name)))
     }
 
-    @Test func theKernelTellsItsRoutes() {
+    @Test func theKernelReportsItsRoutes() {
         // Asking twice changes nothing, and opens nothing for good.
         #expect(TransferDriver.hasRoute() == TransferDriver.hasRoute())
     }

@@ -110,7 +110,7 @@ import Testing
         except OSError: pass
         """
 
-    @Test func noRowIsChangedByWhatCameBefore() async throws {
+    @Test func noRowDependsOnEarlierRows() async throws {
         let steps = try steps()
         #expect(Set(steps.map(\.row)) == Set(1...15))
         #expect(Set(steps.map(\.target)) == Set(Target.allCases))

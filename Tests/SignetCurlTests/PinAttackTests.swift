@@ -124,7 +124,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func refusesARogueAuthorityWhateverThePins() async throws {
+    @Test func refusesARogueAuthorityWithAnyPins() async throws {
         let rogue = try TestAuthority.rogue.get()
         let mixed = OpenSSLServer.Identity(
             certificate: rogue.leaf.pem, key: rogue.leaf.key, chain: authority.intermediate.pem)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func findsARootPinBehindATrustedIntermediate() async throws {
+    @Test func findsARootPinAboveATrustedIntermediate() async throws {
         let folder = try TemporaryDirectory()
         let both =
             try Data(contentsOf: URL(filePath: authority.intermediate.pem))

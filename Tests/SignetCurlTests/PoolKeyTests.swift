@@ -61,7 +61,7 @@ import Testing
         #expect(try key(nil, caFile: composed) != key(nil))
     }
 
-    @Test func authoritiesAreToldApartByWhatTheyAre() throws {
+    @Test func authoritiesDifferByContentAndMode() throws {
         let file = try TestAuthority.trusted.get().caFile
         let added = try PinAuthorities(file: file, mode: .add)
         let replacing = try PinAuthorities(file: file, mode: .replace)

@@ -29,7 +29,7 @@ import Testing
     /// A proxy lets one login through; the others meet an open connection of that one's to the same
     /// host.
     @Test(arguments: ["http", "https", "socks5h"], [false, true])
-    func nobodyRidesOnTheTunnelOfAnotherLogin(_ kind: String, overHTTP2: Bool) async throws {
+    func loginsDoNotShareTunnels(_ kind: String, overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 'x'; } keepalive_timeout 600;")
         let proxy = try await ProxyServer(
@@ -107,7 +107,7 @@ import Testing
 
     /// A proxy that puts the replies of two calls into one TLS record of its own: a call whose
     /// reply is already there must not wait for a socket without further bytes.
-    @Test func noCallWaitsForWhatTheProxysRecordHolds() async throws {
+    @Test func noCallWaitsForAReadProxyRecord() async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 'x'; } keepalive_timeout 3600;")
         let proxy = try await ProxyServer(tls: authority.leaf, gathers: true)

@@ -240,7 +240,7 @@ import Testing
     /// session that it has begun with the proxy, whose chain is not the host's. It is refused, not
     /// guessed.
     @Test(arguments: [PinRule.Mode.enforce, .report])
-    func aSessionOfTheProxyIsNotTakenForTheHosts(_ mode: PinRule.Mode) async throws {
+    func aProxysSessionIsNotUsedForTheHost(_ mode: PinRule.Mode) async throws {
         let proxy = try await ProxyServer(tls: authority.leaf)
         let engine = try engine(http2: false)
         let url = "https://localhost:\(proxy.port)"

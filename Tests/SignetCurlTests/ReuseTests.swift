@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func neverTakesAnUnaskedResponseForItsOwn(secure: Bool) async throws {
+    func neverUsesAnUnsolicitedResponse(secure: Bool) async throws {
         let server = try await server(
             Self.wait + "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\npoison')",
             secure: secure
@@ -115,7 +115,7 @@ import Testing
     }
 
     /// The server's close is on its way when the request leaves.
-    @Test func reportsACloseThatComesAfterTheRequest() async throws {
+    @Test func reportsACloseAfterTheRequest() async throws {
         let server = try await server(
             "head(c)\nsocket.socket(fileno=c.detach()).close()\nprint('CUT', flush=True)")
         let engine = try engine(http2: false)

@@ -62,7 +62,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aBodyThatComesSlowlyIsCountedAsItEnds() async throws {
+    @Test func aSlowBodyIsCountedAtItsEnd() async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 '0123456789'; }")
         for http2 in [false, true] {

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["3\\r\\nabc\\r\\n", ""])
-    func areMissingWhereThereAreNone(_ body: String) async throws {
+    func areMissingIfTheServerSendsNone(_ body: String) async throws {
         let server = try await server("b''", of: body)
         let engine = try engine()
         let (response, _) = try await engine.fetch(
@@ -73,7 +73,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func leaveOutWhatMustNotBeATrailer() async throws {
+    @Test func leaveOutForbiddenTrailers() async throws {
         let server = try await server(
             "b'Content-Length: 9\\r\\nContent-Type: a/b\\r\\nSet-Cookie: a=b\\r\\n"
                 + "Authorization: Basic eDp5\\r\\nTransfer-Encoding: gzip\\r\\nLocation: /x\\r\\n"

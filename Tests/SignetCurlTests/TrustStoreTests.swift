@@ -49,7 +49,7 @@ import Testing
     private static let directives = "location /plain { return 200 'x'; }"
 
     @Test(arguments: [false, true])
-    func aRulesCAIsTakenForItsHostAlone(overHTTP2: Bool) async throws {
+    func aRulesCAIsUsedOnlyForItsHost(overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(
             certificate: other.leaf, directives: Self.directives)
         let engine = try engine(http2: overHTTP2)
@@ -98,7 +98,7 @@ import Testing
     /// The CAs that libcurl gets, byte for byte. No system CA vouches for a test's host, so an
     /// additional CA would not show in a handshake.
     @Test(arguments: ["replace", "add"])
-    func theStoreHoldsWhatTheModeSays(_ mode: String) async throws {
+    func theStoreContainsTheModesCAs(_ mode: String) async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine(http2: false)
         // As often as in no other test, so that this store is known among those of the whole
@@ -173,7 +173,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func manyStoresGiveWayToEachOther() async throws {
+    @Test func manyStoresReplaceEachOther() async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine(http2: false)
         let root = try Data(contentsOf: URL(filePath: other.root.pem))
@@ -212,7 +212,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aProbeTrustsWhatTheRuleSays() async throws {
+    @Test func aProbeTrustsTheRulesCAs() async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine()
         let target = try Authority(parsing: "b.example.com:\(server.port)")

@@ -201,7 +201,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         #expect(!server.gotBytes)
     }
 
-    @Test func asksNothingOfTheProducerWhereThePinIsWrong() async throws {
+    @Test func neverReadsTheBodyIfThePinIsWrong() async throws {
         let server = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
         let engine = try engine()
         let producer = Producer.of([[1]])

@@ -139,7 +139,7 @@ struct CodableTests {
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func refusesToEncodeWhatIsNotFinite(_ value: Double) {
+    func refusesToEncodeNonFiniteNumbers(_ value: Double) {
         let order = ["a": [Order.Line(sku: "", quantity: 1, price: value)]]
         let error = #expect(throws: JSONError.self) { try StrictJSONEncoder().encode(order) }
         #expect(error?.code == .notFinite)
@@ -275,7 +275,7 @@ struct CodableTests {
         #expect(pretty == bytes("[\n  1\n]"))
     }
 
-    @Test func whatWritesNothingIsAnEmptyObject() throws {
+    @Test func anEmptyEncodingIsAnEmptyObject() throws {
         struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
         struct Around: Encodable {
             let first = Nothing()

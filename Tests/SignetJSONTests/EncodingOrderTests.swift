@@ -145,7 +145,7 @@ struct EncodingOrderTests {
     }
 
     /// Behind an object another one is begun before the element asks for its container.
-    @Test func anElementBehindAnObjectMayBeAnything() throws {
+    @Test func anyElementMayFollowAnObject() throws {
         struct List: Encodable {
             let elements: [Undecided]
 

@@ -111,7 +111,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: [512, 513, 100_000, Int.max])
-    func refusesADepthOver512WhateverTheLimitSays(_ limit: Int) {
+    func refusesADepthOver512WithAnyLimit(_ limit: Int) {
         for opening in ["[", "{\"a\":"] {
             let text = Array(repeatElement(bytes(opening), count: 513).joined())
             let error = #expect(throws: JSONError.self) {
@@ -123,7 +123,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: [1, 2, 15, 16, 17, 4096, 4097, 10_000])
-    func remembersAsManyValuesAsItIsTold(_ limit: Int) throws {
+    func recordsTheRequestedNumberOfValues(_ limit: Int) throws {
         let array = { (count: Int) in
             bytes("[\(repeatElement("1", count: count).joined(separator: ","))]")
         }

@@ -21,7 +21,7 @@ struct SimilarObjectsTests {
         (#"[{"abcdefgh":1,"b":2},{"abcdefgh":1,"b":2,"abcdefgh":3}]"#, 42),
         (#"[{"abcdefghijklmnopqrs":1},{"abcdefghijklmnopqrs":1,"abcdefghijklmnopqrs":3}]"#, 52),
     ])
-    func refusesANameThatComesTwice(_ text: String, _ offset: Int) {
+    func refusesADuplicateName(_ text: String, _ offset: Int) {
         for depth in [Int.max, 3, 2, 1, 0] {
             let error = #expect(throws: JSONError.self) {
                 try JSONReader(bytes(text), recordedDepth: depth)
@@ -37,7 +37,7 @@ struct SimilarObjectsTests {
         (#"[{"a":1},{"a" 1}]"#, 14), (#"[{"a":1},{"a":1,}]"#, 16), (#"[{"a":1},{"a"#, 12),
         (#"[{"a":1},{"#, 10), (#"[{"a":1},{"a":1"#, 15), (#"[{"a":1},{a":1}]"#, 10),
     ])
-    func refusesWhatIsNoText(_ text: String, _ offset: Int) {
+    func refusesInvalidTexts(_ text: String, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSONReader(bytes(text)) }
         #expect(error?.code == .malformed, "\(text)")
         #expect(error?.offset == offset, "\(text)")

@@ -236,7 +236,7 @@ struct StreamTests {
         #expect(defects.all.map(\.record) == [3])
     }
 
-    @Test func theFirstDefectEndsAStreamThatSkipsNone() async throws {
+    @Test func theFirstErrorEndsAStreamWithoutSkipping() async throws {
         let chunks = AsyncStream<[UInt8]> { continuation in
             continuation.yield(bytes("1\n}\n2\n"))
             continuation.finish()

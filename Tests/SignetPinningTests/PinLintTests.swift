@@ -113,7 +113,7 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"hosts":1}"#, #"{"hosts":{},"hosts":{}}"#])
-    func refusesWhatIsNoPolicy(_ text: String) {
+    func refusesInvalidPolicies(_ text: String) {
         let error = #expect(throws: PinError.self) {
             try PinLint.findings(of: Array(text.utf8), now: 0)
         }
@@ -146,7 +146,7 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
         #expect(findings.allSatisfy { $0.message.contains("the test's list") })
     }
 
-    @Test func fallsBackWhereThereIsNoList() throws {
+    @Test func fallsBackWithoutAList() throws {
         let folder = try TemporaryDirectory()
         try folder.write([0xFF, 0xFE], to: "no.dat")
         try folder.write("// nothing\n", to: "empty.dat")

@@ -107,7 +107,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
         #"{"hosts":{"*.b":{"exclude":true,"includeSubdomains":true},"::1":{"pins":["\#(a)"]}}}"#,
         #"{"hosts":{"**.b":{"pins":["\#(a)"],"mode":"report","expires":"2027-06-30","afterExpiry":"allow"}}}"#,
     ])
-    func writesWhatItReads(_ text: String) throws {
+    func writesTheParsedValueUnchanged(_ text: String) throws {
         let policy = try PinPolicy(parsing: Array(text.utf8))
         #expect(try PinPolicy(parsing: policy.serialized()) == policy)
     }

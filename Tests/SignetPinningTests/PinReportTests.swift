@@ -115,7 +115,7 @@ import Testing
         #expect(try !gate.admits(report(date: Self.now + Self.day, subject: "CN=new")))
     }
 
-    @Test func aClockThatIsSetBackBeginsAnew() throws {
+    @Test func aClockThatIsSetBackRestartsTheLimit() throws {
         let gate = Gate(PinReportRateLimiter())
         #expect(try gate.admits(report(date: Self.now)))
         #expect(try gate.admits(report(date: Self.now - 10)))
@@ -187,7 +187,7 @@ import Testing
         #expect(try folder.read("pins.jsonl.1").count == line * 3)
     }
 
-    @Test func whatCannotBeWrittenIsAnErrorAndNothingElse() async throws {
+    @Test func aFailedWriteIsOnlyAnError() async throws {
         let folder = try TemporaryDirectory()
         for path in [folder.url.path, folder.path("absent/pins.jsonl"), "/dev/full", ""] {
             let sink = JSONLinesPinReports(path: path)

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func takesWhatWasSigned() throws {
+    @Test func acceptsASignedPolicy() throws {
         let verified = try verifier.verify(document(), now: Self.now)
         #expect(verified.serial == 7 && verified.keyID == "pins-2026")
         #expect(try verified.policy == PinPolicy(parsing: Array(Self.pins.utf8)))
@@ -173,7 +173,7 @@ import Testing
         #expect(refusal(Array(text.utf8)) == "malformed-update")
     }
 
-    @Test func refusesWhatIsTooLarge() {
+    @Test func refusesATooLargeDocument() {
         let bytes = [UInt8](repeating: 0x20, count: SignedPinPolicy.maximumByteCount + 1)
         #expect(refusal(bytes) == "malformed-update")
     }

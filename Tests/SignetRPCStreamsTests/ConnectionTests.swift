@@ -12,7 +12,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func answersComeInAnyOrder(_ options: RPCConnection.Options) async throws {
+    func responsesMayComeInAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
         async let one = connection.call("a", parameters: .array([1]))
         async let two = connection.call("b", parameters: .object(["x": "y\n"]))
@@ -31,7 +31,7 @@ struct ConnectionTests {
         #expect(try await three.decode(String.self) == "c")
     }
 
-    @Test(.features("002-26")) func aThousandCallsAtOnceGetTheirOwnAnswers() async throws {
+    @Test(.features("002-26")) func aThousandCallsGetTheirOwnResponses() async throws {
         let (connection, peer) = HostilePeer.pair()
         let count = 1_000
         let echo = Task {
@@ -99,7 +99,7 @@ struct ConnectionTests {
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func anotherCancellationOrNone() async throws {
+    @Test func usesTheChosenCancellation() async throws {
         var options = RPCConnection.Options.modelContext
         let (connection, peer) = HostilePeer.pair(options)
         let call = Task { await outcome { try await connection.call("initialize") } }
@@ -207,7 +207,7 @@ struct ConnectionTests {
         await #expect(throws: RPCError.self) { try await peer?.notify("a") }
     }
 
-    @Test func aNotificationWaitsUntilThePeerTakesIt() async throws {
+    @Test func aNotificationWaitsUntilThePeerReadsIt() async throws {
         let (connection, peer) = HostilePeer.pair(capacity: 16)
         let note = Task { try await connection.notify("a") }
         let held = Task { try await connection.notify("held") }
@@ -219,7 +219,7 @@ struct ConnectionTests {
         connection.close()
     }
 
-    @Test func aNotificationThatNobodyTakesEndsWithItsTime() async throws {
+    @Test func anUnreadNotificationEndsAtItsTimeout() async throws {
         var options = RPCConnection.Options()
         options.timeout = .milliseconds(20)
         let (connection, _) = HostilePeer.pair(options, capacity: 4)

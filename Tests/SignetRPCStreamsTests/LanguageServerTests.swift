@@ -76,7 +76,7 @@ struct LanguageServerTests {
         _ = await child.ended()
     }
 
-    @Test func theServerCallsBackAndTells() async throws {
+    @Test func theServerSendsRequestsAndNotifications() async throws {
         let notes = Notes()
         let handler = RPCHandler(
             methods: [

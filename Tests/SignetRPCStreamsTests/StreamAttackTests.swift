@@ -172,7 +172,7 @@ struct StreamAttackTests {
         "{", "1", "{}", "[]", #"{"method":1}"#, #"{"method":"a","id":1}"#,
         #"{"method":"a","params":{},"id":1}"#, #"{"method":"a","params":[],"id":true}"#,
     ])
-    func aMessageThatIsNoneEndsAConnectionOfVersion1(_ message: String) async throws {
+    func anInvalidMessageEndsAVersion1Connection(_ message: String) async throws {
         let (connection, peer) = HostilePeer.pair(adapter: JSONRPCAdapter(version: .v1))
         async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
         _ = try await peer.message()
@@ -234,7 +234,7 @@ struct StreamAttackTests {
 
     /// The peer floods with requests and reads no response: reading from it stops, and memory
     /// doesn't grow.
-    @Test func aFloodThatTakesNoAnswersIsReadNoMore() async throws {
+    @Test func readingStopsIfTheFloodReadsNoResponse() async throws {
         var options = RPCConnection.Options.modelContext
         options.maximumQueuedSize = 1_000
         let (connection, peer) = HostilePeer.pair(options, capacity: 256)
@@ -255,7 +255,7 @@ struct StreamAttackTests {
         await #expect(throws: MemoryStream.Broken.self) { try await flood.value }
     }
 
-    @Test func repliesToNobodyFloodNothing() async throws {
+    @Test func responsesToNoCallUseNoMemory() async throws {
         let (connection, peer) = HostilePeer.pair()
         async let call = connection.call("a")
         _ = try await peer.message()

@@ -41,7 +41,7 @@ struct StreamBatchTests {
     }
 
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func repliesInAnyOrder(_ options: RPCConnection.Options) async throws {
+    func responsesMayHaveAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
         let calls = Self.three + [RPCCall("n", parameters: .object(["x": 1]), isNotification: true)]
         async let found = outcomes { try await connection.batch(calls) }
@@ -101,7 +101,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func anErrorWithoutIdRejectsWhatIsOpen() async throws {
+    @Test func anErrorWithoutIdRejectsPendingCalls() async throws {
         let rejection =
             #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}"#
         for (answer, wanted, other) in [
@@ -159,7 +159,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func whatCameBeforeTheDeadlineIsKept() async throws {
+    @Test func responsesBeforeTheDeadlineAreKept() async throws {
         let (connection, peer) = HostilePeer.pair()
         let answering = Task {
             if try await peer.message() != nil { try await peer.send(result("8", "2")) }
@@ -219,7 +219,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func limitsAndWhatIsNotSent() async throws {
+    @Test func refusesBatchesOverTheLimits() async throws {
         var options = RPCConnection.Options.languageServer
         options.maximumOpenCalls = 4
         options.maximumMessageSize = 400
@@ -266,7 +266,7 @@ struct StreamBatchTests {
 
     /// Two connections of this package, each sending batches to the other.
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func bothSidesAskInBatches(_ options: RPCConnection.Options) async throws {
+    func bothSidesSendBatches(_ options: RPCConnection.Options) async throws {
         let (near, far) = MemoryStream.pair()
         let one = RPCConnection(near, options: options, handler: Self.server)
         let two = RPCConnection(far, options: options, handler: Self.server)
@@ -288,7 +288,7 @@ struct StreamBatchTests {
         two.close()
     }
 
-    @Test func aBatchIsAnsweredInOneArray() async throws {
+    @Test func aBatchGetsOneArrayOfResponses() async throws {
         let (connection, peer) = HostilePeer.pair(handler: Self.server)
         try await peer.send(
             #"[{"jsonrpc":"2.0","method":"echo","params":[1],"id":1},{"jsonrpc":"2.0","method":"n"},7,{"jsonrpc":"2.0","method":"fail","id":"1"},{"jsonrpc":"2.0","method":"echo","id":1}]"#
@@ -318,7 +318,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func anAnswerOverTheLimitIsAnArrayOfErrors() async throws {
+    @Test func aResponseOverTheLimitBecomesErrors() async throws {
         var options = RPCConnection.Options.languageServer
         options.maximumMessageSize = 400
         let (connection, peer) = HostilePeer.pair(options, handler: Self.server)

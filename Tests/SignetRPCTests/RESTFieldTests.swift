@@ -37,7 +37,7 @@ struct RESTFieldTests {
         #"{"c":"a\r\nX-Evil: 1"}"#, #"{"c":"é"}"#, #"{"c":null}"#, #"{"c":[1]}"#, #"{"c":{}}"#,
         #"{"e;f":"a"}"#,
     ])
-    func whatNoFieldCanHold(_ parameters: String) {
+    func refusesInvalidFieldValues(_ parameters: String) {
         let error = #expect(throws: RPCError.self) { try boxed("GET", parameters) }
         #expect(error?.code == .invalidParameters)
         #expect(error?.message.contains("Evil") == false)

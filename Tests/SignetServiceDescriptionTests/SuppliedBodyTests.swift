@@ -78,7 +78,7 @@ struct SuppliedBodyTests {
     }
 
     @Test(arguments: ["text/csv", "application/json", "application/x-www-form-urlencoded"])
-    func whatADescriptionDoesNotSayIsTaken(_ type: String) throws {
+    func undescribedBodiesAreAccepted(_ type: String) throws {
         for method in ["unknown", "untold"] as [RPCMethod] {
             try check(method, Self.body("{", type), id: false)
         }

@@ -42,7 +42,7 @@ import Testing
         #expect(try AcceptSignature.all(in: Sample.message()).isEmpty)
     }
 
-    @Test func writesWhatItReads() throws {
+    @Test func writesTheParsedValueUnchanged() throws {
         var request = AcceptSignature(
             label: "a", components: try ComponentIdentifier.list(parsing: #"@status,"@path";req"#))
         request.requestsExpiration = true
@@ -64,7 +64,7 @@ import Testing
         arguments: [
             (["A"], "invalid-value"), ([""], "invalid-value"), (["a", "a"], "duplicate-label"),
         ])
-    func refusesToWriteWhatCannotBeRead(_ labels: [String], _ wanted: String) {
+    func refusesToWriteInvalidValues(_ labels: [String], _ wanted: String) {
         #expect(
             code {
                 _ = try AcceptSignature.field(
@@ -89,7 +89,7 @@ import Testing
         #expect(code { _ = try requests(value) } == wanted)
     }
 
-    @Test func answersWithLabelComponentsAndParameters() throws {
+    @Test func signsWithTheRequestedParameters() throws {
         let all = try requests(
             #"s=("@method" "x-request-id" "@query-param";name="tea");tag="t";nonce="n";keyid="orders-2026";alg="hmac-sha256";expires;created"#
         )
@@ -156,7 +156,7 @@ import Testing
             (#"s=("signature")"#, "unsupported-component"),
             (#"s=("signature";key="s")"#, "unsupported-component"),
         ])
-    func namesWhatCannotBeGiven(_ value: String, _ wanted: String) {
+    func namesUnsupportedRequests(_ value: String, _ wanted: String) {
         #expect(code { _ = try answer(requests(value)[0], nonce: "mine") } == wanted)
     }
 

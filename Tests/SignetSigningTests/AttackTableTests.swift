@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The messages that the rows change are good ones.
-    @Test func whatIsNotAttackedPasses() throws {
+    @Test func theOriginalMessagePasses() throws {
         let now = Sample.now
         _ = try Sample.verifier().verify(Sample.signed(), now: now)
         _ = try Sample.verifier(.saltedHMAC).verify(Sample.signed(.saltedHMAC), now: now)

@@ -76,7 +76,7 @@ import Testing
         #expect(try folder.read("nonces") == Array(contents.utf8))
     }
 
-    @Test func refusesWhatIsNotAFile() throws {
+    @Test func refusesNonRegularFiles() throws {
         let folder = try TemporaryDirectory()
         for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
             #expect(

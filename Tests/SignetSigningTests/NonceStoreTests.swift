@@ -53,7 +53,7 @@ private final class Tally: Sendable {
         }
     }
 
-    @Test func refusesATimeBeforeWhatWasForgotten() throws {
+    @Test func refusesATimeBeforeDroppedNonces() throws {
         let store = MemoryNonceStore()
         try store.remember("a", of: "k", expiration: now + 10, now: now)
         // Forgets nothing, also where threads come with the second before.

@@ -152,7 +152,7 @@ private final class Ending: Sendable {
     }
 
     /// The sets have two keys of one name, or a key for another use.
-    @Test func refusesSetsThatDoNotFit() throws {
+    @Test func refusesUnusableSets() throws {
         #expect(throws: KeyError.self) { try keys(key("a"), key("a", "", Self.other)) }
         let forVault = try keys(Sample.jwk("a", #""use":"enc""#))
         let message = try signed(keys(key("a")), "a")

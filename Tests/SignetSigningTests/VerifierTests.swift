@@ -7,7 +7,7 @@ import Testing
 @Suite struct VerifierTests {
     private let now = Sample.now
 
-    @Test func returnsExactlyWhatWasCovered() throws {
+    @Test func returnsExactlyTheCoveredValues() throws {
         let message = try Sample.signed(nonce: "n1", expires: now + 60, tag: "t")
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(verified.keyID == "orders-2026")
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func answersAllFailuresAlike() throws {
+    @Test func givesOneMessageForAllFailures() throws {
         #expect(!SigningError.publicMessage.contains("key"))
         let message = try Sample.signed()
         for (old, new) in [("\"id\":1", "\"id\":2"), ("keyid=\"orders-2026\"", "keyid=\"nobody\"")]

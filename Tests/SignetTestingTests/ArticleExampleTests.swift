@@ -101,7 +101,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func callsOfDifferentTypesRunAtOnceAndChainsOneByOne() async throws {
+    @Test func differentCallsRunAtOnceAndChainsInOrder() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("orders.list"), with: .result(["tea"]))
         stub.respond(to: .procedure("orders.count"), with: .result(1))

@@ -57,7 +57,7 @@ private func failure(
         }
     }
 
-    @Test func refusesWhatIsLongerThanAnyURL() throws {
+    @Test func refusesTooLongURLs() throws {
         let base = try WebURL(request())
         #expect(throws: TransportError.self) {
             try base.resolving("/" + String(repeating: "a", count: 16384))

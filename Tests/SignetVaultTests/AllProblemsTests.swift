@@ -93,7 +93,7 @@ import Testing
             ])
     }
 
-    @Test func aKeyThatTakesTheObjectWholeWins() throws {
+    @Test func aKeyOfTheWholeObjectWins() throws {
         let schema = try schema(
             #"{"a":{"type":"object"},"a.b":{"type":"integer"},"c.d.e":{"type":"integer"}}"#)
         let configuration = try GlobalConfiguration(
@@ -109,7 +109,7 @@ import Testing
         (#"{"orders":{"host":{"name":"a"}}}"#, "wrong-type"),
         (#"{"token":{"a":1}}"#, "wrong-type"),
     ])
-    func refusesWhatFitsNoKey(_ text: String, _ wanted: String) throws {
+    func refusesUnknownAndMistypedKeys(_ text: String, _ wanted: String) throws {
         let schema = try schema(Self.keys)
         #expect(
             code { _ = try GlobalConfiguration(schema: schema, defaults: json(text)) } == wanted)

@@ -33,7 +33,7 @@ import Testing
         #expect(found.origin(of: "launch.hostName") == .launch)
     }
 
-    @Test(.features("000-07")) func whatIsPassedInWins() throws {
+    @Test(.features("000-07")) func givenValuesWin() throws {
         let found = try configuration(
             .joined([
                 .detected(variables: Self.german),

@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aHeaderMayBeInAnotherOrderAndNothingElse() throws {
+    @Test func onlyTheOrderOfAHeaderMayDiffer() throws {
         let keys = try keySet()
         let forger = try Forger(shopDump(), keys)
         let header = try forger.header()

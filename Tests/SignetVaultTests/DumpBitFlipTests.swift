@@ -75,7 +75,7 @@ import Testing
 
     /// The same, before base64: every bit of the nonce, the ciphertext and the tag, and with every
     /// other byte in its place, for the first, a middle and the last one.
-    @Test func everyByteBehindTheHeaderIsTampering() throws {
+    @Test func everyByteAfterTheHeaderIsTampering() throws {
         let keys = try keySet()
         let parts = Parts(try Self.dump(shopConfiguration(), keys))
         for part in [2, 3, 4] {

@@ -56,7 +56,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         }
     }
 
-    @Test func aValueSetByHandKeepsItsOriginWhereItMay() throws {
+    @Test func aSetValueKeepsAnAllowedOrigin() throws {
         let schema = try schema(
             #"{"a":{"type":"integer"},"b":{"type":"integer","setBy":["fetched"]},"c":{"type":"integer","setBy":["defaults","fetched"]}}"#
         )
@@ -98,7 +98,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         #expect(code { try contents(values).requireAllowed(by: schema) } == wanted)
     }
 
-    @Test func showsOnlyWhatIsPublicAndDoesNotLookSecret() throws {
+    @Test func showsOnlyHarmlessPublicValues() throws {
         let schema = try schema(
             #"{"a":{"type":"string","visibility":"public"},"b":{"type":"string"}}"#)
         let open = try #require(schema.rule(named: "a"))
@@ -160,7 +160,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         }
     }
 
-    @Test func takesWhatEachSideChangedInOurOrder() {
+    @Test func mergesTheChangesInOurOrder() {
         var ours = base
         ours["a"] = .init(2, from: .launch)
         ours["x"] = .init(1, from: .launch)

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func theHeaderIsAuthenticatedAsItStands() throws {
+    @Test func theHeaderIsAuthenticatedUnchanged() throws {
         let parts = try Parts(shopDump())
         let header = try JSONValue(parsing: parts.decoded(0))
         let pretty = header.serialized(.pretty)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: try DumpVector.all("accepted"))
-    func opensWhatPythonSealed(_ vector: DumpVector) throws {
+    func opensPythonsDumps(_ vector: DumpVector) throws {
         let dump = try SealedDump(parsing: vector.dump)
         #expect(try dump.binding == vector.binding)
         #expect(try sameBytes(dump.kid, vector.text("kid")))

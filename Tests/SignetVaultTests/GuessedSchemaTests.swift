@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"a":{"b":1},"a.b":2}"#])
-    func refusesWhatIsNoConfiguration(_ text: String) {
+    func refusesInvalidConfigurations(_ text: String) {
         #expect(code { _ = try guess(text) } == "malformed-input")
     }
 }

@@ -59,13 +59,13 @@ import Testing
         }
     }
 
-    @Test func aDumpThatNobodyChangedHasNoSuchMember() throws {
+    @Test func anUnchangedDumpHasNoSuchMember() throws {
         let opened = try seal()
         #expect(opened.changed.isEmpty && opened.plaintext["changed"] == nil)
         #expect(opened.plaintext.count == 6)
     }
 
-    @Test func sealingAgainKeepsWhatWasChangedAndRemoved() throws {
+    @Test func sealingAgainKeepsChangesAndRemovals() throws {
         try seal()
         try changeTwo()
         let opened = try seal()
@@ -90,7 +90,7 @@ import Testing
         #expect(opened.sequence == 3)
     }
 
-    @Test func aChangeToTheSameValueIsNone() throws {
+    @Test func settingTheSameValueIsNoChange() throws {
         try seal()
         let schema = try schema(Self.keys)
         let opened = try change {
@@ -131,7 +131,7 @@ import Testing
             "lets only fetched"
         ),
     ])
-    func aKeptValueThatTheSchemaNoLongerAllowsIsRefused(_ keys: String, _ words: String) throws {
+    func aKeptValueThatTheSchemaForbidsIsRefused(_ keys: String, _ words: String) throws {
         try seal()
         try changeTwo()
         let before = try folder.read("dump")

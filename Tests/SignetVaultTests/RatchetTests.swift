@@ -61,7 +61,7 @@ import Testing
 
     // MARK: - What works
 
-    @Test func theNextRootTakesOverAndTheOldOneIsGone() throws {
+    @Test func theNextRootReplacesTheOldOne() throws {
         let old = try folder.read("dumps/dump")
         let done = try ratchet()
         #expect(done.forgotten == "vault-2026" && done.dump.keyID == "vault-2026+1")
@@ -200,7 +200,7 @@ import Testing
         #expect(try ratchet(guarded, lockingOutOthers: true).dump.sequence == 2)
     }
 
-    @Test func whatCannotBeRatchetedIsLeftAsItIs() throws {
+    @Test func aFailedRatchetChangesNothing() throws {
         let (dump, set) = (try folder.read("dumps/dump"), try folder.read("keys"))
         let older = VersionBinding(
             app: "com.example.shop", version: "1.4.1", systemVersion: "0.1.0")
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// A root of that id that was made for other versions is another key.
-    @Test func aRootLeftByAnotherUpgradeIsNotTaken() throws {
+    @Test func aRootOfAnotherUpgradeIsNotUsed() throws {
         let root = try nextRoot(version: "1.6.0")
         var locked = try LockedKeyFile(keysPath)
         try locked.add(root: root.span, as: "vault-2026+1", beside: "vault-2026")
@@ -266,7 +266,7 @@ import Testing
         #expect(try ratchet(keyID: "vault-2026+1b").dump.sequence == 2)
     }
 
-    @Test func theNextRootIsBoundToWhatItIsFor() throws {
+    @Test func theNextRootIsBoundToItsUse() throws {
         let root = try keys.root(named: "vault-2026", scheme: .root)
         var seen: Set<[UInt8]> = [Self.root]
         for (id, binding) in [

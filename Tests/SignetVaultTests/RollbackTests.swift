@@ -38,7 +38,7 @@ import Testing
 
     // MARK: - What is noticed
 
-    @Test func theFirstUseIsSaidAndTheHighestSequenceKept() throws {
+    @Test func reportsTheFirstUseAndKeepsTheMaximum() throws {
         let first = try seal()
         #expect(first.rollback?.isFirstUse == true && first.rollback?.isRolledBack == false)
         let attributes = try FileManager.default.attributesOfItem(atPath: statePath)
@@ -98,7 +98,7 @@ import Testing
         #expect(rebound.rollback == RollbackCheck(sequence: 1, highestSeen: 2))
     }
 
-    @Test func sealingGoesOnBehindWhatWasSeen() throws {
+    @Test func sealingContinuesTheSequenceSeen() throws {
         for _ in 0..<3 { try seal() }
         try FileManager.default.removeItem(atPath: folder.path("dump"))
         #expect(try seal().sequence == 4)
@@ -111,7 +111,7 @@ import Testing
         #expect(try seal("dump", .init(app: "com.example.other", version: "1")).sequence == 1)
     }
 
-    @Test func aNewerDumpThanTheStateSaysOpensAndIsNoted() throws {
+    @Test func aDumpNewerThanTheStateOpens() throws {
         try seal()
         let state = try folder.read("state")
         try seal()
@@ -209,7 +209,7 @@ import Testing
         #expect(refusal() == "state-tampered")
     }
 
-    @Test func aStateOfAnotherRootVouchesForNothing() throws {
+    @Test func aStateOfAnotherRootProvesNothing() throws {
         try seal()
         // The same id, another root; and another id, which the same root would not fit either.
         for other in [
@@ -282,7 +282,7 @@ import Testing
 
     /// The bytes of entries and of MACs' names follow their lengths, so that no other split is
     /// possible.
-    @Test func theMACIsWhatItsDescriptionSays() throws {
+    @Test func theMACIsAsDocumented() throws {
         try seal()
         try seal()
         let state = try #require(SequenceState(parsing: folder.read("state")))

@@ -12,7 +12,7 @@ import Testing
         VersionBinding(app: "com.example.shop", version: version, systemVersion: "0.1.0")
     }
 
-    @Test(.features("000-11")) func whatIsSealedComesBack() throws {
+    @Test(.features("000-11")) func aSealedValueIsRestored() throws {
         let configuration = try shopConfiguration()
         let keys = try keySet()
         let dump = try configuration.seal(
@@ -216,7 +216,7 @@ import Testing
         #expect(try folder.contents() == ["dump"])
     }
 
-    @Test func aPassphraseSealsAndOpensWhatNoKeySetDoes() throws {
+    @Test func aPassphraseReplacesAKeySet() throws {
         let passphrase = Passphrase(copying: Array("correct horse".utf8).span)
         let folder = try TemporaryDirectory()
         let dump = DumpFile(folder.path("dump"))

@@ -156,7 +156,7 @@ import Testing
             (["GET /{id}", "--param", "id=..", "--protocol", "rest"], "invalid-path", "path"),
             (["GET /../x", "--protocol", "rest"], "invalid-path", "path"),
         ] as [([String], String, String)])
-    func saysWhatIsWrong(_ arguments: [String], _ code: String, _ words: String) async throws {
+    func namesTheWrongOption(_ arguments: [String], _ code: String, _ words: String) async throws {
         let output = try await SignetTool.run(
             ["call", "http://localhost:1"] + arguments + ["--json"])
         #expect(output.exit == 2, "\(output.text)")
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func reservedMethodsWhereTheyAreAskedFor() async throws {
+    @Test func reservedMethodsNeedTheOption() async throws {
         let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
         let output = try await SignetTool.run(["call", server.url, "rpc.ping", "--allow-reserved"])
         #expect(output.exit == 0 && output.text == "1\n", "\(output.stderr)")
@@ -232,7 +232,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func aReservedMethodOfABatchWhereItIsAskedFor() async throws {
+    @Test func aReservedMethodOfABatchNeedsTheOption() async throws {
         let server = try await CaptureServer(answer: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
         let folder = try TemporaryDirectory()
         let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")

@@ -55,7 +55,7 @@ import Testing
         #expect(!(try vault.folder.contents()).contains("pwned"))
     }
 
-    @Test func onlyGivesTheKeysThatAreNamed() async throws {
+    @Test func onlyPassesTheNamedKeys() async throws {
         let output = try await exec(["env"], ["--only", "orders.host", "--prefix", "P_"])
         let names = output.text.split(separator: "\n").filter { $0.hasPrefix("P_") }
         #expect(names == ["P_ORDERS_HOST=orders.example.com"])
@@ -131,7 +131,7 @@ import Testing
         (#"{"1st":{"type":"string"}}"#, #"{"1st":"/"}"#, "unusable-name"),
         (#"{"a":{"type":"string"}}"#, #"{"a":"b\u0000c"}"#, "zero-byte"),
     ])
-    func namesAndValuesThatCannotBeVariablesAreRefused(
+    func invalidVariableNamesAndValuesAreRefused(
         _ keys: String, _ values: String, _ code: String
     ) async throws {
         try vault.folder.write(#"{"keys":\#(keys)}"#, to: "schema.json")

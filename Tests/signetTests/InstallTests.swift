@@ -34,7 +34,7 @@ import Testing
         return files
     }
 
-    @Test func installsAndTakesAwayAgain() async throws {
+    @Test func installsAndUninstalls() async throws {
         let output = try await make("install")
         #expect(output.exit == 0, "\(output.stderr)")
         let files = try installed()

@@ -106,7 +106,7 @@ import Testing
         #expect(!page.contains("<script") && !page.contains("<b>"))
     }
 
-    @Test func aLaterPageTakesThePlaceOfAnEarlierOneAlone() async throws {
+    @Test func aPageReplacesOnlyAPage() async throws {
         let arguments = try await plan()
         _ = try await signet(arguments + ["--html", "plan.html"])
         let first = try folder.read("plan.html")

@@ -32,7 +32,7 @@ import Testing
         #"{"hosts":{"localhost":{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}}}"#,
         #"{"hosts":{"localhost":{"pins":["$other"]},"example.com":{"pins":["$leaf"]}}}"#,
     ])
-    func whatItPrintsCanBePasted(_ policy: String) async throws {
+    func thePrintedEntryCanBePasted(_ policy: String) async throws {
         let server = try await OpenSSLServer(authority.identity)
         let wrong = policy.replacing("$other", with: Self.other)
             .replacing("$leaf", with: authority.leaf.pin)

@@ -30,7 +30,7 @@ struct PinsTerminalToolTests {
             (["TERM": "xterm"], true), (["TERM": "dumb"], false),
             (["TERM": "xterm", "NO_COLOR": "1"], false),
         ] as [([String: String], Bool)])
-    func coloursStandOnATerminalAlone(_ environment: [String: String], _ isColored: Bool)
+    func coloursAppearOnlyOnATerminal(_ environment: [String: String], _ isColored: Bool)
         async throws
     {
         let folder = try TemporaryDirectory()

@@ -139,7 +139,7 @@ import Testing
                 "(signet pins show https://other.invalid:8443)"
             ),
         ])
-    func theErrorSaysWhatToType(_ arguments: [String], _ words: String) async throws {
+    func theErrorNamesTheNextCommand(_ arguments: [String], _ words: String) async throws {
         _ = try policy(#"{"hosts":{"localhost":{"pins":["$leaf"]}}}"#)
         let output = try await SignetTool.run(["pins"] + arguments, directory: folder.url)
         #expect([1, 2].contains(output.exit))

@@ -157,14 +157,14 @@ import Testing
         #"{"system":{"id":"a"}}"#, #"{"system":{"version":"1"},"systemVersion":"1"}"#,
         #"{"app":{"id":"a"}}"#, "[]", "", #"{"keys":"a","keys":"b"}"#,
     ])
-    func refusesWhatIsNoProject(_ text: String) async throws {
+    func refusesInvalidProjects(_ text: String) async throws {
         try folder.write(text, to: "signet.json")
         let output = try await signet("vault", "open", "--json")
         try expect(output, exit: 2, code: "malformed-input")
         #expect(output.text.contains("signet.json"))
     }
 
-    @Test func aProjectThatWasFoundChoosesNoPolicySchemeOrKeysOfAMessage() async throws {
+    @Test func aFoundProjectGivesNoPolicySchemeOrKeys() async throws {
         try write(
             Self.project.merged([
                 "policy": "policy.json", "scheme": "rfc9421", "keys": "signing",
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func mergeTakesTheKeysAlone() async throws {
+    @Test func mergeUsesOnlyTheKeys() async throws {
         try vault.copy(to: "base")
         try vault.copy(to: "theirs")
         let set = try await signet("vault", "set", "orders.attempts=4", "--dump", "theirs")

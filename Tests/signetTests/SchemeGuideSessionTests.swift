@@ -9,7 +9,7 @@ import Testing
             .blocks(in: kind)
     }
 
-    @Test func runsAsItIsShown() async throws {
+    @Test func printsTheShownOutput() async throws {
         let folder = try TemporaryDirectory()
         let document = try #require(Self.blocks("json").last).joined(separator: "\n")
         try folder.write(document, to: "tea-trade.json")

@@ -14,7 +14,7 @@ import Testing
                 + HandVault.schemaAndKeys + more)
     }
 
-    @Test func keepsWhatSetChangedAndSaysSo() async throws {
+    @Test func keepsAndNamesTheChangesOfSet() async throws {
         _ = try await vault.set(["orders.attempts=5", "--unset", "orders.timeout"])
         let sealed = try await seal()
         #expect(sealed.exit == 0, "\(sealed.stderr)")
@@ -50,7 +50,7 @@ import Testing
         #expect(try await seal(["--replace"]).exit == 0)
     }
 
-    @Test func valuesThatCouldNotBeReadAgainReplaceNothing() async throws {
+    @Test func unreadableValuesReplaceNothing() async throws {
         let before = try vault.folder.read("dump")
         try vault.folder.write(
             HandVault.schema.replacing(

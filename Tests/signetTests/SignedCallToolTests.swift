@@ -151,7 +151,7 @@ import Testing
         """
 
     @Test(arguments: [aws, presigned, token])
-    func botocoreMakesTheSameSignatureOfWhatArrives(_ options: [String]) async throws {
+    func botocoreMakesTheReceivedSignature(_ options: [String]) async throws {
         let message = try await arrived(
             ["call", "\(server.url)/a%20b/c?q=%2Fx&p=", "GET", "--protocol", "rest"] + options)
         let output = try await PythonPeer.run(Self.botocore, stdin: message)
@@ -173,7 +173,7 @@ import Testing
         (["--scheme", "/nonexistent/scheme.json"], "unreadable-file"),
         (["--scheme", "/dev/null"], "malformed-scheme"), (["--scheme", "none"], "unknown-scheme"),
     ])
-    func whatCannotBeSignedIsExit2BeforeAnyByte(_ options: [String], _ code: String) async throws {
+    func anUnsignableMessageIsExit2AndUnsent(_ options: [String], _ code: String) async throws {
         let isSigned = options.contains("--scheme")
         for command in [["call", "\(server.url)/", "m"], ["send", "--plain-http"]] {
             let output = try await SignetTool.run(

@@ -35,7 +35,7 @@ import Testing
 
     // MARK: - What works
 
-    @Test func editsInAPrivateFolderAndLeavesNothing() async throws {
+    @Test func editsInAPrivateFolderAndRemovesIt() async throws {
         let output = try await edit(
             """
             d=$(dirname "$1")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["", "cp \"$1\" x; mv x \"$1\"", "touch \"$1\"", "printf '\\n\\n' >> \"$1\""])
-    func nothingNewLeavesTheFileAsItIs(_ script: String) async throws {
+    func anUnchangedValueLeavesTheFile(_ script: String) async throws {
         let before = try vault.folder.read("dump")
         let output = try await edit(script)
         #expect(output.exit == 0 && output.text.hasPrefix("nothing to change"), "\(output.stderr)")
@@ -103,7 +103,7 @@ import Testing
         (#"echo '{"nothing":"ZZZZZZ"}' > "$1""#, "unknown-config-key"),
         ("head -c 20000000 /dev/zero > \"$1\"", "unreadable-file"),
     ])
-    func leavesTheDumpAndNothingElse(_ script: String, _ code: String) async throws {
+    func leavesOnlyTheDump(_ script: String, _ code: String) async throws {
         let before = try vault.folder.read("dump")
         try expect(try await edit(script, ["--json"]), exit: 2, code: code)
         let words = try await edit(script)
@@ -151,7 +151,7 @@ import Testing
         #expect(try vault.folder.read("dump") == before)
     }
 
-    @Test func theNextRunWipesWhatAKillLeft() async throws {
+    @Test func theNextRunWipesAKilledRunsFiles() async throws {
         _ = try await ChildProcess.run("mkfifo", ["ready"], directory: vault.folder.url)
         let editor = try vault.editor(
             "printf %s \"$1\" > where; echo $$ > editor-id; echo > ready; exec tail -f /dev/null")

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - get
 
-    @Test func printsValuesAsScriptsTakeThem() async throws {
+    @Test func printsValuesForScripts() async throws {
         let schema = ["--schema", "schema.json"]
         #expect(try await get(["orders.host"] + schema).text == "orders.example.com\n")
         #expect(
@@ -36,7 +36,7 @@ import Testing
         #expect(piped.text == "orders.example.com\n")
     }
 
-    @Test func secretsArePrintedOnlyWhereAsked() async throws {
+    @Test func secretsArePrintedOnlyOnRequest() async throws {
         for arguments in [
             ["partner.token"], ["partner.token", "--schema", "schema.json"], ["orders.host"],
             ["orders.host", "partner.token", "--schema", "schema.json"],
@@ -69,7 +69,7 @@ import Testing
         #expect(none.exit == 1 && none.stdout.isEmpty)
     }
 
-    @Test func linesOfOneValueCannotBeTakenForAnother() async throws {
+    @Test func linesOfTwoValuesCannotBeConfused() async throws {
         _ = try await vault.set(["partner.token=-"], stdin: "one\ntwo\n")
         #expect(try await get(["partner.token", "--show-secrets"]).text == "one\ntwo\n")
         try expect(
@@ -126,7 +126,7 @@ import Testing
         #expect(inside["sequence"] == 8)
     }
 
-    @Test func removesAndGivesAnOrigin() async throws {
+    @Test func removesValuesAndSetsOrigins() async throws {
         let output = try await vault.set(
             ["orders.host=a.b", "--unset", "orders.timeout", "--origin", "fetched"])
         #expect(
@@ -140,7 +140,7 @@ import Testing
         #expect(same.text.hasPrefix("origin orders.host\n"))
     }
 
-    @Test func nothingNewLeavesTheFileAsItIs() async throws {
+    @Test func anUnchangedValueLeavesTheFile() async throws {
         let before = try vault.folder.read("dump")
         for arguments in [["orders.attempts=3"], ["--unset", "orders.note"]] {
             let output = try await vault.set(arguments)
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: - diff
 
-    @Test func tellsWhatDiffers() async throws {
+    @Test func printsTheDifferences() async throws {
         try vault.copy(to: "old")
         _ = try await vault.set(
             ["orders.attempts=4", "partner.token=-", "--unset", "orders.timeout"],

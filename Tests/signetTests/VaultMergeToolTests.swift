@@ -167,7 +167,7 @@ import Testing
         try await expectRefused(exit: 1, code: "wrong-key")
     }
 
-    @Test func refusesWhatIsNoDumpOrWasChanged() async throws {
+    @Test func refusesInvalidAndChangedDumps() async throws {
         try vault.folder.write("plain text", to: "text")
         try await expectRefused(files: ["text", "ours", "theirs"], exit: 2, code: "malformed-dump")
         try await expectRefused(files: ["base", "ours", "text"], exit: 2, code: "malformed-dump")

@@ -223,7 +223,7 @@ import Testing
         #expect(!(try folder.contents()).contains("dump"))
     }
 
-    @Test func withoutATerminalItIsSaid() async throws {
+    @Test func withoutATerminalItIsAnError() async throws {
         let output = try await ChildProcess.run(
             "setsid", ["--wait", SignetTool.url.path, "vault"] + Self.prompted + ["--json"],
             directory: folder.url)

@@ -22,7 +22,7 @@ import Testing
 
     static let key = ["--keys", "keys"]
 
-    @Test func theFirstUseIsSaidOnce() async throws {
+    @Test func theFirstUseIsReportedOnce() async throws {
         let sealed = try await fixture.seal(Self.key + Self.state, ["--json"])
         fixture.expectDone(sealed)
         #expect(sealed.stderr.contains("state had no sequence for this app"))

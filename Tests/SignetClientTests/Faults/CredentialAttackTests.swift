@@ -202,7 +202,7 @@ import Testing
     // MARK: Storms
 
     /// If a server accepts no token, calls soon stop to ask the server twice and the source again.
-    @Test func tokensThatNobodyAcceptsAreNoStorm() async throws {
+    @Test func rejectedTokensCauseNoStorm() async throws {
         let clock = Mutex(ContinuousClock.now)
         let store = CredentialStore { clock.withLock { $0 } }
         let source = Source()

@@ -39,7 +39,7 @@ import Testing
         #expect(proxy.faults.count == plan.count)
     }
 
-    @Test(.features("002-06")) func aPostIsNotSentAgainAfterItsConnectionWasLost() async throws {
+    @Test(.features("002-06")) func aPostIsNotRetriedAfterALostConnection() async throws {
         let faults = Self.lost + [.cutRequest(afterBytes: 40)]
         let server = try await FaultServer(secret: FaultFixture.secret)
         let proxy = try await FaultProxy(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aSlowWayIsStillAWay() async throws {
+    @Test func aSlowNetworkStillWorks() async throws {
         let faults: [NetworkFault] = [
             .latency(milliseconds: 5), .bandwidth(bytesPerSecond: 200_000),
             .slowClose(milliseconds: 5), .none,

@@ -51,7 +51,7 @@ import Testing
     // MARK: Once
 
     /// The error says that nothing was sent, but it isn't the request's.
-    @Test func anInterceptorsOwnConnectErrorSendsNoPostTwice() async throws {
+    @Test func aPostIsNotRetriedForAnInterceptorsError() async throws {
         let engine = RecordingEngine(answers: [.init(body: "1")])
         let system = try await Self.system(engine)
         let options = Self.options { call, next in
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// The server may have seen the first request, and certainly not the second one.
-    @Test func aPostThatAnInterceptorRepeatsIsNotSentAThirdTime() async throws {
+    @Test func aPostRepeatedByAnInterceptorIsNotRetried() async throws {
         let engine = RecordingEngine(answers: [
             .init(failure: TransportError(.cutOff, "cut off")), Self.down,
         ])

@@ -89,7 +89,7 @@ import Testing
 
     // MARK: Outages
 
-    @Test func aStormOf503StaysWithinTheBudgetAndSendsNoPostTwice() async throws {
+    @Test func aStormOf503StaysWithinTheBudget() async throws {
         let engine = FailingEngine(
             seed: 1, percent: 100, failures: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)

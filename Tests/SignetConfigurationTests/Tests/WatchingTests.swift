@@ -34,7 +34,7 @@ import Testing
         #expect(seen == (0...5).map { .string("host\($0).example") })
     }
 
-    @Test func nothingIsToldOfAChangeElsewhere() async throws {
+    @Test func reportsNoChangeOfOtherKeys() async throws {
         let seen = try await provider.watchValue(
             forKey: "orders.host", type: .string
         ) { [self] updates in

@@ -120,7 +120,7 @@ import Testing
     // MARK: Down and up again
 
     /// Refuses while no server is there.
-    @Test func usesAServerThatComesBack() async throws {
+    @Test func usesARestartedServer() async throws {
         let port = freePort()
         let store = try RedisNonceStore(.patient(.host("127.0.0.1", port: port)))
         #expect(await store.code("a") == "nonce-store-unavailable")

@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: ways)
-    func verifiesWhatBotocoreSigned(_ way: String) async throws {
+    func verifiesBotocoresSignatures(_ way: String) async throws {
         for var answer in try await Self.answers.value.filter({ $0.way == way }) {
             // awscrt adds the host that `message()` adds too.
             answer["Host"] = nil

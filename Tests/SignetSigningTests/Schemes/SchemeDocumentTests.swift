@@ -67,7 +67,7 @@ import Testing
             "{\"name\":\"\\ud800\"}", "{\"name\":\"a\nb\"}", "// a comment\n{}",
             "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
         ])
-    func refusesWhatIsNotAnObject(_ text: String) {
+    func refusesNonObjects(_ text: String) {
         #expect(code { _ = try SigningScheme(document: Array(text.utf8)) } == "malformed-scheme")
     }
 

@@ -66,7 +66,7 @@ import Testing
         return value(&random)
     }
 
-    @Test func signsWhatItVerifiesOrRefuses() throws {
+    @Test func signsVerifiablyOrRefuses() throws {
         var random = SplitMix(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
             JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)

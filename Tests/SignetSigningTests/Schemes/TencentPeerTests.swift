@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func verifiesWhatTheSDKSigned() async throws {
+    @Test func verifiesTheSDKsSignatures() async throws {
         for answer in try await Self.answers.value {
             let now = try #require(answer.other["now"].flatMap { Int64($0) })
             let settings = ["service": answer.other["service"] ?? ""]

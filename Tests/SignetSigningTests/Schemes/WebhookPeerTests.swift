@@ -188,7 +188,7 @@ import Testing
 
     /// The peer's library refuses every change.
     @Test(arguments: ways)
-    func peerVerifiesWhatWeSign(_ way: String) async throws {
+    func peerVerifiesOurSignatures(_ way: String) async throws {
         let judged = try await Self.judged(way)
         #expect(judged.verdicts.count > 120)
         for (index, verdict) in judged.verdicts.enumerated() {
@@ -210,7 +210,7 @@ import Testing
 
     /// Every change is refused.
     @Test(arguments: ways)
-    func verifiesWhatThePeerSigned(_ way: String) async throws {
+    func verifiesThePeersSignatures(_ way: String) async throws {
         for event in try await Self.judged(way).theirs {
             let verifier = try Partner.verifier(way, Self.keys(event))
             let message = try event.message()
