@@ -313,7 +313,8 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     @Test(arguments: Replay.allCases)
     func sendsNothingTwiceThatMustNotBe(_ replay: Replay) async throws {
-        // The first connection ends after reading all of its second request: libcurl retries only then.
+        // The first connection ends after it has read its second request: libcurl retries only
+        // then.
         let server = try await server(
             """
             whole(c)

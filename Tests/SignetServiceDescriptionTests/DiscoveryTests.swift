@@ -192,7 +192,7 @@ struct DiscoveryTests {
             ("GET", nil, "unknown-method"), ("GET /orders/7", nil, "unknown-method"),
             ("logo", nil, "unsupported-call"), ("drop", #"{"id":7}"#, "unsupported-call"),
         ] as [(RPCMethod, String?, String)])
-    func refusesOtherParametersOfAnOperation(_ method: RPCMethod, _ parameters: String?, _ code: String) {
+    func refusesAnOperationsOtherCalls(_ method: RPCMethod, _ parameters: String?, _ code: String) {
         let error = #expect(throws: RPCError.self) { try checked(Self.shop, method, parameters) }
         #expect(error?.code.name == code, "\(error?.message ?? "")")
     }

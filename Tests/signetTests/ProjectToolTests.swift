@@ -10,11 +10,11 @@ import Testing
         "schema": "schema.json", "defaults": "defaults.json", "dump": "dump",
     ]
 
-    private let vault: HandVault
+    private let vault: EditableVault
     private var folder: TemporaryDirectory { vault.folder }
 
     init() async throws {
-        vault = try await HandVault()
+        vault = try await EditableVault()
         try write(Self.project)
     }
 

@@ -5,10 +5,10 @@ import Testing
 
 /// `signet vault merge`, called directly and as the merge driver of git.
 @Suite struct VaultMergeToolTests {
-    let vault: HandVault
+    let vault: EditableVault
 
     init() async throws {
-        vault = try await HandVault()
+        vault = try await EditableVault()
         for name in ["base", "ours", "theirs"] { try vault.copy(to: name) }
     }
 
@@ -150,7 +150,7 @@ import Testing
         try await other(identity("com.example.other", "1.9.0"))
         try await expectRefused(exit: 1, code: "wrong-app")
         try await expectRefused(["--app-id", "x"], exit: 1, code: "wrong-app")
-        try await other(HandVault.keys + ["--system-version", "99"])
+        try await other(EditableVault.keys + ["--system-version", "99"])
         try await expectRefused(exit: 1, code: "newer-version")
 
         _ = try await vault.run(
@@ -158,12 +158,12 @@ import Testing
         try FileManager.default.removeItem(atPath: vault.folder.path("theirs"))
         let sealed = try await vault.vault(
             ["seal", "--schema", "schema.json", "--defaults", "defaults.json", "--key-id", "v2"]
-                + HandVault.keys + ["--out", "theirs"])
+                + EditableVault.keys + ["--out", "theirs"])
         #expect(sealed.exit == 0, "\(sealed.stderr)")
         try await expectRefused(exit: 1, code: "other-key")
 
         _ = try await vault.run(["keys", "new", "--type", "vault", "--id", "v1", "--out", "k2"])
-        try await other(["--keys", "k2"] + HandVault.identity)
+        try await other(["--keys", "k2"] + EditableVault.identity)
         try await expectRefused(exit: 1, code: "wrong-key")
     }
 
@@ -189,7 +189,8 @@ import Testing
     @Test func checksTheResult() async throws {
         try await change("theirs", ["orders.attempts=5"])
         try vault.folder.write(
-            HandVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#), to: "narrow.json")
+            EditableVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#),
+            to: "narrow.json")
         try await expectRefused(["--schema", "narrow.json"], exit: 2, code: "out-of-range")
         #expect(try await merge(["--schema", "schema.json"]).exit == 0)
     }

@@ -3,8 +3,8 @@ internal import Synchronization
 /// The tokens for further attempts, for each host: so that an outage does not multiply its traffic.
 ///
 /// A further attempt takes tokens; without enough of them the call ends with its failure. A success
-/// gives back one token, or what its last attempt took. Attempts after a request that never reached
-/// the server are counted separately.
+/// returns one token, or the tokens of its last attempt. Attempts after a request that never
+/// reached the server are counted separately.
 final class RetryBudget: Sendable {
     /// The failure before a further attempt.
     enum Cause {

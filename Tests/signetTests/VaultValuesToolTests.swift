@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 /// `signet vault get`, `set` and `diff`.
-@Suite struct VaultHandToolTests {
-    let vault: HandVault
+@Suite struct VaultValuesToolTests {
+    let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
     private func get(_ arguments: [String]) async throws -> ProcessOutput {
-        try await vault.vault(["get", "dump"] + arguments + HandVault.keys)
+        try await vault.vault(["get", "dump"] + arguments + EditableVault.keys)
     }
 
     private func diff(_ arguments: [String]) async throws -> ProcessOutput {
@@ -31,7 +31,7 @@ import Testing
                 + "\n")
         #expect(try await get(["partner.token", "--show-secrets"]).text == "ZZZZZZcanaryZZZZZZ\n")
         let piped = try await vault.run(
-            ["vault", "get", "-", "orders.host", "--show-secrets"] + HandVault.keys,
+            ["vault", "get", "-", "orders.host", "--show-secrets"] + EditableVault.keys,
             stdin: try vault.folder.read("dump"))
         #expect(piped.text == "orders.example.com\n")
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import SignetVault
 
 /// One run names every problem of a configuration, and nested objects are flattened.
-@Suite struct AllProblemsTests {
+@Suite struct ConfigurationProblemsTests {
     private static let keys = #"""
         {"orders.host":{"type":"string","visibility":"public","setBy":["defaults"]},
          "orders.attempts":{"type":"integer","visibility":"public","maximum":5},

@@ -7,7 +7,7 @@ import Testing
 @testable import SignetRPCStreams
 
 /// Recorded responses of real servers.
-struct PeerReplyTests {
+struct PeerResponseTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
         let peer: String
         let request: String

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A folder with keys, a schema and a sealed dump, for the commands that change a dump by hand.
-final class HandVault: Sendable {
+final class EditableVault: Sendable {
     static let schema = """
         {"keys":{
           "orders.host":{"type":"string","visibility":"public","setBy":["defaults","fetched"],

@@ -6,7 +6,7 @@ import Testing
 @testable import SignetVault
 
 /// The changes of `set` and `edit` in a dump survive everything except an explicit replacement.
-@Suite struct KeptChangesTests {
+@Suite struct ChangedKeysTests {
     private static let keys = #"""
         {"orders.host":{"type":"string","visibility":"public"},
          "orders.attempts":{"type":"integer","visibility":"public","maximum":5},

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Values of the launch that the program finds itself.
-@Suite struct DetectedTests {
+@Suite struct DetectedValuesTests {
     private static let keys = """
         {"launch.startedAt":{"type":"string","visibility":"public"},
          "launch.appVersion":{"type":"string","visibility":"public"},

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A configuration of 40 keys in YAML, through every command that reads or writes its values.
-@Suite struct FortyKeysToolTests {
+@Suite struct YAMLConfigurationToolTests {
     private static let notes = [
         "it's \"quoted\"", "two\nlines\n", "$(touch pwned) `id` ${HOME}", #"back\slash \n"#,
         "é€😀 ﷽", "-n", "  spaces  ", "#no comment", "5", "",

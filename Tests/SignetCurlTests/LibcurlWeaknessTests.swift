@@ -14,20 +14,20 @@ import Testing
 ///
 /// 1. Verify callbacks don't run on a resumed session, with TLS 1.2 or 1.3.
 /// 2. A resumed session has no verified chain.
-/// 3. The pool treats pins that differ in letter case as equal. 4. The pool ignores the policy
-///    under which a connection was made.
+/// 3. The pool treats pins that differ in letter case as equal.
+/// 4. The pool ignores the policy under which a connection was made.
 /// 5. Without peer verification, libcurl ignores a callback's refusal.
 /// 6. A forged leaf names the pinned intermediate as its issuer.
 /// 7. The chain as sent contains certificates that were not verified.
 /// 8. A partial chain hides the root.
 /// 9. The CA of one handle is used by others.
 /// 10. A redirect leads to a host with other pins.
-/// 11. An HTTPS proxy has its own handshake in addition to the origin's. 12. A host name has
-///     several spellings and one pooled connection.
+/// 11. An HTTPS proxy has its own handshake in addition to the origin's.
+/// 12. A host name has several spellings and one pooled connection.
 /// 13. A refused request must not send a byte.
 /// 14. A forged signature needs a code of its own.
 /// 15. After a refusal, HTTP/2 keeps the connection.
-@Suite struct OneEngineTests {
+@Suite struct LibcurlWeaknessTests {
     /// A call, its target, and its expected outcome.
     private struct Step: Sendable, CustomStringConvertible {
         let row: Int

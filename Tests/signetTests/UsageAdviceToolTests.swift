@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The tool's messages for people: suggestions, versions, and a note before it waits.
-@Suite struct MannersToolTests {
+@Suite struct UsageAdviceToolTests {
     @Test(
         arguments: [
             (["vualt"], #"unknown command "vualt"; did you mean "vault"?"#),
