@@ -231,7 +231,7 @@ static int before_request(
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    // Over HTTP/1.1 too, because only the first request tells two sockets with one name apart.
+    // Over HTTP/1.1 too, because only the first request distinguishes two sockets with one name.
     curl_socket_t socket = ssl ? signet_route_socket(transfer->loop, &route) : -1;
     curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);

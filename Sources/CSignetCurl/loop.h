@@ -255,7 +255,7 @@ void signet_loop_leave(signet_loop *loop);
 
 // --- Routes (route.c) ------------------------------------------------------------------------
 
-// The connection of the next request, as far as libcurl tells it to a CURLOPT_PREREQFUNCTION.
+// The part of the next request's connection that libcurl passes to a CURLOPT_PREREQFUNCTION.
 typedef struct {
     SSL *ssl;  // the origin's; NULL over cleartext
     bool is_http2;

@@ -11,7 +11,7 @@ extension NetworkSystem {
     /// started with services as values.
     public var configuration: PublicView? { box.snapshot.configuration?.public }
 
-    /// The mode that the system runs in; in a release build always `production`, whatever is set.
+    /// The mode that the system runs in; in a release build always `production`.
     public var mode: RunMode { box.snapshot.mode.mode }
 
     /// Replaces the configuration.

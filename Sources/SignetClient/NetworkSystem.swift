@@ -267,7 +267,7 @@ public final class NetworkSystem: Sendable {
     /// If the service's requests are signed, a stream is read twice: once for its digest, which the
     /// signature covers, and once to send it, in constant memory. It must be replayable then (a
     /// file is), and its last piece is sent only if the whole body is what was signed. A stream
-    /// that can be read once is never sent again, whatever the retry policy says.
+    /// that can be read once is never sent again, under any retry policy.
     ///
     /// - Parameters: As `exchange(_:method:target:fields:body:options:)` with bytes.
     /// - Returns: The response, whatever its status.

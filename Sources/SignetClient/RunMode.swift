@@ -48,7 +48,8 @@ struct ModeSettings: Sendable {
     /// Reads the mode and the switches.
     ///
     /// - Parameters:
-    ///   - configuration: Where `app.runMode`, `simulation.…` and the environments of services are.
+    ///   - configuration: The configuration with `app.runMode`, `simulation.…` and the environments
+    ///     of services.
     ///   - isSwitchable: Whether this build can switch modes. Tests pass the opposite value.
     /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, if the
     ///   build can switch modes. A release build doesn't check these keys.

@@ -25,7 +25,7 @@ final class SystemSnapshot: Sendable {
     /// Prepares everything that a configuration says, so that a mistake shows now.
     ///
     /// - Parameters:
-    ///   - configuration: Where the keys are.
+    ///   - configuration: The configuration with the keys.
     ///   - keys: The keys that services sign with.
     ///   - options: Trust and limits.
     ///   - wanted: The one service that is prepared; nil is all.

@@ -86,7 +86,7 @@ public final class CurlEngine: HTTPEngine {
         try self.init(configuration, hasRoute: TransferDriver.hasRoute)
     }
 
-    /// Starts the engine with a function that tells whether the machine has a route to other
+    /// Starts the engine with a function that returns whether the machine has a route to other
     /// networks.
     init(
         _ configuration: Configuration, hasRoute: @escaping @Sendable () -> Bool

@@ -7,8 +7,8 @@ internal import Synchronization
 ///
 /// Give it to a system at its start, and add and remove stubs at any time. A call that no stub
 /// matches is sent as if the point were not there. Stubs respond only while `app.runMode` of the
-/// configuration is `staging` or `development`: never in a release build, whatever is set, and
-/// never in a system that was started with services as values. For those, use a `StubEngine`.
+/// configuration is `staging` or `development`: never in a release build, and never in a system
+/// that was started with services as values. For those, use a `StubEngine`.
 ///
 /// ```swift
 /// import SignetClient

@@ -21,7 +21,7 @@ package enum TrailerFields {
         // Authentication and cookies.
         "authorization", "cookie", "proxy-authenticate", "proxy-authorization", "set-cookie",
         "www-authenticate",
-        // What changes how the message is handled.
+        // Fields that change how the message is handled.
         "age", "cache-control", "date", "expect", "expires", "location", "pragma", "range",
         "retry-after", "vary", "warning",
     ]

@@ -37,7 +37,7 @@ struct ToolError: CodedError {
     var message: String
     /// Further members of the `error` object with `--json`.
     var details: JSONObject = [:]
-    /// Members beside `error` with `--json`.
+    /// Members next to `error` with `--json`.
     var beside = MemberText()
 
     /// Creates a failure; its status is that of the code's class.

@@ -158,7 +158,7 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 
 // Returns a transfer, new or reused, or NULL if memory ran out.
 signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
-// Ends a transfer, whatever it is doing, and keeps or frees its handle.
+// Ends a transfer in any state, and keeps or frees its handle.
 void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
@@ -268,7 +268,8 @@ typedef enum {
     SIGNET_CODED_NO_MEMORY,
 } signet_coded;
 
-// Creates a coder. What an encoder makes depends on the bytes only. Returns NULL if memory ran out.
+// Creates a coder. The output of an encoder depends only on the bytes. Returns NULL if memory ran
+// out.
 signet_coder *signet_coder_new(bool decodes, bool is_gzip) SIGNET_MUST_CHECK;
 void signet_coder_free(signet_coder *coder);
 // Prepares a decoder for another stream after the end of one.

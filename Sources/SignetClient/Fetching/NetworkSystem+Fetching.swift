@@ -73,8 +73,8 @@ extension NetworkSystem {
 
     /// Asks for the fetched values again and changes the configuration to them.
     ///
-    /// The service is the one that was asked at the start, whatever has been fetched since. On
-    /// failure nothing changes.
+    /// The service is the one that was asked at the start, even if other values have been fetched
+    /// since. On failure nothing changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
     /// - Returns: The report of the fetch, as ``lastFetch``.

@@ -9,7 +9,7 @@ internal import SignetTransport
 /// them in a compressed one: such a call ends with `invalid-options` before anything is sent. Turn
 /// it on only for servers that are known to accept it; others respond with 415. Don't compress
 /// bodies that contain both a secret and text that an attacker can choose: the size of the request
-/// then tells something about the secret.
+/// then reveals something about the secret.
 ///
 /// ```swift
 /// var options = CallOptions()

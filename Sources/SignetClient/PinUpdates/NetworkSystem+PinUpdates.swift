@@ -191,8 +191,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so:
-    /// its signer may intend that, and a lost key must be removed whatever depends on it.
+    /// Returns the hosts that a new policy makes unreachable. The system uses the policy anyway:
+    /// its signer may intend that, and a lost key must be removed even if a host depends on it.
     private func findings(
         _ new: VerifiedPinPolicy, updates: PinUpdates, chain: [SeenCertificate]
     ) -> [PinUpdateReport.Finding] {

@@ -42,9 +42,9 @@ internal import Synchronization
 // Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every
 // stage gets. The request is an OutgoingCall through the interceptors, a FrozenRequest while it is
 // signed, and an EngineRequest when it leaves; Sending.swift alone makes one, and decides whether
-// an engine may speak to a host. What an interceptor changed is checked by unmoved(_:from:for:) in
-// this file, before the next stage. The response is an EngineResponse until one of the readers has
-// read it, then a RawResponse.
+// an engine may speak to a host. The function unmoved(_:from:for:) in this file checks the changes
+// of interceptors before the next stage. The response is an EngineResponse until one of the readers
+// has read it, then a RawResponse.
 
 extension NetworkSystem {
     /// Stages 4 and 5 of a built request: checks the URL rules, and runs the interceptors around

@@ -51,7 +51,7 @@ final class RunningCalls: Sendable {
     ///   - ended: Called once with the call's error, before the call counts as ended.
     ///   - work: The stages of the pipeline after the admission.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
-    ///   was ended, whatever the work threw.
+    ///   was ended, instead of the work's error.
     func run<Output: Sendable>(
         _ call: RunningCall, deadline: Duration? = nil,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
@@ -164,7 +164,7 @@ final class RunningCall: Sendable {
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
 
-    /// The time that the work of an ended call has to return by itself.
+    /// The time within which the work of an ended call should return.
     private static let patience: Duration = .milliseconds(100)
 
     init(

@@ -4,7 +4,7 @@ internal import SignetBase
 /// Which calls are worth another attempt, and the pauses before it.
 ///
 /// A call that can't have reached the server (`name`, `offline`, `connect`, `proxy`) is sent again,
-/// whatever its method. After a status of the list, or a response that was cut off, only an
+/// with any method. After a status of the list, or a response that was cut off, only an
 /// idempotent call is (`CallOptions.isIdempotent`; by default GET, HEAD, OPTIONS, PUT and DELETE).
 /// A body that can be read only once is never sent again. Each host has a budget: in an outage,
 /// calls end with their first failure after 35 further attempts. The article <doc:Retries> has the

@@ -37,7 +37,7 @@ public struct ServiceConfiguration: Sendable {
     /// The signature of requests; nil for none.
     public var signing: Signing?
     /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given
-    /// beside them must enforce them.
+    /// in addition must enforce them.
     public var pins: [Pin]
     /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM
     /// file, and string `services.NAME.caMode`, `replace` or `add`; of its content delivery
@@ -112,7 +112,7 @@ extension ServiceConfiguration {
     /// `services.NAME.cdnURL` there is also its `Service.cdn`.
     ///
     /// - Parameters:
-    ///   - configuration: Where the keys are.
+    ///   - configuration: The configuration with the keys.
     ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production`
     ///     has no other hosts.
     ///   - only: The one service that is wanted; nil is all.

@@ -4,8 +4,8 @@ import SignetCrypto
 /// A sealed dump in a file. All changes to the file go through this type.
 ///
 /// A change waits up to 10 s until no other process is changing the file (`file-busy`). It reads
-/// and opens the current dump, seals a new one with the next sequence, writes it beside the old one
-/// with mode 0600, flushes it, renames it over the old one, flushes the folder, and then reads the
+/// and opens the current dump, seals a new one with the next sequence, writes it to a new file with
+/// mode 0600, flushes it, renames it over the old one, flushes the folder, and then reads the
 /// file back and opens it. A crash at any moment leaves either the old dump or the new one; an
 /// error leaves no temporary file.
 ///

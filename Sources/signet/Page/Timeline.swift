@@ -155,7 +155,7 @@ struct Timeline {
             """
     }
 
-    /// A label that fits beside the bars; the whole is in its title and in the table.
+    /// A label that fits next to the bars; the whole is in its title and in the table.
     private static func cut(_ text: String) -> String {
         text.count <= 36 ? text : text.prefix(35) + "…"
     }

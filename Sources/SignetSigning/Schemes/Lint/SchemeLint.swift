@@ -234,7 +234,7 @@ private struct SchemeLint {
         // These have a fixed form, or the sender of a message doesn't choose them.
         case .literal, .time, .lifetime, .setting, .signature, .secret: return true
         case .value(let index): return isDelimited(scheme.values[index], by: literal)
-        // Each line ends with a line feed, and the names that follow tell how many lines there are.
+        // Each line ends with a line feed, and the names that follow give the number of lines.
         case .headerLines: return true
         case .body: return false
         case .nonce:

@@ -20,7 +20,7 @@ struct PinsCommand: ParsableCommand {
         ])
 }
 
-/// An http or https URL, as far as a handshake needs it.
+/// The parts of an http or https URL that a handshake needs.
 struct PinsTarget {
     let authority: Authority
     let isSecure: Bool

@@ -6,7 +6,7 @@ internal import SignetPinFormats
 import SignetPinning
 internal import SignetSystem
 
-/// `signet pins convert`: pins from one program's format to another's.
+/// `signet pins convert`: converts pins between the formats of programs.
 struct PinsConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Convert pins between programs' formats.",

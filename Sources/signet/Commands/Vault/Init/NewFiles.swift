@@ -41,7 +41,7 @@ struct NewFiles {
 
     /// Makes the files: all of them or, if `write` throws or the process is killed, none.
     ///
-    /// - Parameter write: Receives the function that tells at which path a file is to be written.
+    /// - Parameter write: Receives a function that returns the path at which to write a file.
     func make(_ write: (_ path: (String) -> String) throws -> Void) throws {
         let staged = try StagedFiles.begin(in: folder, names: names)
         let path = staged.path
