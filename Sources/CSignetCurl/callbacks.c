@@ -145,8 +145,8 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     (void)easy;
     signet_transfer *transfer = data;
     // With an HTTPS proxy, the first handshake of a connection is the proxy's, whose keys aren't
-    // pinned. So the check during the handshake is omitted; before_request checks the origin's chain
-    // as always.
+    // pinned. So the check during the handshake is omitted; before_request checks the origin's
+    // chain as always.
     transfer->proxy.handshakes += 1;
     bool is_proxys = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
     if (!is_proxys) {
@@ -197,8 +197,8 @@ static int check_chain(signet_transfer *transfer, SSL *ssl) {
     return transfer->is_probe ? abort_request(transfer, SIGNET_PROBED) : CURL_PREREQFUNC_OK;
 }
 
-// Decides whether a request may be sent. libcurl asks before each request, whether its connection is
-// new or pooled and its TLS session new or resumed.
+// Decides whether a request may be sent. libcurl asks before each request, whether its connection
+// is new or pooled and its TLS session new or resumed.
 static int before_request(
     void *data, char *remote, char *local, int remote_port, int local_port) {
     (void)remote_port;
@@ -231,7 +231,7 @@ static int before_request(
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    // Over HTTP/1.1 too, because only the first request tells two sockets with one name apart.
+    // Over HTTP/1.1 too, because only the first request distinguishes two sockets with one name.
     curl_socket_t socket = ssl ? signet_route_socket(transfer->loop, &route) : -1;
     curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);
@@ -241,8 +241,8 @@ static int before_request(
     return CURL_PREREQFUNC_OK;
 }
 
-// The number of descriptors that are left for other uses. libdispatch opens timers at any time, and a
-// file for each thread once a second, and ends the process if it can't (Swift 6.3).
+// The number of descriptors that are left for other uses. libdispatch opens timers at any time, and
+// a file for each thread once a second, and ends the process if it can't (Swift 6.3).
 enum { RESERVED_DESCRIPTORS = 16 };
 
 // Whether enough descriptors are left. The kernel assigns the lowest free number.
@@ -320,7 +320,8 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
         && SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)
-        // Verify an HTTPS proxy's certificate too, and send the request's fields to the origin only.
+        // Verify an HTTPS proxy's certificate too, and send the request's fields to the origin
+        // only.
         && SET(CURLOPT_PROXY_SSL_VERIFYPEER, 1L) && SET(CURLOPT_PROXY_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_PROXY_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)
         && SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2)

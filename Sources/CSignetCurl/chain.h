@@ -60,8 +60,8 @@ bool signet_chain_start(void);
 signet_handshake *signet_handshake_of(SSL *ssl);
 // Makes a context store its verified chain in a handshake, with a reference of its own.
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context);
-// Returns the chain that was verified when this connection, or the session that it resumes, was created.
-// Returns NULL if no chain was verified, even if the server sent one.
+// Returns the chain that was verified when this connection, or the session that it resumes, was
+// created. Returns NULL if no chain was verified, even if the server sent one.
 signet_chain *signet_chain_of(SSL *ssl);
 
 #endif

@@ -38,7 +38,8 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
             signet_traffic_pace(transfer->outer, &transfer->loop->steps);
         }
     } else {
-        // Without TLS a connection carries one call at a time, so only that call's bytes are counted.
+        // Without TLS a connection carries one call at a time, so only that call's bytes are
+        // counted.
         transfer->cleartext = (signet_traffic){0};
         transfer->traffic = &transfer->cleartext;
         curl_socket_t socket = signet_route_socket(transfer->loop, route);
@@ -63,8 +64,8 @@ void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket) {
     transfer->cleartext.received = received - transfer->received_before;
     if (transfer->cleartext.is_flooded || !signet_traffic_is_flood(&transfer->cleartext)) return;
     transfer->cleartext.is_flooded = true;
-    // Closing the socket then resets the connection. After a FIN, a blocked server would continue to
-    // wait.
+    // Closing the socket then resets the connection. After a FIN, a blocked server would continue
+    // to wait.
     struct linger none = {.l_onoff = 1, .l_linger = 0};
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     shutdown(socket, SHUT_RDWR);

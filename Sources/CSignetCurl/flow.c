@@ -24,8 +24,8 @@
 // A connection with this many transfers whose callers don't read gets no new calls, because two
 // windows are nearly UNREAD_LIMIT.
 #define SLOW_FEW 2
-// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others need the
-// connection.
+// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others
+// need the connection.
 #define UNREAD_PATIENCE 1000
 // The interval in which stopped connections and complete responses are checked, in milliseconds.
 #define FLOW_PAUSE 100
@@ -196,7 +196,8 @@ static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
     return false;
 }
 
-// Ends transfers whose callers read nothing, the largest first, until the connection can be read again.
+// Ends transfers whose callers read nothing, the largest first, until the connection can be read
+// again.
 static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t now) {
     signet_flow *flow = flow_of(loop, socket);
     if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
@@ -252,7 +253,8 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket) {
 
 // --- Responses before the request's end ------------------------------------------------------
 
-// Whether the server has closed its side, so that a response without a length may have been cut off.
+// Whether the server has closed its side, so that a response without a length may have been cut
+// off.
 static bool has_ended(const signet_transfer *transfer, curl_socket_t socket) {
     if (transfer->traffic && transfer->traffic->was_closed) return true;
     char byte;

@@ -47,9 +47,9 @@ struct signet_loop {
 
     // The events (EPOLLIN, EPOLLOUT) of each descriptor that are registered with epoll, and those
     // that libcurl wants. libcurl removes a connection's socket after each response and adds it for
-    // the next request, so a removed socket stays registered until it has an event. Descriptors that
-    // libcurl closes itself, such as its resolver's, are unregistered at once, because their closing
-    // isn't noticed.
+    // the next request, so a removed socket stays registered until it has an event. Descriptors
+    // that libcurl closes itself, such as its resolver's, are unregistered at once, because their
+    // closing isn't noticed.
     struct {
         uint8_t registered, wanted;
         bool is_connection;
@@ -67,8 +67,8 @@ struct signet_loop {
     uint64_t steps;  // calls of signet_loop_step
 
     // Calls that start together over one connection are sent in few packets instead of one each:
-    // TCP_CORK delays the connection's packets until libcurl has started all calls. One connection at
-    // a time.
+    // TCP_CORK delays the connection's packets until libcurl has started all calls. One connection
+    // at a time.
     unsigned starting;  // calls that were added to libcurl since the last step
     bool may_cork;
     curl_socket_t corked;  // or -1
@@ -154,8 +154,8 @@ struct signet_transfer {
     signet_wanted *wanted;
     signet_handshake *handshake;
     signet_chain *chain;
-    // The connection of the request, identified by its TLS handshake. `traffic` is that connection's, or
-    // `cleartext`, or NULL before a request.
+    // The connection of the request, identified by its TLS handshake. `traffic` is that
+    // connection's, or `cleartext`, or NULL before a request.
     signet_handshake *connection;
     signet_traffic *traffic, cleartext;
     signet_traffic *outer;  // over HTTP/2: of the TLS next to the socket, an HTTPS proxy's or the connection's
@@ -169,12 +169,14 @@ struct signet_transfer {
 #define SET(option, value) (curl_easy_setopt(easy, option, value) == CURLE_OK)
 
 #define BODY_ROOM ((size_t)64 << 10)
-// libcurl allocates this buffer for each request that it encrypts, even for its header alone. With its
-// default of 64 KiB, the C library returns memory to the system and requests it again in every call.
+// libcurl allocates this buffer for each request that it encrypts, even for its header alone. With
+// its default of 64 KiB, the C library returns memory to the system and requests it again in every
+// call.
 #define HEAD_BUFFER 16384L
 #define UPLOAD_BUFFER 65536L
-// A decompressed header of 64 KiB (`maximumHeaderSize`), and 56 KiB of records that other calls read for this
-// one; see signet_traffic_pace. From 128 KiB on, the C library would map it again for each call.
+// A decompressed header of 64 KiB (`maximumHeaderSize`), and 56 KiB of records that other calls
+// read for this one; see signet_traffic_pace. From 128 KiB on, the C library would map it again for
+// each call.
 #define RESPONSE_BUFFER 122880L
 
 // --- The system (system.c) -------------------------------------------------------------------
@@ -215,7 +217,8 @@ void signet_transfer_make_unready(signet_transfer *transfer);
 // --- CA files (trust.c) ----------------------------------------------------------------------
 
 #define SIGNET_TRUST_PATH 64
-// Writes the path by which this process can open a descriptor's file again into `path`, and returns it.
+// Writes the path by which this process can open a descriptor's file again into `path`, and returns
+// it.
 const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]);
 
 // --- A response's framing (framing.c) --------------------------------------------------------
@@ -240,7 +243,8 @@ void signet_loop_cork(signet_loop *loop, curl_socket_t socket);
 void signet_loop_uncork(signet_loop *loop);
 // Whether the process has no descriptor left, so that names can't be resolved and files not read.
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
-// Sets the close-on-exec flag of the two sockets that curl_multi_init creates without it (wakeup.c).
+// Sets the close-on-exec flag of the two sockets that curl_multi_init creates without it
+// (wakeup.c).
 void signet_close_wakeups_on_exec(CURLM *multi);
 
 // --- The watching thread (watch.c) -----------------------------------------------------------
@@ -251,7 +255,7 @@ void signet_loop_leave(signet_loop *loop);
 
 // --- Routes (route.c) ------------------------------------------------------------------------
 
-// The connection of the next request, as far as libcurl tells it to a CURLOPT_PREREQFUNCTION.
+// The part of the next request's connection that libcurl passes to a CURLOPT_PREREQFUNCTION.
 typedef struct {
     SSL *ssl;  // the origin's; NULL over cleartext
     bool is_http2;
@@ -276,12 +280,12 @@ bool signet_route_is_usable(signet_loop *loop, const signet_route *route);
 // A request is about to be sent. The transfer leaves the connection that it had joined before.
 void signet_connection_join(signet_transfer *transfer, const signet_route *route);
 void signet_connection_leave(signet_transfer *transfer);
-// Compares what a cleartext connection has received with what libcurl delivered, and shuts it down if
-// it is flooded.
+// Compares what a cleartext connection has received with what libcurl delivered, and shuts it down
+// if it is flooded.
 void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket);
 bool signet_transfer_is_flooded(const signet_transfer *transfer);
-// Whether the response's body ended with a TLS connection without a close_notify, so that an attacker
-// may have cut it off.
+// Whether the response's body ended with a TLS connection without a close_notify, so that an
+// attacker may have cut it off.
 bool signet_transfer_is_cut(const signet_transfer *transfer);
 
 // --- The flow of bytes (flow.c) --------------------------------------------------------------

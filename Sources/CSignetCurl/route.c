@@ -1,8 +1,8 @@
-// Finds the socket of a request that is about to be sent, which libcurl doesn't tell, and checks that
-// a pooled connection can carry it.
+// Finds the socket of a request that is about to be sent, which libcurl doesn't report, and checks
+// that a pooled connection can carry it.
 //
-// libcurl 7.88.1 regards a pooled connection as alive unless a FIN or an RST has arrived. It misses a
-// close_notify, and over HTTP/1.1 it reads unsolicited bytes as the next response.
+// libcurl 7.88.1 regards a pooled connection as alive unless a FIN or an RST has arrived. It misses
+// a close_notify, and over HTTP/1.1 it reads unsolicited bytes as the next response.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,7 +18,8 @@ bool signet_route_start(void) {
 }
 
 // Returns a socket's name, never 0: a hash of the two addresses and the local port, which libcurl
-// tells a CURLOPT_PREREQFUNCTION. CURLINFO_ACTIVESOCKET is unset for pooled and shared connections.
+// passes to a CURLOPT_PREREQFUNCTION. CURLINFO_ACTIVESOCKET is unset for pooled and shared
+// connections.
 static uint64_t name_of(const char *remote, const char *local, int local_port) {
     uint64_t name = signet_hash_add(signet_hash_text(HASH_START, remote), '/');
     name = signet_hash_add(signet_hash_text(name, local), '/');

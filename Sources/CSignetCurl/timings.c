@@ -22,10 +22,11 @@ int64_t signet_transfer_content_length(const signet_transfer *transfer) {
     return length;
 }
 
-// Returns how many bytes of a body libcurl sends together with the request's header and counts twice.
+// Returns how many bytes of a body libcurl sends together with the request's header and counts
+// twice.
 static int64_t sent_with_head(const signet_transfer *transfer, int64_t first, int64_t body) {
     if (transfer->upload.is_streamed || transfer->sent_body.count >= HEAD_BODY_LIMIT) return 0;
-    // libcurl gives TLS at most 16 KiB at once; then only what the header leaves of them.
+    // libcurl gives TLS at most 16 KiB at once: the header, and as much of the body as still fits.
     bool has_tls = transfer->is_secure || transfer->proxy.is_tls;
     if (!has_tls || first < CURL_MAX_WRITE_SIZE) return body;
     int64_t left = first - (int64_t)transfer->sent_body.head_count;

@@ -11,15 +11,16 @@
 
 // Received bytes for each delivered byte. Chunks of one byte need six, DATA frames of one byte ten.
 #define SHARE 16u
-// Sent bytes for each received byte beyond those. A server acknowledges an upload with small frames, and
-// libcurl answers a PING with as many bytes.
+// Sent bytes for each received byte beyond those. A server acknowledges an upload with small
+// frames, and libcurl answers a PING with as many bytes.
 #define UPLOAD_SHARE 8u
 #define ALLOWANCE ((uint64_t)1 << 20)
 // For long streams: keep-alive frames, and records that a server pads.
 #define BYTES_PER_SECOND ((uint64_t)64 << 10)
 // libcurl's window of an HTTP/2 stream.
 #define STREAM_WINDOW ((uint64_t)32 << 20)
-// A paced connection with this many undelivered bytes reads no other record if it has read as many in this step.
+// A paced connection with this many undelivered bytes reads no other record if it has read as many
+// in this step.
 #define PACE_BYTES ((uint64_t)4 << 10)
 // For this many delivered bytes of bodies, one byte of frames and records counts as delivered too.
 #define FRAME_SHARE 128u
@@ -33,16 +34,16 @@ bool signet_traffic_is_flood(const signet_traffic *traffic) {
     return traffic->received - usual > BYTES_PER_SECOND * (uint64_t)milliseconds / 1000;
 }
 
-// Returns how many bytes a record has beyond its plain text: exactly with TLS 1.3 and AEAD, otherwise
-// at most.
+// Returns how many bytes a record has beyond its plain text: exactly with TLS 1.3 and AEAD,
+// otherwise at most.
 static size_t overhead(const SSL *ssl) {
     if (SSL_version(ssl) == TLS1_3_VERSION) return 17;
     const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
     return cipher && SSL_CIPHER_is_aead(cipher) ? 24 : 80;
 }
 
-// Makes the reads of a flooded connection fail, and the others of a paced one wait. libcurl's own BIO
-// function has run before and stored its result, which libcurl checks too.
+// Makes the reads of a flooded connection fail, and the others of a paced one wait. libcurl's own
+// BIO function has run before and stored its result, which libcurl checks too.
 static long on_read(
     BIO *bio, int operation, const char *bytes, size_t count, int number, long other, int result,
     size_t *processed) {

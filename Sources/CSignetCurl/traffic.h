@@ -1,5 +1,5 @@
-// The bytes that a connection receives, compared with those that libcurl delivers, and the end of its
-// TLS.
+// The bytes that a connection receives, compared with those that libcurl delivers, and the end of
+// its TLS.
 #ifndef SIGNET_TRAFFIC_H
 #define SIGNET_TRAFFIC_H
 
@@ -34,21 +34,22 @@ typedef struct {
 // Counts the bytes that a TLS connection receives and sends, and notes its close_notify. `traffic`
 // must live as long as the context. The next read of a flooded connection fails.
 void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic);
-// Lets libcurl read little ahead of the delivery of bodies: at least one record in each of the loop's steps,
-// which `steps` counts, and more only while nearly all bytes before it were delivered.
+// Lets libcurl read little ahead of the delivery of bodies: at least one record in each of the
+// loop's steps, which `steps` counts, and more only while nearly all bytes before it were
+// delivered.
 //
-// Whichever call over HTTP/2 runs first reads the bytes of the others. If libcurl 7.88.1 gets more for a call
-// than fits in that call's buffer (CURLOPT_BUFFERSIZE), it stops nghttp2. If those bytes end a record, libcurl
-// doesn't continue nghttp2 before the server sends something else, so that a response without a length never
-// ends. The others run in the same step or the next one, so with pacing their buffers suffice. libcurl 8.1 has
-// other buffers.
+// Whichever call over HTTP/2 runs first reads the bytes of the others. If libcurl 7.88.1 gets more
+// for a call than fits in that call's buffer (CURLOPT_BUFFERSIZE), it stops nghttp2. If those bytes
+// end a record, libcurl doesn't continue nghttp2 before the server sends something else, so that a
+// response without a length never ends. The others run in the same step or the next one, so with
+// pacing their buffers suffice. libcurl 8.1 has other buffers.
 void signet_traffic_pace(signet_traffic *traffic, const uint64_t *steps);
 // Bytes of a body were delivered that arrived over a paced connection.
 void signet_traffic_note_body(signet_traffic *traffic, size_t count);
 // Whether far more bytes were received than delivered.
 bool signet_traffic_is_flood(const signet_traffic *traffic);
-// Sets how many bytes of a cleartext connection libcurl has read. Returns false if the system doesn't
-// tell.
+// Sets how many bytes of a cleartext connection libcurl has read. Returns false if the system
+// doesn't tell.
 bool signet_traffic_of_socket(int socket, uint64_t *received);
 
 #endif

@@ -42,10 +42,12 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     CURL *easy = transfer->easy;
     if (transfer->is_started) {
-        // Removing an unfinished transfer closes its connection, which reads from the socket once more.
+        // Removing an unfinished transfer closes its connection, which reads from the socket once
+        // more.
         if (!transfer->is_done) signet_loop_enter(loop, -1);
-        // If a paused transfer ends while others use its connection, libcurl 7.88.1 never frees what
-        // it has stored of the body. So the transfer is continued first, and the body discarded.
+        // If a paused transfer ends while others use its connection, libcurl 7.88.1 never frees
+        // what it has stored of the body. So the transfer is continued first, and the body
+        // discarded.
         transfer->is_dropped = true;
         if (!transfer->is_done && transfer->is_paused) curl_easy_pause(easy, CURLPAUSE_CONT);
         curl_multi_remove_handle(loop->multi, easy);
@@ -64,8 +66,8 @@ void signet_transfer_release(signet_transfer *transfer) {
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
     // clears the count. So a handle that may have retried isn't used again.
-    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the next
-    // upload without room for their sizes.
+    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the
+    // next upload without room for their sizes.
     bool is_worn = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));

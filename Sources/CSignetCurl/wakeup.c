@@ -1,7 +1,7 @@
-// The two sockets by which curl_multi_wakeup wakes curl_multi_poll. Signet uses neither function, but
-// libcurl 7.88.1 creates the sockets without the close-on-exec flag, so that every child process
-// would inherit them. libcurl doesn't tell their numbers, so they are found by sending bytes through
-// them.
+// The two sockets by which curl_multi_wakeup wakes curl_multi_poll. Signet uses neither function,
+// but libcurl 7.88.1 creates the sockets without the close-on-exec flag, so that every child
+// process would inherit them. libcurl doesn't report their numbers, so they are found by sending
+// bytes through them.
 //
 // A child that another thread starts between curl_multi_init and the end of this function still
 // inherits them.

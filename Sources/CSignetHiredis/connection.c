@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// hiredis calls these functions to store a response in the connection. csignet_redis_read refuses other
-// types, such as lists, before hiredis parses them.
+// hiredis calls these functions to store a response in the connection. csignet_redis_read refuses
+// other types, such as lists, before hiredis parses them.
 
 static void *store(const redisReadTask *task, int kind, const char *text, size_t count) {
     csignet_redis *connection = task->privdata;
@@ -122,8 +122,8 @@ int csignet_redis_send(csignet_redis *connection, int64_t deadline) {
     return status;
 }
 
-// Returns 1 if one of the functions above stores a response that begins with this byte. For other types
-// hiredis 1 would report a response and leave the previous one in the connection.
+// Returns 1 if one of the functions above stores a response that begins with this byte. For other
+// types hiredis 1 would report a response and leave the previous one in the connection.
 static int is_stored(char type) {
     return type == '+' || type == '-' || type == ':' || type == '$' || type == '_';
 }

@@ -20,7 +20,8 @@ void csignet_redis_set_reason(char *reason, size_t room, const char *words) {
     if (room > 0) snprintf(reason, room, "%s", words == NULL ? "unknown reason" : words);
 }
 
-// Waits until the socket is ready. After the deadline it always times out, even if the socket is ready.
+// Waits until the socket is ready. After the deadline it always times out, even if the socket is
+// ready.
 static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
     for (;;) {
         int64_t left = deadline - csignet_redis_now();
@@ -89,7 +90,8 @@ static int feed_tls(csignet_redis *connection, int64_t deadline) {
         : CSIGNET_REDIS_NO_MEMORY;
 }
 
-// Sends or receives what OpenSSL needs after a call that returned `result`; fails if it needs neither.
+// Sends or receives what OpenSSL needs after a call that returned `result`; fails if it needs
+// neither.
 static int continue_tls(csignet_redis *connection, int result, int64_t deadline) {
     int need = SSL_get_error(connection->ssl, result);
     int status = flush_tls(connection, deadline);
@@ -115,8 +117,9 @@ static int no_passphrase(char *bytes, int room, int writes, void *context) {
     return -1;
 }
 
-// Loads the authorities from where OpenSSL was built to look for them. SSL_CTX_set_default_verify_paths
-// would prefer the places that SSL_CERT_FILE and SSL_CERT_DIR name.
+// Loads the authorities from where OpenSSL was built to look for them.
+// SSL_CTX_set_default_verify_paths would prefer the places that SSL_CERT_FILE and SSL_CERT_DIR
+// name.
 static int trust_system(SSL_CTX *trust) {
     const char *file = X509_get_default_cert_file();
     // Not every distribution has both.

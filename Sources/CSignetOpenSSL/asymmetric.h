@@ -2,8 +2,8 @@
 #define SIGNET_OPENSSL_ASYMMETRIC_H
 
 // Keys from their numbers, and signatures. Functions that create a key return NULL on failure; the
-// caller frees the key with EVP_PKEY_free. ECDSA signatures are not DER but r followed by s, each as
-// long as the curve's field (RFC 9421, section 3.3.4).
+// caller frees the key with EVP_PKEY_free. ECDSA signatures are not DER but r followed by s, each
+// as long as the curve's field (RFC 9421, section 3.3.4).
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -48,8 +48,8 @@ static inline EVP_PKEY *copenssl_key_from_parameters(
     return key;
 }
 
-// Returns whether the public half is a point on the curve and in its group and, for a pair, whether the
-// halves match.
+// Returns whether the public half is a point on the curve and in its group and, for a pair, whether
+// the halves match.
 static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_pair) {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
     int sound = context != NULL && EVP_PKEY_public_check(context) == 1
@@ -58,8 +58,8 @@ static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_
     return sound;
 }
 
-// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL for
-// a public key.
+// ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL
+// for a public key.
 static inline EVP_PKEY *copenssl_ec_key(
     const char *curve, const void *x, const void *y, const void *secret, int count) {
     unsigned char point[1 + 2 * 66];
@@ -173,8 +173,8 @@ static inline SIGNET_MUST_CHECK int copenssl_verify(
     return status;
 }
 
-// RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p, q,
-// dp, dq, qi. A missing number has the count 0.
+// RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p,
+// q, dp, dq, qi. A missing number has the count 0.
 static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32_t counts[8]) {
     static const char *const names[8] = {
         OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
@@ -199,8 +199,8 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     OSSL_PARAM_BLD_free(builder);
     for (int index = 0; index < 8; index++) BN_clear_free(numbers[index]);
     if (key == NULL || counts[2] == 0) return key;
-    // Checks the pair with a signature. OpenSSL's own check tests the primes, which takes a tenth of a
-    // second, a hundred times as long.
+    // Checks the pair with a signature. OpenSSL's own check tests the primes, which takes a tenth
+    // of a second, a hundred times as long.
     unsigned char signature[2048];
     size_t count = (size_t)EVP_PKEY_get_size(key);
     if (count > sizeof signature

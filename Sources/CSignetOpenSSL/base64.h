@@ -1,9 +1,10 @@
 #ifndef SIGNET_BASE64_H
 #define SIGNET_BASE64_H
 
-// Base64 with AVX2, 32 characters at a time. Swift code processes the ends, and everything on machines
-// without AVX2. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using AVX2 Instructions"
-// (2018). The time doesn't depend on the bytes, except that decoding stops at an invalid character.
+// Base64 with AVX2, 32 characters at a time. Swift code processes the ends, and everything on
+// machines without AVX2. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using AVX2
+// Instructions" (2018). The time doesn't depend on the bytes, except that decoding stops at an
+// invalid character.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -67,7 +68,8 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
                               | (half <= 9 ? 2 : 0) | (half >= 1 ? 4 : 0)
                               | (half <= 10 || slash == (0x50 | half) ? 8 : 0)
                               | (half <= 10 ? 16 : 0));
-    // In the standard form, the character for 63 follows that for 62; in the URL form, it follows Z.
+    // In the standard form, the character for 63 follows that for 62; in the URL form, it follows
+    // Z.
     const uint8_t bound = slash < 'A' ? plus : 'Z';
     distances[2] = (uint8_t)(62 - plus);
     distances[(slash >> 4) + 1] = (uint8_t)(63 - slash);
@@ -84,7 +86,8 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     return letters;
 }
 
-// Writes the 24 bytes of 32 characters, and 4 more. Clears the byte of `ours` for an invalid character.
+// Writes the 24 bytes of 32 characters, and 4 more. Clears the byte of `ours` for an invalid
+// character.
 SIGNET_AVX2 static inline void csignet_base64_step_avx2(
     const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *ours) {
     const __m256i order = _mm256_setr_epi8(
@@ -150,8 +153,8 @@ static inline size_t csignet_base64_encode(
     return 0;
 }
 
-// Decodes a multiple of 32 characters, up to the first group with an invalid one. Returns how many were
-// read. `target` must have room for the bytes of all `count` characters.
+// Decodes a multiple of 32 characters, up to the first group with an invalid one. Returns how many
+// were read. `target` must have room for the bytes of all `count` characters.
 static inline size_t csignet_base64_decode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
 #if defined(__x86_64__)

@@ -1,9 +1,9 @@
 #ifndef SIGNET_OPENSSL_SHIM_H
 #define SIGNET_OPENSSL_SHIM_H
 
-// OpenSSL calls that Swift cannot make itself: macros, OSSL_PARAM arrays whose strings must be valid
-// until they are read, and statuses that Swift would ignore without warn_unused_result. Every function
-// returns 1 for success unless its comment says otherwise.
+// OpenSSL calls that Swift cannot make itself: macros, OSSL_PARAM arrays whose strings must be
+// valid until they are read, and statuses that Swift would ignore without warn_unused_result. Every
+// function returns 1 for success unless its comment says otherwise.
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -28,8 +28,8 @@
 
 // MAC
 
-// Sets a context's key and digest; a `digest` of NULL keeps the context's own. NULL with a length of 0 is
-// the empty key.
+// Sets a context's key and digest; a `digest` of NULL keeps the context's own. NULL with a length
+// of 0 is the empty key.
 static inline SIGNET_MUST_CHECK int copenssl_mac_start(
     EVP_MAC_CTX *context, const void *key, size_t count, const char *digest) {
     static const unsigned char nothing[1] = {0};
@@ -323,8 +323,8 @@ static inline EVP_PKEY *copenssl_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
 
-// Writes an integer of a key, big-endian and left-padded to `width` bytes (0: without leading zeros).
-// Returns the number of bytes written, 0 on failure.
+// Writes an integer of a key, big-endian and left-padded to `width` bytes (0: without leading
+// zeros). Returns the number of bytes written, 0 on failure.
 static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity, size_t width) {
     BIGNUM *number = NULL;

@@ -95,8 +95,8 @@ int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
     return status;
 }
 
-// Connects a new socket, with a timeout of five seconds: without it, a server that accepts no connections
-// would block for minutes.
+// Connects a new socket, with a timeout of five seconds: without it, a server that accepts no
+// connections would block for minutes.
 static int connected(int family, const struct sockaddr *address, socklen_t size) {
     int file = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file < 0) return -errno;
@@ -139,8 +139,8 @@ int csignet_stream_connect_loopback(uint16_t port) {
     return file;
 }
 
-// Closes all other descriptors in the child, even those opened without O_CLOEXEC. If the C library cannot
-// do so (glibc before 2.34, musl), only those with O_CLOEXEC are closed.
+// Closes all other descriptors in the child, even those opened without O_CLOEXEC. If the C library
+// cannot do so (glibc before 2.34, musl), only those with O_CLOEXEC are closed.
 static int close_others(posix_spawn_file_actions_t *actions) {
 #if defined(__GLIBC_PREREQ)
 #if __GLIBC_PREREQ(2, 34)

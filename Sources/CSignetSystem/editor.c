@@ -1,9 +1,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Runs the user's editor on a scratch folder and wipes that folder. In C because a signal that ends the
-// process must wake the thread that waits for the editor, whichever thread receives the signal, and must
-// not end the process before the folder is wiped.
+// Runs the user's editor on a scratch folder and wipes that folder. In C because a signal that ends
+// the process must wake the thread that waits for the editor, whichever thread receives the signal,
+// and must not end the process before the folder is wiped.
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +26,7 @@ static int wake[2] = {-1, -1};
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
 
-// What each signal did before.
+// The previous action of each signal.
 static struct sigaction previous[SIGNAL_COUNT];
 
 static void caught(int number, siginfo_t *info, void *context) {
@@ -54,7 +54,7 @@ int signet_editor_catch_signals(void) {
     for (int index = 0; index < SIGNAL_COUNT; ++index) {
         int number = signals[index];
         sigaction(number, NULL, &previous[index]);
-        // What the process ignores, such as SIGHUP under nohup, stays ignored.
+        // A signal that the process ignores, such as SIGHUP under nohup, stays ignored.
         if (number == SIGCHLD || previous[index].sa_handler != SIG_IGN)
             sigaction(number, &ours, NULL);
     }
@@ -101,7 +101,7 @@ int signet_editor_wait(pid_t child) {
     }
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     if (!WIFSIGNALED(status)) return -1;
-    // The person ended an editor that does not take Ctrl-C for itself: they meant us too.
+    // The user pressed Ctrl-C and the editor ended by it, so this program ends too.
     if (WTERMSIG(status) == typed) ending = typed;
     return 128 + WTERMSIG(status);
 }

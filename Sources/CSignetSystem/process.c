@@ -1,7 +1,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Child processes, the program that takes this one's place, pipes that no child inherits, and memory that no crash writes down.
+// Child processes, the program that replaces this one, pipes that no child inherits, and memory
+// that no crash writes down.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +19,11 @@
 
 #include "process.h"
 
-// Present only where AddressSanitizer, whose leak check traces the process, is linked in.
+// Present only if AddressSanitizer, whose leak check traces the process, is linked in.
 extern void __asan_init(void) __attribute__((weak));
 
-// What `signet_execute` restores: the state before the first call of the functions that change it.
+// The state that `signet_execute` restores, from before the first call of the functions that change
+// it.
 static struct rlimit core_limit;
 static int core_limit_is_known;
 static struct sigaction pipe_action;
@@ -39,7 +41,7 @@ int signet_disable_core_dumps(void) {
     if (setrlimit(RLIMIT_CORE, &limit) != 0) status = 0;
     if (__asan_init != NULL) return status;
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) status = 0;
-    // The signals that Swift's runtime takes for its report.
+    // The signals that Swift's runtime catches for its report.
     static const int crashes[] = {SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++) {
         struct sigaction action;

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #endif
 // Asking a person for a secret on the terminal, without echo. Here, and not in Swift, because a
-// signal must find the terminal's old settings whatever thread it meets.
+// signal handler on any thread must find the terminal's old settings.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ int signet_ask(const char *question, unsigned char *target, size_t capacity, siz
         sigemptyset(&ours.sa_mask);
         for (int index = 0; index < SIGNAL_COUNT; ++index) {
             sigaction(signals[index], NULL, &old[index]);
-            // What the process ignores, such as SIGHUP under nohup, stays ignored.
+            // A signal that the process ignores, such as SIGHUP under nohup, stays ignored.
             if (old[index].sa_handler != SIG_IGN)
                 sigaction(signals[index], &ours, NULL);
         }
@@ -114,7 +114,7 @@ int signet_ask(const char *question, unsigned char *target, size_t capacity, siz
         explicit_bzero(target, capacity);
         status = SIGNET_ASK_SIGNALLED;
         raise(caught);
-        // Stopped and gone on: ask again. Any other signal that the process survives is an answer.
+        // After SIGCONT, ask again. After any other signal that the process survives, return.
     } while (caught == SIGTSTP || caught == SIGTTIN || caught == SIGTTOU);
     error = errno;
     close(ends[0]);

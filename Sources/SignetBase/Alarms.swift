@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// Runs actions after a time, for deadlines that most work never reaches.
 ///
-/// A cancelled alarm leaves nothing behind. A task that sleeps keeps its memory until its time has come, also if
-/// it was cancelled (Swift 6.3): a thousand calls a second with a deadline of a minute each would hold 40 MB.
+/// A cancelled alarm leaves nothing behind. A task that sleeps keeps its memory until its time has
+/// come, also if it was cancelled (Swift 6.3): a thousand calls a second with a deadline of a
+/// minute each would hold 40 MB.
 package final class Alarms: Sendable {
     /// An action that waits for its time.
     package struct Alarm: Sendable {

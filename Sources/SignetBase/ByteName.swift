@@ -1,5 +1,5 @@
-/// A name that equals another where the UTF-8 bytes do. Swift's `==` takes two Unicode forms of one
-/// text for the same, which identities must not.
+/// A name that is compared by its UTF-8 bytes. Swift's `==` treats two Unicode forms of a text as
+/// equal, which is wrong for identities.
 package struct ByteName: Hashable, Sendable {
     package let text: String
 

@@ -15,8 +15,8 @@ extension UnixTime {
     ///
     /// Digits of the fraction after the ninth one are ignored.
     ///
-    /// - Returns: The time; nil for another form, a day or time that doesn't exist, a leap second, and a
-    ///   time outside of the years 0 to 9999 in UTC.
+    /// - Returns: The time; nil for another form, a day or time that doesn't exist, a leap second,
+    ///   and a time outside of the years 0 to 9999 in UTC.
     package static func parseRFC3339(_ text: String) -> FractionalTime? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[10] | 0x20 == UInt8(ascii: "t"),
@@ -38,8 +38,8 @@ extension UnixTime {
         return FractionalTime(seconds: seconds, nanoseconds: nanoseconds)
     }
 
-    /// Returns a time as RFC 3339, with no fraction or one of 3, 6 or 9 digits; clamped to the years 0 to
-    /// 9999.
+    /// Returns a time as RFC 3339, with no fraction or one of 3, 6 or 9 digits; clamped to the
+    /// years 0 to 9999.
     package static func rfc3339(_ time: FractionalTime) -> String {
         let text = rfc3339(time.seconds)
         guard time.nanoseconds > 0 else { return text }
@@ -50,8 +50,8 @@ extension UnixTime {
 
     /// Reads the preferred form of RFC 9110, section 5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
-    /// - Returns: Unix seconds; nil for another form, or a day or time that doesn't exist. The name of the
-    ///   weekday must be one, and the day's own.
+    /// - Returns: Unix seconds; nil for another form, or a day or time that doesn't exist. The
+    ///   weekday must be valid and match the date.
     package static func parseHTTPDate(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29, bytes[3...4].elementsEqual(", ".utf8),
@@ -68,7 +68,8 @@ extension UnixTime {
         return days * 86_400 + time
     }
 
-    /// Returns a time in the preferred form of RFC 9110, section 5.6.7; clamped to the years 0 to 9999.
+    /// Returns a time in the preferred form of RFC 9110, section 5.6.7; clamped to the years 0 to
+    /// 9999.
     package static func httpDate(_ seconds: Int64) -> String {
         let bounded = min(max(seconds, earliest), latest)
         let days = divided(bounded, by: 86_400).quotient

@@ -1,4 +1,4 @@
-// What a program needs to speak to the system comes with one import.
+// Re-exports the modules whose types are part of this module's interface.
 @_exported public import HTTPTypes
 @_exported public import SignetCrypto
 @_exported public import SignetJSON

@@ -11,40 +11,45 @@ public import SignetTransport
 extension NetworkSystem {
     /// The options of a network system.
     public struct Options: Sendable {
-        /// A PEM file of the CAs that are trusted in place of the system's, for libcurl. If ``engine`` is set,
-        /// this must be nil: give the CAs to that engine.
+        /// A PEM file of the CAs that are trusted in place of the system's, for libcurl. If
+        /// ``engine`` is set, this must be nil: give the CAs to that engine.
         public var caFile: String?
-        /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the URL.
+        /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the
+        /// URL.
         public var connectTo: [EngineRequest.ConnectTo] = []
-        /// The proxies of all calls. If nil, the system uses the configuration's proxies (`proxy.…`), or no
-        /// proxy if the configuration has none. The system reads no environment variables; for those, set
-        /// `ProxyRules(environment:)`.
+        /// The proxies of all calls. If nil, the system uses the configuration's proxies
+        /// (`proxy.…`), or no proxy if the configuration has none. The system reads no environment
+        /// variables; for those, set `ProxyRules(environment:)`.
         public var proxies: ProxyRules?
-        /// Protocols of the program's own, by the names that `services.NAME.protocol` may have beside ours,
-        /// which cannot be replaced.
+        /// The program's own protocols, by the names that `services.NAME.protocol` may have in
+        /// addition to the built-in ones, which can't be replaced.
         public var adapters: [String: any PayloadAdapter] = [:]
-        /// Response checks of the program's own, by the names that `services.NAME.responseChecks.rules` may have
-        /// beside ours, which cannot be replaced.
+        /// The program's own response checks, by the names that
+        /// `services.NAME.responseChecks.rules` may have in addition to the built-in ones, which
+        /// can't be replaced.
         public var responseChecks: [String: any ResponseCheck] = [:]
         /// The largest body of a response, in bytes.
         public var maximumResponseSize = 64 << 20
         /// The options of all calls; those of services, endpoints and calls win.
         ///
-        /// For pin policies and pin reports, which the system fetches and sends for itself, they hold without
-        /// fields, credentials, sets, scenario, base URLs, compression, progress and owner.
+        /// For pin policies and pin reports, which the system fetches and sends for itself, they
+        /// hold without fields, credentials, sets, scenario, base URLs, compression, progress and
+        /// owner.
         public var callOptions = CallOptions()
-        /// The limits for decoding compressed responses. If nil, the system asks for no content coding and
-        /// returns bodies as they were received.
+        /// The limits for decoding compressed responses. If nil, the system asks for no content
+        /// coding and returns bodies as they were received.
         ///
-        /// If set, calls send `Accept-Encoding`, which is added before they are signed; `exchange` sends only
-        /// the fields that it is given. The received bytes are checked against the response's Content-Digest
-        /// before they are decoded. A decoded response has no Content-Encoding and Content-Length fields.
+        /// If set, calls send `Accept-Encoding`, which is added before they are signed; `exchange`
+        /// sends only the fields that it is given. The received bytes are checked against the
+        /// response's Content-Digest before they are decoded. A decoded response has no
+        /// Content-Encoding and Content-Length fields.
         public var decoding: ContentDecoding?
-        /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no monitoring.
+        /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no
+        /// monitoring.
         public var sealing: Sealing?
         /// Keys that are held elsewhere, such as in a KMS or an HSM. A service whose signing key
-        /// (`services.NAME.signing.key`) has the id of one signs with it, by the scheme `rfc9421`. Each
-        /// attempt asks for a signature of its own; if the signer fails, nothing is sent.
+        /// (`services.NAME.signing.key`) has the id of one signs with it, by the scheme `rfc9421`.
+        /// Each attempt asks for a signature of its own; if the signer fails, nothing is sent.
         public var externalSigners: [any ExternalSigner] = []
         /// The logger of the system. The system never logs a value, key or body.
         public var logger = Logger(label: "signet.client")
@@ -71,11 +76,11 @@ extension NetworkSystem {
             get { engines[.standard] }
             set { engines[.standard] = newValue }
         }
-        /// The engines of the system by name, for `CallOptions.engine`; `.standard` is `engine`. The
-        /// system shuts all of them down when it is shut down.
+        /// The engines of the system by name, for `CallOptions.engine`; `.standard` is `engine`.
+        /// The system shuts all of them down when it is shut down.
         public var engines: [EngineName: any HTTPEngine] = [:]
-        /// The settings of libcurl. If ``engine`` is set, this must be nil. If nil, the system uses the configuration's
-        /// settings (`engine.…`). `caFile` wins over theirs.
+        /// The settings of libcurl. If ``engine`` is set, this must be nil. If nil, the system uses
+        /// the configuration's settings (`engine.…`). `caFile` wins over theirs.
         public var engineSettings: CurlEngine.Configuration?
         /// Whether the work of calls runs on the thread of the standard engine, if it has one.
         ///
@@ -83,7 +88,8 @@ extension NetworkSystem {
         /// signatures, interceptors and credential sources of all calls then share this one thread
         /// with the network: what takes long, or blocks, holds up every call.
         public var runsOnEngineThread = false
-        /// False tries out what a build does that may not switch; true gives no build what it has not.
+        /// For tests: `false` makes a debug build behave like a release build. `true` changes
+        /// nothing.
         package var mayBeSwitched = true
         /// Whether services without pins may be called.
         fileprivate var allowsUnpinnedServices = false
@@ -110,8 +116,7 @@ extension NetworkSystem {
 extension NetworkSystem.Options {
     var isModeSwitchable: Bool { RunMode.isSwitchable && mayBeSwitched }
 
-    /// The pin policy that the services of a configuration make together; no other host is
-    /// spoken to.
+    /// The pin policy that results from all services of a configuration; no other host is called.
     func policy(
         of services: [Service: ServiceConfiguration]
     ) throws(ClientError) -> PinPolicy {
@@ -153,8 +158,8 @@ extension NetworkSystem.Options {
         }
     }
 
-    /// Checks that a policy which is given beside services keeps every promise of the services' own pins
-    /// and CAs: it may want fewer of their keys, but never accept another one.
+    /// Checks that a policy which is given in addition to services keeps every promise of the
+    /// services' own pins and CAs: it may want fewer of their keys, but never accept another one.
     ///
     /// - Throws: `invalid-service` that names the host.
     static func requireAgreement(

@@ -11,14 +11,14 @@ extension NetworkSystem {
     /// started with services as values.
     public var configuration: PublicView? { box.snapshot.configuration?.public }
 
-    /// The mode that the system runs in; in a release build always `production`, whatever is set.
+    /// The mode that the system runs in; in a release build always `production`.
     public var mode: RunMode { box.snapshot.mode.mode }
 
     /// Replaces the configuration.
     ///
-    /// Services, signers, pins, URL rules and limits are prepared completely, and then replaced in one step. Calls
-    /// under way keep those that they began with. Every attempt of a later call is checked against the new pins,
-    /// also on a connection that an earlier call left open.
+    /// Services, signers, pins, URL rules and limits are prepared completely, and then replaced in
+    /// one step. Calls under way keep those that they began with. Every attempt of a later call is
+    /// checked against the new pins, also on a connection that an earlier call left open.
     ///
     /// - Parameters:
     ///   - configuration: The new one, such as `LiveConfiguration.set(launch:)` returns.
@@ -38,9 +38,10 @@ extension NetworkSystem {
 
     /// Replaces the pin policy, and with it the pins of the services.
     ///
-    /// The policy is replaced in one step. Calls under way keep the policy that they began with, also for redirects
-    /// and further attempts. Each later request is checked against the new policy, also on a connection or in a TLS
-    /// session of an earlier call. The policy stays in use when the configuration changes.
+    /// The policy is replaced in one step. Calls under way keep the policy that they began with,
+    /// also for redirects and further attempts. Each later request is checked against the new
+    /// policy, also on a connection or in a TLS session of an earlier call. The policy stays in use
+    /// when the configuration changes.
     ///
     /// - Parameter policy: The new one. A service whose host it refuses can't be called any longer.
     /// - Throws: `not-running`.
@@ -51,7 +52,8 @@ extension NetworkSystem {
     /// Follows a configuration that changes: takes its current snapshot and each later one, until
     /// the task is cancelled or a snapshot comes after the system was shut down.
     ///
-    /// If the system can't work with a snapshot, it logs the reason and keeps its current configuration.
+    /// If the system can't work with a snapshot, it logs the reason and keeps its current
+    /// configuration.
     public func follow(_ live: LiveConfiguration) async {
         for await configuration in live.snapshots {
             do throws(ClientError) {
@@ -59,13 +61,14 @@ extension NetworkSystem {
             } catch {
                 if error.code == .notRunning { return }
                 logger.error(
-                    "a changed configuration cannot work and is not used",
+                    "a changed configuration is invalid and not used",
                     metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
             }
         }
     }
 
-    /// Logs the warnings of `signet pins lint`: parts of a policy that work now and may cause failures later.
+    /// Logs the warnings of `signet pins lint`: parts of a policy that work now and may cause
+    /// failures later.
     func logFindings(of policy: PinPolicy?) {
         guard let policy,
             let findings = try? PinLint.findings(of: policy.serialized(), now: UnixTime.now())
@@ -75,11 +78,11 @@ extension NetworkSystem {
                 "code": "\(finding.code)", "reason": "\(finding.message)",
             ]
             metadata["host"] = finding.host.map { "\($0)" }
-            logger.warning("the pin policy is unwise", metadata: metadata)
+            logger.warning("the pin policy has warnings", metadata: metadata)
         }
     }
 
-    /// Makes a new snapshot of the current one; once more where another change came between.
+    /// Makes a new snapshot of the current one; does so again if another change came first.
     func change(
         _ make: (SystemSnapshot) throws(ClientError) -> SystemSnapshot
     ) throws(ClientError) {

@@ -12,8 +12,8 @@ internal import Synchronization
 /// The client network system: one entry point for every call of a program.
 ///
 /// It is started once from a configuration, takes calls until it is shut down, and every call ends
-/// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent where the
-/// pins allow it, and unboxed, in this order. It keeps to its end the configuration that it began
+/// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent if the pins
+/// allow it, and unboxed, in this order. It keeps to its end the configuration that it began
 /// with; ``update(_:keys:)`` changes what later calls see.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
@@ -75,8 +75,8 @@ public final class NetworkSystem: Sendable {
     ///   - configuration: The configuration; <doc:ConfigurationKeys> lists the keys that are read.
     ///   - keys: The keys that the services sign with.
     ///   - options: Trust, limits and the weak choices.
-    /// - Throws: `ClientError` if a service can't work (an invalid pattern or URL, a service without pins, an
-    ///   unknown or expired key), or if libcurl can't be used.
+    /// - Throws: `ClientError` if a service can't work (an invalid pattern or URL, a service
+    ///   without pins, an unknown or expired key), or if libcurl can't be used.
     public static func start(
         _ configuration: GlobalConfiguration, keys: KeySet? = nil, options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
@@ -89,17 +89,17 @@ public final class NetworkSystem: Sendable {
     /// Starts a system with services given as values.
     ///
     /// - Parameters:
-    ///   - services: What is known of each service.
+    ///   - services: The configuration of each service.
     ///   - keys: The keys that the services sign with.
-    ///   - policy: The pins of all hosts. If nil, the services' own `pins` are the policy, as those of a
-    ///     configuration do: no other host is called, and a service without pins needs
-    ///     `dangerous.allowUnpinnedServices()`. If there is a policy and a service has pins (or CAs) too,
-    ///     both must hold: the policy's rule for the service's host must enforce no other pins than the
-    ///     service's. To call a host without pins, give a policy that excludes that host or allows
-    ///     unlisted hosts; CA, dates and host name are still checked.
+    ///   - policy: The pins of all hosts. If nil, the services' own `pins` are the policy, as those
+    ///     of a configuration do: no other host is called, and a service without pins needs
+    ///     `dangerous.allowUnpinnedServices()`. If there is a policy and a service has pins (or
+    ///     CAs) too, both must hold: the policy's rule for the service's host must enforce no other
+    ///     pins than the service's. To call a host without pins, give a policy that excludes that
+    ///     host or allows unlisted hosts; CA, dates and host name are still checked.
     ///   - options: Trust, limits and the weak choices.
-    /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's pins
-    ///   disagree.
+    /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's
+    ///   pins disagree.
     public static func start(
         services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
         options: Options = Options()
@@ -148,12 +148,12 @@ public final class NetworkSystem: Sendable {
 
     /// Stops the system: takes no more calls, gives those under way some time, and ends the rest.
     ///
-    /// Returns after every call has ended; each that was cut short has thrown `not-running`, wherever it
-    /// waited. Pin reports that have not left get their own time after that
+    /// Returns after every call has ended; each that was cut short has thrown `not-running`,
+    /// wherever it waited. Pin reports that have not left get their own time after that
     /// (``PinReportOptions/flushTime``).
     ///
-    /// - Parameter gracePeriod: The maximum time that running calls have to end. A second shutdown with
-    ///   less time ends them sooner.
+    /// - Parameter gracePeriod: The maximum time that running calls have to end. A second shutdown
+    ///   with less time ends them sooner.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
         let isFirst = calls.stop()
         if isFirst { updates?.stop() }
@@ -184,10 +184,10 @@ public final class NetworkSystem: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - call: Method, parameters, and whether a response is expected; with REST the method is the
-    ///     HTTP method.
+    ///   - call: Method, parameters, and whether a response is expected; with REST the method is
+    ///     the HTTP method.
     ///   - service: The service that responds.
-    ///   - path: What is added to the base URL's path, beginning with `/`; nil for nothing.
+    ///   - path: The text to append to the base URL's path, beginning with `/`; nil for nothing.
     ///   - options: The call's options.
     /// - Throws: `ClientError`.
     public func call(
@@ -206,13 +206,15 @@ public final class NetworkSystem: Sendable {
 
     /// Makes several JSON-RPC 2.0 calls in one request.
     ///
-    /// The response checks of the options don't run, because the result has the outcome of each call.
+    /// The response checks of the options don't run, because the result has the outcome of each
+    /// call.
     ///
     /// - Parameters:
     ///   - calls: The calls.
     ///   - service: The service that responds.
     ///   - options: The options of the request.
-    /// - Throws: `ClientError` if the whole batch fails. An error of a single call is part of the result.
+    /// - Throws: `ClientError` if the whole batch fails. An error of a single call is part of the
+    ///   result.
     public func batch(
         _ calls: [RPCCall], on service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> BatchResponse {
@@ -221,7 +223,7 @@ public final class NetworkSystem: Sendable {
         ) { admission throws(ClientError) in
             let service = admission.service
             guard let adapter = service.adapter as? JSONRPCAdapter else {
-                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 knows batches")
+                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 supports batches")
             }
             var full: [RPCCall] = []
             for call in calls { full.append(try service.joiningCommonParameters(call)) }
@@ -237,7 +239,8 @@ public final class NetworkSystem: Sendable {
         }
     }
 
-    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are checked.
+    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are
+    /// checked.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and options apply.
@@ -258,12 +261,13 @@ public final class NetworkSystem: Sendable {
             options: options)
     }
 
-    /// Signs and sends a request unchanged, with a body that may be a stream; the server's pins are checked.
+    /// Signs and sends a request unchanged, with a body that may be a stream; the server's pins are
+    /// checked.
     ///
     /// If the service's requests are signed, a stream is read twice: once for its digest, which the
-    /// signature covers, and once to send it, in constant memory. It must be replayable then (a file is),
-    /// and its last piece is sent only if all of it was what was signed. A stream that can be read once
-    /// is never sent again, whatever the retry policy says.
+    /// signature covers, and once to send it, in constant memory. It must be replayable then (a
+    /// file is), and its last piece is sent only if the whole body is what was signed. A stream
+    /// that can be read once is never sent again, under any retry policy.
     ///
     /// - Parameters: As `exchange(_:method:target:fields:body:options:)` with bytes.
     /// - Returns: The response, whatever its status.

@@ -3,17 +3,17 @@ internal import SignetBase
 internal import SignetCrypto
 internal import SignetJSON
 
-/// The notes about a partial download: the digest of its URL, and the validator by which the server recognises
-/// the resource.
+/// The notes about a partial download: the digest of its URL, and the validator by which the server
+/// recognises the resource.
 struct PartState: Sendable, Hashable {
     /// SHA-256 of method and URL, so that no query is written down.
     var source: String
-    /// Where the bytes came from, if redirects led away from there, as another such SHA-256.
+    /// The place that the bytes came from, if a redirect led there, as another such SHA-256.
     var place: String
-    /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil where the server
-    /// gave none, and nothing can be gone on from.
+    /// A strong entity tag, or a Last-Modified that is strong (RFC 9110, section 8.8); nil if the
+    /// server sent none; the download then can't be resumed.
     var validator: String?
-    /// The whole's length, where the server said it.
+    /// The length of the whole file, if the server sent it.
     var total: Int64?
 
     init(source: String, place: String, _ fields: HTTPFields, total: Int64?) {
@@ -50,7 +50,8 @@ struct PartState: Sendable, Hashable {
                 && !bytes.dropFirst().dropLast().contains(0x22)
             return isStrong ? tag : nil
         }
-        // A minute apart: clocks that differ, and a file that changed twice in its second.
+        // Require a minute between the dates: clocks differ, and a file can change twice within a
+        // second.
         guard let text = fields[.lastModified], let changed = UnixTime.parseHTTPDate(text),
             let date = fields[.date], let now = UnixTime.parseHTTPDate(date), now - changed >= 60
         else { return nil }
@@ -62,7 +63,7 @@ struct PartState: Sendable, Hashable {
 struct ContentRange: Hashable {
     /// Nil in the response to a range that cannot be had (416).
     var range: ClosedRange<Int64>?
-    /// The whole's length; nil where the server does not know it.
+    /// The length of the whole file; nil if the server doesn't know it.
     var total: Int64?
 
     /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.

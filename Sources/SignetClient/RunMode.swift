@@ -3,8 +3,8 @@ internal import SignetVault
 
 /// How a program runs, as its configuration says (string `app.runMode`) and its build allows.
 ///
-/// Only a debug build can run in another mode than production. In a release build no value, argument or
-/// environment variable changes the mode.
+/// Only a debug build can run in another mode than production. In a release build no value,
+/// argument or environment variable changes the mode.
 public enum RunMode: String, Sendable, Hashable, CaseIterable {
     /// Real servers, and nothing is simulated. This is the default.
     case production
@@ -48,10 +48,11 @@ struct ModeSettings: Sendable {
     /// Reads the mode and the switches.
     ///
     /// - Parameters:
-    ///   - configuration: Where `app.runMode`, `simulation.…` and the environments of services are.
-    ///   - isSwitchable: The build's own answer; tests give the other one.
-    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, where the
-    ///   build may switch; else nothing of this is looked at closely enough to fail.
+    ///   - configuration: The configuration with `app.runMode`, `simulation.…` and the environments
+    ///     of services.
+    ///   - isSwitchable: Whether this build can switch modes. Tests pass the opposite value.
+    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, if the
+    ///   build can switch modes. A release build doesn't check these keys.
     init(
         _ configuration: GlobalConfiguration, isSwitchable: Bool = RunMode.isSwitchable
     ) throws(ClientError) {
@@ -96,7 +97,7 @@ struct ModeSettings: Sendable {
     }
 }
 
-/// Failures that a configuration asks for, to see how a program takes them.
+/// Failures that a configuration asks for, to see how a program handles them.
 struct Simulation: Sendable {
     private var isOffline = false
     private var timesOut = false

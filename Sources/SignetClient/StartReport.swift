@@ -1,7 +1,7 @@
 public import SignetJSON
 
-/// The report of a system's start: its mode, the keys that have no effect, and the source of the fetched
-/// values. It contains names of keys, never a value.
+/// The report of a system's start: its mode, the keys that have no effect, and the source of the
+/// fetched values. It contains names of keys, never a value.
 public struct StartReport: Sendable, Hashable, CustomStringConvertible {
     /// The mode that the system runs in.
     public internal(set) var mode: RunMode

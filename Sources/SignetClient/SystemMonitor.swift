@@ -3,8 +3,8 @@ public import SignetVault
 /// The access of monitoring outside of the network system: the whole configuration, sealed.
 ///
 /// It can be handed to code that must not read a value. Only the vault's keys open the dump that it
-/// makes. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate`` and
-/// ``NetworkSystem/pinReportCounts`` of the system itself.
+/// makes. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate``
+/// and ``NetworkSystem/pinReportCounts`` of the system itself.
 public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
     let box: SnapshotBox
     let sealing: Sealing
@@ -12,7 +12,8 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
     /// Seals the configuration that new calls are made with.
     ///
     /// - Returns: A dump whose sequence counts the system's configurations from 1.
-    /// - Throws: `not-configured` in a system of services given as values; as `GlobalConfiguration.seal`.
+    /// - Throws: `not-configured` in a system of services given as values; as
+    ///   `GlobalConfiguration.seal`.
     public func dump() throws(ClientError) -> SealedDump {
         let (snapshot, number) = box.numbered
         guard let configuration = snapshot.configuration else {

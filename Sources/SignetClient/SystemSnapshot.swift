@@ -25,7 +25,7 @@ final class SystemSnapshot: Sendable {
     /// Prepares everything that a configuration says, so that a mistake shows now.
     ///
     /// - Parameters:
-    ///   - configuration: Where the keys are.
+    ///   - configuration: The configuration with the keys.
     ///   - keys: The keys that services sign with.
     ///   - options: Trust and limits.
     ///   - wanted: The one service that is prepared; nil is all.
@@ -126,7 +126,7 @@ final class SnapshotBox: Sendable {
     /// The current snapshot, and its number from 1.
     var numbered: (snapshot: SystemSnapshot, generation: Int) { state.withLock { $0 } }
 
-    /// Puts a snapshot in the place of the one of a number, unless another came between.
+    /// Replaces the snapshot that has a number, unless another one has replaced it meanwhile.
     func replace(_ generation: Int, with snapshot: SystemSnapshot) -> Bool {
         state.withLock { state in
             guard state.generation == generation else { return false }

@@ -80,8 +80,7 @@
         ///   - required: Public keys that must have a value. Without this a reader's optional
         ///     getters would return nil or a default for a missing one.
         ///   - name: A name that distinguishes several providers in access reports.
-        ///   - now: The time at which the key must be valid, in seconds since 1970; nil stands for
-        ///     the clock.
+        ///   - now: The time at which the key must be valid, in seconds since 1970; nil means now.
         /// - Throws: `VaultError` like `DumpFile.open` and
         ///   `GlobalConfiguration.init(restoring:schema:requiring:)`.
         public init<each Value: ConfigurationValue>(

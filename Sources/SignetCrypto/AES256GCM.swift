@@ -52,8 +52,8 @@ package enum AES256GCM {
 
     /// Decrypts a ciphertext if its tag matches.
     ///
-    /// - Throws: `CryptoFailure`; `isAuthenticationFailure` is true if the tag does not match. What
-    ///   OpenSSL had decrypted before it checked the tag is wiped.
+    /// - Throws: `CryptoFailure`; `isAuthenticationFailure` is true if the tag does not match. The
+    ///   text that OpenSSL decrypted before it checked the tag is wiped.
     package static func open(
         ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
         authenticating associated: Span<UInt8>

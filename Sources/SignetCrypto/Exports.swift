@@ -1,2 +1,2 @@
-// A program that reads keys may need `CoreDumps`; it need not import that module.
+// Re-exports SignetSystem, because a program that reads keys may need `CoreDumps`.
 @_exported public import SignetSystem

@@ -137,10 +137,11 @@ private func macContext() throws(CryptoFailure) -> OpaquePointer {
 private final class MACPool: Sendable {
     private let contexts = ContextPool()
 
-    /// Calls `body` with a context that has `key`: an idle one whose key is replaced, or a new one. Afterwards
-    /// keeps it for later, its key replaced by the empty one.
+    /// Calls `body` with a context that has `key`: an idle one whose key is replaced, or a new one.
+    /// Afterwards keeps it for later, its key replaced by the empty one.
     ///
-    /// - Throws: `CryptoFailure`, for `operation` if `body` returns false. The context is then freed.
+    /// - Throws: `CryptoFailure`, for `operation` if `body` returns false. The context is then
+    ///   freed.
     func withContext(
         key: Span<UInt8>, using algorithm: DigestAlgorithm, for operation: String,
         _ body: (OpaquePointer) -> Bool

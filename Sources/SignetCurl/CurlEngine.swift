@@ -58,8 +58,8 @@ public final class CurlEngine: HTTPEngine {
         /// zero looks each up again. Defaults to 60 seconds.
         public var dnsCacheTime = Duration.seconds(60)
         /// The maximum size of a response's header in bytes, with interim responses and trailers.
-        /// Defaults to 64 KiB. Over HTTP/2, libcurl before 8.1 may not receive the end of a larger one, or of the
-        /// body after it.
+        /// Defaults to 64 KiB. Over HTTP/2, libcurl before 8.1 may not receive the end of a larger
+        /// one, or of the body after it.
         public var maximumHeaderSize = 64 << 10
         /// The maximum number of fields in a response's header, at most 65,534, which is the limit
         /// of `HTTPFields`. Defaults to 256.
@@ -86,7 +86,7 @@ public final class CurlEngine: HTTPEngine {
         try self.init(configuration, hasRoute: TransferDriver.hasRoute)
     }
 
-    /// Starts the engine with a function that tells whether the machine has a route to other
+    /// Starts the engine with a function that returns whether the machine has a route to other
     /// networks.
     init(
         _ configuration: Configuration, hasRoute: @escaping @Sendable () -> Bool
@@ -100,9 +100,9 @@ public final class CurlEngine: HTTPEngine {
 
     /// The executor of the engine's thread, for tasks that mostly make calls.
     ///
-    /// A task that prefers it starts its calls and gets their responses without a change of threads,
-    /// which saves processor time. Its jobs run between two steps of the engine: one that takes
-    /// long, or that blocks, holds up all calls of the engine, also their deadlines. After
+    /// A task that prefers it starts its calls and gets their responses without a change of
+    /// threads, which saves processor time. Its jobs run between two steps of the engine: one that
+    /// takes long, or that blocks, holds up all calls of the engine, also their deadlines. After
     /// `shutdown`, jobs run on Swift's global executor. The thread blocks all signals.
     ///
     /// ```swift

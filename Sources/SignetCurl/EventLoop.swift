@@ -244,7 +244,7 @@ final class EventLoop: Sendable {
     /// Whether both threads have ended.
     var hasEnded: Bool { shared.withLock { $0.threads == 0 } }
 
-    /// Notes that a thread has ended. After the last one, resumes those who wait for the end.
+    /// Notes that a thread has ended. After the last one, resumes the tasks that wait for the end.
     private func threadEnded() {
         let wasLast = shared.withLock { shared in
             shared.threads -= 1

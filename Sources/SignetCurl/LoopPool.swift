@@ -99,8 +99,8 @@ final class LoopPool: Sendable {
     /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine
     /// is.
     ///
-    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used, `resources` if there are
-    ///   too many loops or the system provides no thread, `not-running`.
+    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used, `resources` if there
+    ///   are too many loops or the system provides no thread, `not-running`.
     func loop(
         caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
     ) throws(TransportError) -> EventLoop {

@@ -1,7 +1,8 @@
 internal import SignetPinning
 internal import SignetTransport
 
-/// The origin of a request: an authority as written, its canonical form, and values derived from it.
+/// The origin of a request: an authority as written, its canonical form, and values derived from
+/// it.
 struct Origin: Sendable {
     /// The authority as written.
     let written: String

@@ -35,7 +35,7 @@ internal import SignetTransport
     /// libcurl's error message.
     var message: String { unsafe String(cString: signet_transfer_message(handle)) }
 
-    /// Ends the transfer, whatever it is doing, and releases it.
+    /// Ends the transfer in any state, and releases it.
     func release() { unsafe signet_transfer_release(handle) }
 
     /// Continues the transfer if it was paused because its buffer was full.

@@ -19,8 +19,8 @@ extension TransferDriver {
             .offline, "\(host): \(reason); this machine has no route to other networks")
     }
 
-    /// Whether a network could help: names that never exist (RFC 6761, section 6.4) and those of
-    /// this machine have none.
+    /// Whether a host can only be reached over a network. `invalid` never exists and `localhost` is
+    /// this machine (RFC 6761, section 6.4).
     static func needsNetwork(_ host: HostName) -> Bool {
         let last = host.text.split(separator: ".").last ?? ""
         return last != "invalid" && last != "localhost"

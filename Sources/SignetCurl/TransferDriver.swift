@@ -44,7 +44,7 @@ struct TransferDriver {
     private var queued = 0
     /// The time of the last check for overdue calls, in monotonic milliseconds.
     private var lastCheck: Int64 = 0
-    /// No call that libcurl has is to be ended before this time.
+    /// The earliest time at which a running call can be overdue.
     private var firstEnd = Int64.max
 
     init(

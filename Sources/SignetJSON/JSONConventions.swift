@@ -16,12 +16,12 @@
 public struct JSONConventions: Sendable, Hashable {
     /// How a `Date` is written, and the only form in which it is read.
     ///
-    /// A time before the year 0 or after the year 9999 (UTC) is `out-of-range`, both ways. A text of
-    /// another form, and a day or a time that doesn't exist, is `type-mismatch`.
+    /// A time before the year 0 or after the year 9999 (UTC) is `out-of-range`, both ways. A text
+    /// of another form, and a day or a time that doesn't exist, is `type-mismatch`.
     public enum Dates: String, Sendable, Hashable, CaseIterable {
-        /// A string as in RFC 3339, section 5.6: `2026-11-21T04:45:48Z`, with an offset and a fraction of
-        /// a second if there is one. Written in UTC to the microsecond, with 0, 3 or 6 digits of a fraction. A
-        /// leap second is refused, and digits after the ninth are ignored.
+        /// A string as in RFC 3339, section 5.6: `2026-11-21T04:45:48Z`, with an offset and a
+        /// fraction of a second if there is one. Written in UTC to the microsecond, with 0, 3 or 6
+        /// digits of a fraction. A leap second is refused, and digits after the ninth are ignored.
         case rfc3339
         /// A number of seconds since 1970. Written as an integer, rounded down; a fraction is read.
         case unixSeconds = "unix-seconds"
@@ -34,18 +34,19 @@ public struct JSONConventions: Sendable, Hashable {
 
     /// How the names of a type's properties become names of members.
     ///
-    /// The same function is used for both directions, so a property always finds the member that it wrote.
-    /// The keys of a dictionary are data, and stay as they are.
+    /// The same function is used for both directions, so a property always finds the member that it
+    /// wrote. The keys of a dictionary are data, and stay as they are.
     public enum Keys: String, Sendable, Hashable, CaseIterable {
         /// As the type's `CodingKeys` spell them.
         case asIs = "as-is"
         /// `createdAt` becomes `created_at`: words in lower case, joined by `_`.
         ///
-        /// A word begins with a capital letter. Capitals in a row are one word, whose last one belongs to
-        /// the next word if a small letter follows: `httpURLPath` becomes `http_url_path`. A plural `s`
-        /// belongs to them: `userIDs` becomes `user_ids`. Digits belong to the word before them:
-        /// `line2Text` becomes `line2_text`, `sha256` stays. A name that has no capital letter, such as
-        /// `created_at`, stays too. Only ASCII letters count as letters.
+        /// A word begins with a capital letter. Capitals in a row are one word, whose last one
+        /// belongs to the next word if a small letter follows: `httpURLPath` becomes
+        /// `http_url_path`. A plural `s` belongs to them: `userIDs` becomes `user_ids`. Digits
+        /// belong to the word before them: `line2Text` becomes `line2_text`, `sha256` stays. A name
+        /// that has no capital letter, such as `created_at`, stays too. Only ASCII letters count as
+        /// letters.
         case snakeCase = "snake-case"
     }
 

@@ -61,8 +61,8 @@ extension UnixTime {
 extension FractionalTime {
     /// The time to the nearest microsecond within its second.
     ///
-    /// A `Date` of our century distinguishes times that differ by 0.1 to 0.2 microseconds, depending on how
-    /// it was made; more digits would be noise.
+    /// A `Date` of our century distinguishes times that differ by 0.1 to 0.2 microseconds,
+    /// depending on how it was made; more digits would be noise.
     fileprivate init(_ date: Date) {
         let interval = date.timeIntervalSinceReferenceDate
         let whole = interval.rounded(.down)

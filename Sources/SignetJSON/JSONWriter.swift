@@ -127,8 +127,8 @@ struct JSONWriter {
         text.append(.number(number))
     }
 
-    /// Appends a byte of a string with the escapes of RFC 8785, section 3.2.2.2: the short ones, `\u00xx` for
-    /// the other control characters, and no others.
+    /// Appends a byte of a string with the escapes of RFC 8785, section 3.2.2.2: the short ones,
+    /// `\u00xx` for the other control characters, and no others.
     static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {
         case ASCII.quote, ASCII.backslash: bytes += [ASCII.backslash, byte]

@@ -39,8 +39,8 @@ struct MemberNames {
     private var entries: [Entry] = []
     private var used = 0
     private var scratch: [UInt8] = []
-    /// The names of each large object: the number of the entry by the hash of its name. A name whose hash is in
-    /// use gets the next free number.
+    /// The names of each large object: the number of the entry by the hash of its name. A name
+    /// whose hash is in use gets the next free number.
     private var tables: [[Int: Int]] = []
 
     func open() -> Scope {

@@ -1,6 +1,6 @@
 /// The names of members in snake case; `JSONConventions.Keys.snakeCase` states the rule.
 enum SnakeCase {
-    /// Returns the member's name of a property's name. A name that has no capital letter is its own.
+    /// Returns the member name for a property name. A name without capital letters stays unchanged.
     static func memberName(of name: String) -> String {
         let bytes = Array(name.utf8)
         guard bytes.contains(where: isCapital) else { return name }
@@ -15,8 +15,8 @@ enum SnakeCase {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns names of properties that could have a member's name, the likeliest one first. The member's own
-    /// name is the last.
+    /// Returns names of properties that could have a member's name, the likeliest one first. The
+    /// member's own name is the last.
     static func propertyNames(of member: String) -> [String] {
         guard member.utf8.contains(underscore) else { return [member] }
         let lead = member.utf8.prefix { $0 == underscore }
@@ -42,7 +42,8 @@ enum SnakeCase {
     private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
     private static func isSmall(_ byte: UInt8) -> Bool { byte &- 0x61 < 26 }
 
-    /// Whether a capital letter begins a word that an underscore must separate from the one before it.
+    /// Whether a capital letter begins a word that an underscore must separate from the one before
+    /// it.
     private static func beginsWord(at index: Int, in bytes: [UInt8]) -> Bool {
         guard index > 0, bytes[index - 1] != underscore else { return false }
         guard isCapital(bytes[index - 1]) else { return true }
@@ -80,8 +81,8 @@ extension JSONConventions.Keys {
 
 /// The type of the keys of dictionaries, which the standard library doesn't name.
 ///
-/// An encoder or decoder sees the same containers for a dictionary and for a type with properties, and must
-/// rename the members of the second alone.
+/// An encoder or decoder sees the same containers for a dictionary and for a type with properties,
+/// and must rename the members of the second alone.
 enum DictionaryKeys {
     /// Whether a container's keys are those of a dictionary.
     static func contains<Key: CodingKey>(_ type: Key.Type) -> Bool {

@@ -25,10 +25,10 @@
     /// | `signet.client.retries` | counter | `service`, `reason` |
     /// | `signet.client.lost_events` | counter | |
     ///
-    /// The first one is OpenTelemetry's: one value for each request on the wire, also for each one that
-    /// redirects and retries send. Those of calls have the name of the remote procedure as `method`, or the
-    /// HTTP method, and as `outcome` either `success` or the code of the error. No dimension contains a
-    /// path.
+    /// The first one is OpenTelemetry's: one value for each request on the wire, also for each one
+    /// that redirects and retries send. Those of calls have the name of the remote procedure as
+    /// `method`, or the HTTP method, and as `outcome` either `success` or the code of the error. No
+    /// dimension contains a path.
     public struct CallMetrics: Sendable {
         private let factory: any MetricsFactory
         private let methods: KnownMethods
@@ -36,7 +36,8 @@
         /// Creates metrics.
         ///
         /// - Parameters:
-        ///   - factory: Where the metrics are made; defaults to the one that the program has set up.
+        ///   - factory: The factory of the metrics; defaults to the one that the program has set
+        ///     up.
         ///   - methods: The HTTP methods that a dimension may name.
         public init(
             factory: any MetricsFactory = MetricsSystem.factory,

@@ -7,7 +7,8 @@
     internal import Synchronization
     public import Tracing
 
-    /// Spans of calls and their attempts, with swift-distributed-tracing, and the trace context on the wire.
+    /// Spans of calls and their attempts, with swift-distributed-tracing, and the trace context on
+    /// the wire.
     ///
     /// ```swift
     /// import SignetClient
@@ -17,14 +18,15 @@
     /// options.callOptions.addTracing(CallTracing())
     /// ```
     ///
-    /// A call has a span of the kind `internal`, named `SERVICE METHOD`. Each attempt has a span of the kind
-    /// `client` inside it, named by its HTTP method, with the attributes of OpenTelemetry's conventions for
-    /// HTTP clients. It ends when the header of the response has arrived; redirects belong to it. Its
-    /// `url.full` has no query, and an error has its code alone, because a message may name more.
+    /// A call has a span of the kind `internal`, named `SERVICE METHOD`. Each attempt has a span of
+    /// the kind `client` inside it, named by its HTTP method, with the attributes of
+    /// OpenTelemetry's conventions for HTTP clients. It ends when the header of the response has
+    /// arrived; redirects belong to it. Its `url.full` has no query, and an error has its code
+    /// alone, because a message may name more.
     ///
-    /// The tracer injects its context into each attempt before it is signed. Of what it injects, only the
-    /// fields of ``propagated`` are sent, and `traceparent` and `tracestate` only if they are valid
-    /// (W3C Trace Context, section 3). A redirect to another origin doesn't carry them.
+    /// The tracer injects its context into each attempt before it is signed. Of what it injects,
+    /// only the fields of ``propagated`` are sent, and `traceparent` and `tracestate` only if they
+    /// are valid (W3C Trace Context, section 3). A redirect to another origin doesn't carry them.
     public struct CallTracing: CallInterceptor, AttemptInterceptor {
         /// The names of the fields that the tracer may send, in lower case.
         public var propagated: Set<String> = ["traceparent", "tracestate"]
@@ -50,7 +52,8 @@
         /// Creates spans.
         ///
         /// - Parameters:
-        ///   - tracer: What makes the spans; nil for the tracer that the program has set up.
+        ///   - tracer: The tracer that makes the spans; nil for the one that the program has set
+        ///     up.
         ///   - methods: The HTTP methods that an attribute may name.
         public init(tracer: (any Tracer)? = nil, methods: KnownMethods = KnownMethods()) {
             given = tracer
@@ -104,7 +107,7 @@
             let status = response.response.status.code
             span.updateAttributes { attributes in
                 attributes[HTTPConventions.status] = status
-                // An interceptor's own response has no version of its own either.
+                // A response made by an interceptor has no HTTP version.
                 attributes[HTTPConventions.protocolVersion] = HTTPConventions.version(
                     response.httpVersion)
                 guard status >= HTTPConventions.firstErrorStatus else { return }
@@ -129,7 +132,8 @@
     }
 
     extension CallOptions {
-        /// Adds spans to calls and their attempts. Interceptors that were there before run around them.
+        /// Adds spans to calls and their attempts. Interceptors that were there before run around
+        /// them.
         public mutating func addTracing(_ tracing: CallTracing) {
             interceptors.append(tracing)
             attemptInterceptors.append(tracing)

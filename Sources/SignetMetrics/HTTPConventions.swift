@@ -4,7 +4,8 @@
     internal import SignetClient
     internal import SignetTransport
 
-    /// Names and values of OpenTelemetry's conventions for HTTP clients (semantic conventions 1.44).
+    /// Names and values of OpenTelemetry's conventions for HTTP clients (semantic conventions
+    /// 1.44).
     enum HTTPConventions {
         // Metrics.
         static let requestDuration = "http.client.request.duration"
@@ -31,7 +32,7 @@
             version.major >= 2 ? "\(version.major)" : "\(version.major).\(version.minor)"
         }
 
-        /// The value of `error.type`: a code of ours, or the name of another error's type.
+        /// The value of `error.type`: one of Signet's codes, or the name of a foreign error's type.
         static func errorType(_ error: any Error) -> String {
             switch error {
             case let error as ClientError: error.code.name
@@ -42,13 +43,14 @@
         }
     }
 
-    /// The methods that attributes may name; others become `_OTHER`, so that their number is limited.
+    /// The methods that attributes may name; others become `_OTHER`, so that their number is
+    /// limited.
     public struct KnownMethods: Sendable {
         private let names: Set<String>
 
         /// Creates a list.
         ///
-        /// - Parameter others: Methods beside those of RFC 9110, PATCH and QUERY.
+        /// - Parameter others: The methods that RFC 9110 doesn't define: PATCH and QUERY.
         public init(adding others: [String] = []) {
             names = Set(
                 [

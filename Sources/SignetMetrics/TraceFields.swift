@@ -6,10 +6,10 @@
     struct TraceFields: Sendable {
         fileprivate var values: [String: String] = [:]
 
-        /// Adds the values of some names as fields, in place of those that are there. Of `traceparent` and
-        /// `tracestate` an invalid value is left out.
+        /// Adds the values of some names as fields, in place of those that are there. An invalid
+        /// `traceparent` or `tracestate` is left out.
         func add(_ names: Set<String>, to fields: inout HTTPFields) {
-            // A state belongs to a parent.
+            // `tracestate` is valid only with `traceparent`.
             let parent = values["traceparent"]
             let hasParent = parent.map(Self.isTraceParent) ?? false
             for (name, value) in values where names.contains(name) {
@@ -25,8 +25,8 @@
             }
         }
 
-        /// Whether a value has the form of version 00: `00-TRACE-SPAN-FLAGS` in lower-case hexadecimal, with
-        /// neither id zero (W3C Trace Context, section 3.2).
+        /// Whether a value has the form of version 00: `00-TRACE-SPAN-FLAGS` in lower-case
+        /// hexadecimal, with neither id zero (W3C Trace Context, section 3.2).
         static func isTraceParent(_ value: String) -> Bool {
             let parts = value.utf8.split(
                 separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -41,8 +41,8 @@
                 && parts[1...2].allSatisfy { id in id.contains { $0 != UInt8(ascii: "0") } }
         }
 
-        /// Whether a value is a list of at most 32 members `KEY=VALUE` in at most 512 visible characters
-        /// (W3C Trace Context, section 3.3).
+        /// Whether a value is a list of at most 32 members `KEY=VALUE` in at most 512 visible
+        /// characters (W3C Trace Context, section 3.3).
         static func isTraceState(_ value: String) -> Bool {
             guard (1...512).contains(value.utf8.count),
                 value.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
@@ -56,7 +56,7 @@
         }
     }
 
-    /// Takes what a tracer injects.
+    /// Receives the fields that a tracer injects.
     struct TraceFieldInjector: Injector {
         func inject(_ value: String, forKey key: String, into carrier: inout TraceFields) {
             carrier.values[key.lowercased()] = value

@@ -55,7 +55,7 @@ enum TrustKitFormat {
         for name in [excludes, documentedExcludes] {
             guard try flag(name, of: members, default: false) else { continue }
             guard members.count == 1 else {
-                throw malformed("\(name) can't have other keys beside it")
+                throw malformed("\(name) must be the only key")
             }
             return try PinRule(excluding: host)
         }

@@ -1,2 +1,2 @@
-// A policy is asked about a `HostName`; a program need not import the module that has it.
+// Re-exports SignetBase, because `HostName` is part of this module's interface.
 @_exported public import SignetBase

@@ -10,7 +10,7 @@ internal import SignetCrypto
 ///     openssl x509 -in leaf.pem -noout -pubkey | openssl pkey -pubin -outform DER \
 ///         | openssl dgst -sha256 -binary | base64
 ///
-/// A new pin is best tried in report mode first, with the pin of a backup key beside it:
+/// A new pin is best tried in report mode first, together with the pin of a backup key:
 ///
 /// ```swift
 /// let current = try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=")

@@ -155,7 +155,9 @@ public enum PinLint {
             lintNames(of: members, known: PinPolicy.ruleMembers)
             if isExclusion == true {
                 for name in PinPolicy.pinMembers where members[name] != nil {
-                    add("bad-value", message: "\"\(name)\" isn't allowed beside \"exclude\":true")
+                    add(
+                        "bad-value",
+                        message: "\"\(name)\" isn't allowed together with \"exclude\":true")
                 }
                 return
             }

@@ -72,8 +72,8 @@ extension PinPlan {
                 add(
                     "no-key", severity: .warning, pin: state.pin,
                     message: "no given certificate, request or key has the pin \(state.pin): give"
-                        + " its request or key, or remove the pin, which is no backup if its key is"
-                        + " lost")
+                        + " its request or key, or remove the pin, which isn't a backup if its key"
+                        + " is lost")
             case .ended:
                 add(
                     "ended", severity: .warning, pin: state.pin, at: state.until,

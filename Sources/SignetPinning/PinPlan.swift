@@ -143,7 +143,7 @@ public struct PinPlan: Sendable, Hashable {
     ///   - policy: The policy.
     ///   - materials: Certificates, requests and keys, also those that aren't in use yet.
     ///   - now: Unix time in seconds.
-    ///   - horizon: Seconds from now. What ends within them is reported as ending soon.
+    ///   - horizon: Seconds from now. Pins that end within them are reported as ending soon.
     public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
     {
         let byPin = Dictionary(grouping: materials, by: \.pin)

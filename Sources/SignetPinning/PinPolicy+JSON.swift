@@ -27,7 +27,7 @@ extension PinPolicy {
     /// `unlisted` is `refuse` (the default) or `allow`. A rule has `pins` or `"exclude": true`.
     /// `mode` is `enforce` (the default) or `report`, `afterExpiry` is `refuse` (the default) or
     /// `allow`. `caFile` names a file of CAs for the rule's hosts, which with `"caMode": "add"` are
-    /// trusted beside the others, and without it in place of them.
+    /// trusted in addition to the others, and without it instead of them.
     ///
     /// - Parameters:
     ///   - bytes: The whole JSON text.
@@ -132,7 +132,7 @@ extension PinPolicy {
             let authorities = try authorities(of: members, files: &files)
             if try flag("exclude", of: members) {
                 for name in pinMembers where members[name] != nil {
-                    throw malformed("\"\(name)\" isn't allowed beside \"exclude\":true")
+                    throw malformed("\"\(name)\" isn't allowed together with \"exclude\":true")
                 }
                 return try PinRule(
                     excluding: key, includesSubdomains: includesSubdomains,

@@ -4,7 +4,7 @@
 ///   every call to the host fails until the program gets a new policy. Pin at least two keys, one
 ///   of them a backup key that isn't in use, agree with the host's operator on how keys are
 ///   changed, and try new pins with ``PinRule/Mode/report`` first. ``PinLint`` finds weak policies,
-///   and ``PinPlan`` tells which pins are about to end.
+///   and ``PinPlan`` lists the pins that expire soon.
 ///
 /// A host passes if any certificate of its *verified* chain has a pinned key, so a pin can be of
 /// the leaf, of an intermediate CA or of the root. `signet pins show https://api.example.com`

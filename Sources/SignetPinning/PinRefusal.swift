@@ -1,4 +1,4 @@
-/// The values behind the message of an error with which a policy refuses a host.
+/// The values of an error with which a policy refuses a host.
 public struct PinRefusal: Sendable, Hashable {
     private struct Values: Sendable, Hashable {
         var host: HostName

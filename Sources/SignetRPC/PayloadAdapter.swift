@@ -124,7 +124,8 @@ public struct RawResponse: Sendable, Hashable {
 }
 
 extension RawResponse: CustomStringConvertible, CustomReflectable {
-    /// The status, the names of the fields and the body's size; no value of a field and not the body.
+    /// The status, the names of the fields and the body's size; no value of a field and not the
+    /// body.
     public var description: String {
         let names = fields.map(\.name.canonicalName).joined(separator: ", ")
         return "RawResponse(status: \(status), fields: [\(names)], body: \(body.count) bytes)"
@@ -174,8 +175,8 @@ public struct UnboxedResponse: Sendable, Hashable {
 public struct RPCResult: Sendable, Hashable {
     /// The JSON text, as the server wrote it.
     public let bytes: [UInt8]
-    /// How the service writes dates and names members, for ``decode(_:)``. The client's system sets the
-    /// conventions of the call.
+    /// How the service writes dates and names members, for ``decode(_:)``. The client's system sets
+    /// the conventions of the call.
     public var conventions = JSONConventions()
 
     /// Creates a result from JSON text that has been validated.

@@ -67,8 +67,8 @@ public enum RPCParameters: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - conventions: How dates are written, and how members are named. Defaults to those of the call whose
-    ///     `parameters()` encodes the value.
+    ///   - conventions: How dates are written, and how members are named. Defaults to those of the
+    ///     call whose `parameters()` encodes the value.
     /// - Throws: `RPCError` with code `invalid-params` if it doesn't, or if a value, whose path the
     ///   message names, cannot be encoded.
     public init(

@@ -36,13 +36,13 @@ extension RPCParameters {
     /// Returns the parameters of a call that a value describes: its `Encodable` form, or of a case
     /// of an enum its associated values; nil if there aren't any.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for a value that becomes neither an array nor
-    ///   an object, for a case of which some associated values have labels and some don't, and for
-    ///   one of several values without labels that is nil.
+    /// - Throws: `RPCError` with code `invalid-params` for a value that becomes neither an array
+    ///   nor an object, for a case of which some associated values have labels and some don't, and
+    ///   for one of several values without labels that is nil.
     package static func ofCall(_ call: some Encodable) throws(RPCError) -> RPCParameters? {
         let json = try encoded(call)
         let parameters: RPCParameters
-        // Only what looks like a case is reflected.
+        // Reflection is used only for values that look like an enum case.
         if json.isRawValue || json.onlyObject != nil, let labels = labels(ofCase: call) {
             guard let values = json.onlyObject else { return nil }
             parameters = try ofCase(values, labels: labels)
@@ -66,8 +66,8 @@ extension RPCParameters {
         }
     }
 
-    /// Returns the parameters of a case: values with labels by name, values without by position. One
-    /// array or object without a label is the parameters itself.
+    /// Returns the parameters of a case: values with labels by name, values without by position.
+    /// One array or object without a label is the parameters itself.
     private static func ofCase(
         _ values: JSONObject, labels: [String?]
     ) throws(RPCError) -> RPCParameters {

@@ -114,7 +114,7 @@ extension ConnectionCore {
         let outcome: Result<RPCResult, any Error>
         switch response.content {
         case _ where isAlsoRequest:
-            outcome = .failure(malformed("found a method beside result or error"))
+            outcome = .failure(malformed("found a method together with a result or error"))
         case .result(let element):
             outcome = .success(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):

@@ -1,7 +1,7 @@
 import SignetJSON
 internal import SignetRPC
 
-/// The way in which one side tells the other that it cancelled a request.
+/// The notification with which one side cancels its request at the other.
 public struct RPCCancellation: Sendable, Hashable {
     private enum Value: Sendable { case none, languageServer, modelContext }
 

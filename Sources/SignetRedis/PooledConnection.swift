@@ -96,8 +96,7 @@
             }
         }
 
-        /// Returns what an error of Redis means to the reader of a message, and the error's first
-        /// word.
+        /// Returns an explanation of an error of Redis, and the error's first word.
         private static func meaning(of word: String) -> String {
             let meaning =
                 switch word {

@@ -28,7 +28,7 @@
 
         /// Connects.
         ///
-        /// - Parameter deadline: When to give up, in milliseconds like `now`. A name lookup can
+        /// - Parameter deadline: The deadline, in milliseconds like `now`. A name lookup can
         ///   take longer.
         init(_ options: RedisNonceStore.Options, by deadline: Int64) throws(RedisFailure) {
             var made: OpaquePointer?

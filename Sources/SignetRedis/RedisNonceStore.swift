@@ -90,8 +90,8 @@
         private func command(
             for nonce: String, of keyID: String, until expiry: Int64, now: Int64
         ) throws(SigningError) -> [[UInt8]] {
-            // One second, because `expiry` itself still counts, and ten for a verifier that asks
-            // some time after it read its clock.
+            // Add one second, because a signature is still valid at `expiry`, and ten, because the
+            // verifier read its clock earlier.
             let (seconds, overflows) = max(expiry, now).subtractingReportingOverflow(now)
             let lifetime = overflows ? Self.longest : min(seconds, Self.longest) + 11
             return [

@@ -16,7 +16,7 @@
                 public var certificateFile: String?
                 /// A PEM file of the client certificate's key, without a passphrase.
                 public var keyFile: String?
-                /// The name that the server's certificate must have; nil stands for the host.
+                /// The name that the server's certificate must have; nil means the host.
                 public var name: String?
 
                 /// Creates settings that trust the system's authorities and expect the host's name.
@@ -79,7 +79,7 @@
 
             private static func read(_ text: Substring) throws(SigningError) -> Options {
                 guard !text.utf8.contains(UInt8(ascii: "@")) else {
-                    throw invalid("a URL must not hold a user or a password")
+                    throw invalid("found a user or a password, expected a URL without them")
                 }
                 let parts = text.split(
                     separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -127,7 +127,7 @@ struct OpenAPIReader {
         guard let request = operation["requestBody"] else { return nil }
         let content = request.resolved(in: document)?["content"]?.object ?? [:]
         return content.map { name, content in
-            // A name that is not a media type says nothing for certain.
+            // Ignore the schema of a name that is not a media type.
             let schema = MediaType(name) == nil ? nil : content["schema"]
             return MethodDescription.BodyType(
                 name: name, schema: ParameterSchema(schema ?? true, in: document))

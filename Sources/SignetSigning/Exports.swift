@@ -1,2 +1,2 @@
-// Signers and verifiers need keys, so that their users get the key types with this module.
+// Re-exports SignetCrypto, because keys are part of this module's interface.
 @_exported public import SignetCrypto

@@ -35,8 +35,8 @@ public struct MessageSigner: Sendable {
         /// Seconds from `created` to `expires` (`rfc9421`); nil leaves `expires` out.
         public var lifetime: Int64?
         /// Whether each signature gets a random nonce unless the caller passes one.
-        /// `salted-hmac-v1` and a scheme document that uses a nonce always have one; another document
-        /// has none.
+        /// `salted-hmac-v1` and a scheme document that uses a nonce always have one; another
+        /// document has none.
         public var addsNonce = false
         /// The algorithm of a Content-Digest or Repr-Digest that the signer adds because it is
         /// covered and missing (`rfc9421`).
@@ -248,7 +248,8 @@ public struct MessageSigner: Sendable {
         }
     }
 
-    /// Whether the scheme signs the parameters of a form or a flat XML body instead of the body's bytes.
+    /// Whether the scheme signs the parameters of a form or a flat XML body instead of the body's
+    /// bytes.
     package func readsParameters(inBodyOf message: SignableMessage) -> Bool {
         if case .document(let signer) = engine {
             signer.readsParameters(inBodyOf: message)

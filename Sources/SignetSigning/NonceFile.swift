@@ -146,7 +146,7 @@ struct NonceFile {
     }
 
     private static func newHeader() throws -> [UInt8] {
-        // Inode numbers are reused, so only a random name tells that the file was replaced.
+        // Inode numbers are reused, so only a random name shows that the file was replaced.
         let name = Base64.encode(try RandomBytes.bytes(nameLength * 3 / 4), as: .url)
         return mark + Array(name.utf8) + [ASCII.lineFeed]
     }

@@ -117,8 +117,8 @@ public struct StreamedVerification: ~Copyable, Sendable {
         return verified
     }
 
-    /// Does all checks except that of the nonce's first use. Returns the claims if their nonce isn't
-    /// stored yet.
+    /// Does all checks except that of the nonce's first use. Returns the claims if their nonce
+    /// isn't stored yet.
     private consuming func verdict(
         _ trailers: [SignableMessage.Field], now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims?) {

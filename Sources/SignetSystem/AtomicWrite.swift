@@ -132,7 +132,8 @@ enum AtomicWrite {
 
         /// The beginning of the names of its temporary files.
         ///
-        /// A name can have 255 bytes. Long names may collide here; their writers wait for each other.
+        /// A name can have 255 bytes. Long names may collide here; their writers wait for each
+        /// other.
         var temporaryName: String {
             ".\(String(decoding: name.utf8.prefix(160), as: UTF8.self)).signet-\(geteuid())"
         }

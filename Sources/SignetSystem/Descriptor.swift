@@ -75,8 +75,8 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    /// Opens a file and waits for its lock. If the lock's previous owner has replaced the file in the meantime,
-    /// starts again with the new one.
+    /// Opens a file and waits for its lock. If the lock's previous owner has replaced the file in
+    /// the meantime, starts again with the new one.
     ///
     /// - Parameters:
     ///   - path: The file's path.

@@ -56,7 +56,8 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
         FileFailure(path: path, operation: operation, reason: reason ?? self.reason, kind: kind)
     }
 
-    /// Returns the failure of a wait for another process or another part of this one.
+    /// Returns the failure for a file that another process, or another part of this one, is
+    /// changing.
     static func busy(_ path: String) -> FileFailure {
         FileFailure(
             path: path, operation: "change",

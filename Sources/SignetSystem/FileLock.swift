@@ -107,8 +107,8 @@ package struct FileLock: ~Copyable {
             kind: .system)
     }
 
-    /// Opens the regular file for writing, which wiping and the locks of some network file systems need, or
-    /// else for reading.
+    /// Opens the regular file for writing, which wiping and the locks of some network file systems
+    /// need, or else for reading.
     private static func open(_ path: String) throws(FileFailure) -> Descriptor {
         let flags = O_NOFOLLOW | O_NOCTTY
         let file: Descriptor

@@ -56,8 +56,9 @@ package enum PrivateFile {
         return (try file.readAll(limit: limit, expected: Int(status.st_size)), refusal)
     }
 
-    /// Reads a file or pipe that the process inherited open, and returns a refusal if others have access to it.
-    /// The descriptor stays open, so that no other file can get its number and be read by a second call.
+    /// Reads a file or pipe that the process inherited open, and returns a refusal if others have
+    /// access to it. The descriptor stays open, so that no other file can get its number and be
+    /// read by a second call.
     ///
     /// Any owner is accepted, because the program that opened the file chose it.
     ///

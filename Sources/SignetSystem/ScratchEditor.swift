@@ -37,7 +37,7 @@ package struct ScratchEditor: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The file's initial contents.
-    ///   - name: The file's name. Its extension tells the editor the format.
+    ///   - name: The file's name. Its extension shows the editor the format.
     ///   - limit: The maximum number of bytes in the result.
     /// - Returns: The file's contents after the editor has ended with status 0.
     /// - Throws: `FileFailure` with operation `edit` if the editor cannot run or ends with another

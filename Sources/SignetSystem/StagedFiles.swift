@@ -2,10 +2,11 @@ internal import Glibc
 
 /// New files that appear in a folder together.
 ///
-/// They are written in a folder of their own (`.signet-new-UID`, mode 0700) and then get their names as
-/// second links, one after the other. The last name makes them whole. If the process is killed before,
-/// the next one to stage files there takes back the names that it gave, which it recognises by the staged
-/// links. No other file is touched.
+/// They are written in a folder of their own (`.signet-new-UID`, mode 0700) and then get their
+/// names as second links, one after the other. The files count as complete once the last name
+/// exists. If the process is killed before, the next process that stages files there removes the
+/// names that were already given, which it recognises by the staged links. No other file is
+/// touched.
 package struct StagedFiles: ~Copyable {
     /// The folder that the files are written in.
     package let path: String
@@ -19,13 +20,13 @@ package struct StagedFiles: ~Copyable {
     private static let lockName = "lock"
     private static var stagingName: String { ".signet-new-\(geteuid())" }
 
-    /// Begins, and takes back what a killed process has left.
+    /// Creates the folder, and removes the files that a killed process published only in part.
     ///
     /// Signals that end the process wait until the returned value ends.
     ///
     /// - Parameters:
     ///   - folder: The folder, which exists.
-    ///   - names: The names of all files. The last one makes them whole.
+    ///   - names: The names of all files. The files count as complete once the last one exists.
     /// - Throws: `FileFailure`, of kind `busy` while another process does the same.
     package static func begin(
         in folder: String, names: [String]
@@ -58,7 +59,7 @@ package struct StagedFiles: ~Copyable {
         takeBack()
     }
 
-    /// Takes back what a killed process has left, if it has.
+    /// Removes the files that a killed process published only in part, if there are any.
     ///
     /// - Throws: `FileFailure`, of kind `busy` if the other process still runs.
     package static func takeBack(in folder: String, names: [String]) throws(FileFailure) {
@@ -78,7 +79,8 @@ package struct StagedFiles: ~Copyable {
 
     /// Gives the files their names, in order.
     ///
-    /// - Throws: `FileFailure`, of kind `alreadyExists` if one exists. Then none of them has its name.
+    /// - Throws: `FileFailure`, of kind `alreadyExists` if one exists. Then none of them has its
+    ///   name.
     package func publish() throws(FileFailure) {
         var published: [String] = []
         do throws(FileFailure) {

@@ -29,8 +29,8 @@ package enum StandardStreams {
     /// The standard descriptors that the process was started without.
     private static let reserved = Mutex<[Int32]>([])
 
-    /// Makes another program that takes this one's place start without the descriptors that this
-    /// one was started without.
+    /// Marks the reserved descriptors close-on-exec, so that the next program finds them closed, as
+    /// this one did.
     static func closeReservedDescriptorsOnExecute() {
         for number in reserved.withLock(\.self) { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     }

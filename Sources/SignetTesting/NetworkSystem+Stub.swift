@@ -21,7 +21,7 @@ extension NetworkSystem {
         var options = options
         options.engines = options.engines.mapValues { _ -> any HTTPEngine in stub }
         options.engine = stub
-        (options.caFile, options.engineSettings) = (nil, nil)  // nothing is left that they hold for
+        (options.caFile, options.engineSettings) = (nil, nil)  // they configure the replaced engine
         options.dangerous.allowUnpinnedServices()  // nothing leaves the process
         return try await start(services: services, keys: keys, policy: nil, options: options)
     }

@@ -6,7 +6,8 @@ internal import Synchronization
 
 /// An engine without a network: it responds as a test says, and records what it was given.
 ///
-/// The rest of the network system stays as it is: options, interceptors, adapters, signatures and retries.
+/// The rest of the network system stays as it is: options, interceptors, adapters, signatures and
+/// retries.
 ///
 /// ```swift
 /// import SignetClient
@@ -41,14 +42,15 @@ public final class StubEngine: HTTPEngine {
 
     /// Creates an engine that responds to nothing yet.
     ///
-    /// - Parameter pinsPublicKeys: Whether the engine claims to check pins. With `false`, calls to pinned
-    ///   hosts end with `engine-cannot-pin`, as with every engine that can't.
+    /// - Parameter pinsPublicKeys: Whether the engine claims to check pins. With `false`, calls to
+    ///   pinned hosts end with `engine-cannot-pin`, as with every engine that can't.
     public init(pinsPublicKeys: Bool = true) {
         capabilities = EngineCapabilities(
             name: "stub", pinsPublicKeys: pinsPublicKeys, speaksHTTP2: false)
     }
 
-    /// Responds to matching requests with canned responses, in their order; the last one is repeated.
+    /// Responds to matching requests with canned responses, in their order; the last one is
+    /// repeated.
     ///
     /// Of several stubs that match a request, the one that was added last responds.
     public func respond(to matcher: StubMatcher = .any, with responses: StubResponse...) {
@@ -83,8 +85,8 @@ public final class StubEngine: HTTPEngine {
         state.withLock { $0.stubs.append(Stub(matcher: matcher, response: response)) }
     }
 
-    /// The requests that the engine was given, in their order. A JSON-RPC batch is one request for each of
-    /// its calls.
+    /// The requests that the engine was given, in their order. A JSON-RPC batch is one request for
+    /// each of its calls.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
     /// Records a request and returns the response of its stub.
@@ -118,8 +120,8 @@ public final class StubEngine: HTTPEngine {
     /// Refuses further requests with `not-running`.
     public func shutdown() async { state.withLock { $0.isRunning = false } }
 
-    /// Whether there is a stub for a request, for a JSON-RPC batch one for each of its calls. A streamed
-    /// body counts as empty.
+    /// Whether there is a stub for a request, for a JSON-RPC batch one for each of its calls. A
+    /// streamed body counts as empty.
     func responds(to request: EngineRequest) -> Bool {
         let body = request.body.bytes ?? []
         let calls = RecordedRequest(request: request.request, body: body).json?.array ?? []

@@ -35,7 +35,7 @@ public struct StubResponse: Sendable {
         StubResponse(content: .http(status: status, fields: fields, body: body))
     }
 
-    /// A failure of the transport, such as `connect` or `timeout`. It comes at once.
+    /// A failure of the transport, such as `connect` or `timeout`. It is delivered without delay.
     public static func failure(_ code: TransportError.Code) -> StubResponse {
         StubResponse(content: .failure(code))
     }

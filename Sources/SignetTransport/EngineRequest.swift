@@ -51,8 +51,8 @@ public struct EngineRequest: Sendable {
     /// sends `Expect: 100-continue`, and waits for the response to it, only if the field is listed
     /// here.
     public var request: HTTPRequest
-    /// The body. A stream isn't read before the server's keys have been checked. An engine that can't
-    /// send a body's trailers ends the call with `unsupported-trailers`.
+    /// The body. A stream isn't read before the server's keys have been checked. An engine that
+    /// can't send a body's trailers ends the call with `unsupported-trailers`.
     public var body: RequestBody
     /// The pins of this call; `nil` checks only the CA and the host name.
     public var policy: PinPolicy?

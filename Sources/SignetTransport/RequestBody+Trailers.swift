@@ -3,9 +3,9 @@ public import HTTPTypes
 extension RequestBody {
     /// Returns the same body, followed by trailers (RFC 9110, section 6.5).
     ///
-    /// The body is sent in chunks over HTTP/1.1, without a Content-Length. libcurl can't send trailers
-    /// over HTTP/2, so such a call ends with `unsupported-trailers` before anything is sent. A
-    /// signature doesn't cover trailers. A proxy or server may drop them.
+    /// The body is sent in chunks over HTTP/1.1, without a Content-Length. libcurl can't send
+    /// trailers over HTTP/2, so such a call ends with `unsupported-trailers` before anything is
+    /// sent. A signature doesn't cover trailers. A proxy or server may drop them.
     ///
     /// ```swift
     /// import HTTPTypes
@@ -16,9 +16,9 @@ extension RequestBody {
     /// producer.finish()
     /// ```
     ///
-    /// - Parameter make: Called after the last chunk of each reading. If it throws, or returns a field
-    ///   that must not be a trailer, the call ends with `body-failed` or `invalid-request`, and the
-    ///   request is never sent completely.
+    /// - Parameter make: Called after the last chunk of each reading. If it throws, or returns a
+    ///   field that must not be a trailer, the call ends with `body-failed` or `invalid-request`,
+    ///   and the request is never sent completely.
     public func withTrailers(
         _ make: @escaping @Sendable () async throws -> HTTPFields
     ) -> RequestBody {
@@ -32,8 +32,8 @@ extension RequestBody {
 
     /// Returns the trailers, after a reader has reached the body's end.
     ///
-    /// - Throws: `TransportError`: `invalid-request` for a field that must not be a trailer or for more
-    ///   than 32 KiB, `body-failed`, `cancelled`.
+    /// - Throws: `TransportError`: `invalid-request` for a field that must not be a trailer or for
+    ///   more than 32 KiB, `body-failed`, `cancelled`.
     public func trailers() async throws(TransportError) -> HTTPFields? {
         guard let makeTrailers else { return nil }
         let fields: HTTPFields

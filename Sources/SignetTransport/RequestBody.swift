@@ -206,8 +206,9 @@ private final class Once: Sendable {
 }
 
 extension TransportError {
-    /// Creates the error of a body or of trailers from what the caller's code threw. It has only the
-    /// type of an error that is not ours, because the error may contain what is sent.
+    /// Creates the error of a body or of trailers from what the caller's code threw. For an error
+    /// of a foreign type the message has only the type's name, because the error may contain what
+    /// is sent.
     init(_ error: any Error, thrownBySource problem: String) {
         switch error {
         case let error as TransportError: self = error

@@ -5,8 +5,9 @@ package enum TrailerFields {
     /// The maximum size of a request's trailers, in bytes.
     static let maximumSize = 32 << 10
 
-    /// Whether a field must not be a trailer, because it frames or routes the message, authenticates
-    /// its sender, or says how its body or the whole response is to be read (section 6.5.1).
+    /// Whether a field must not be a trailer, because it frames or routes the message,
+    /// authenticates its sender, or says how its body or the whole response is to be read (section
+    /// 6.5.1).
     package static func isForbidden(_ name: HTTPField.Name) -> Bool {
         let name = name.canonicalName
         return forbidden.contains(name) || name.hasPrefix("if-")
@@ -20,7 +21,7 @@ package enum TrailerFields {
         // Authentication and cookies.
         "authorization", "cookie", "proxy-authenticate", "proxy-authorization", "set-cookie",
         "www-authenticate",
-        // What changes how the message is handled.
+        // Fields that change how the message is handled.
         "age", "cache-control", "date", "expect", "expires", "location", "pragma", "range",
         "retry-after", "vary", "warning",
     ]

@@ -60,7 +60,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let bodyChanged = Code(.usage("body-changed"))
         /// A body that can be read only once would have to be sent again.
         public static let bodyNotReplayable = Code(.noAnswer("body-not-replayable"))
-        /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was sent.
+        /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was
+        /// sent.
         public static let unsupportedTrailers = Code(.usage("unsupported-trailers"))
         /// The CA file can't be read, or contains no certificate.
         public static let trustStore = Code(.usage("trust-store"))

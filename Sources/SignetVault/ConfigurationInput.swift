@@ -29,8 +29,8 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
 
     /// Reads a JSON object from a file or pipe of at most 16 MiB; `-` is standard input.
     ///
-    /// The object is flat: its members are keys. A nested object is flattened with dots, as far as
-    /// keys of the schema begin with its name and a dot, unless a key takes it whole.
+    /// The object is flat: its members are keys. A nested object is flattened with dots if the
+    /// schema has keys below its name. It stays an object if it is itself the value of a key.
     public static func file(_ path: String) -> ConfigurationInput { .init(source: .file(path)) }
 
     /// Reads a JSON object from bytes, as ``file(_:)`` does.
@@ -65,8 +65,8 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
         .init(source: .environment(prefix: prefix, variables: variables))
     }
 
-    /// Uses what the program finds out about itself and the machine. Only keys that the schema has are set, and
-    /// a value that cannot be found sets none.
+    /// Uses values that the program detects about itself and the machine. Only keys that the schema
+    /// has are set. A value that can't be detected isn't set.
     ///
     /// | key | type | value |
     /// | --- | --- | --- |

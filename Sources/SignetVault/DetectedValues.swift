@@ -3,7 +3,8 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// The values that a program finds out about itself and its machine; see `ConfigurationInput.detected`.
+/// The values that a program detects about itself and its machine; see
+/// `ConfigurationInput.detected`.
 package enum DetectedValues {
     /// Returns the values that were found, of keys that the schema has.
     static func entries(
@@ -28,7 +29,7 @@ package enum DetectedValues {
             .filter { schema.position(of: $0.name) != nil }
     }
 
-    /// Returns a language tag; nil where no variable names a language.
+    /// Returns a language tag; nil if no variable names a language.
     package static func locale(in variables: [String: String]) -> String? {
         let set = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { variables[$0] }
         guard
@@ -54,14 +55,15 @@ package enum DetectedValues {
     ///   - stat: The text of `/proc/self/stat`, whose second field may hold spaces and parentheses.
     ///   - uptime: The text of `/proc/uptime`.
     ///   - now: Unix seconds.
-    /// - Returns: Unix seconds; nil for texts of another form, or that contradict each other, as in containers
-    ///   that make up one of them.
+    /// - Returns: Unix seconds; nil for texts of another form, or that contradict each other, as in
+    ///   containers that fake one of the files.
     package static func processStart(stat: String, uptime: String, now: Int64) -> Int64? {
         guard let name = stat.lastIndex(of: ")"),
             let up = uptime.split(separator: " ").first.flatMap({ Double($0) })
         else { return nil }
         let fields = stat[name...].dropFirst().split(separator: " ")
-        // Field 22 of all. The kernel counts in hundredths of a second for programs.
+        // Index 19 is field 22 of the file. The kernel counts in hundredths of a second for
+        // programs.
         guard fields.count > 19, let ticks = UInt64(fields[19]) else { return nil }
         let age = up - Double(ticks) / 100
         guard age >= -1, age < Double(now) else { return nil }

@@ -17,7 +17,7 @@ package enum EnvironmentFile {
 
     /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
     ///
-    /// A value is text in single quotes, where nothing has a meaning; in double quotes, where `\n`,
+    /// A value is text in single quotes, without escapes; in double quotes, where `\n`,
     /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
     /// have several lines. Nothing is expanded.
     package static func object(parsing text: String) throws(Malformed) -> JSONObject {

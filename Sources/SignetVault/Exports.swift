@@ -1,2 +1,2 @@
-// Sealing and opening a dump needs key sets, so importing this module imports theirs too.
+// Re-exports SignetCrypto, because key sets are part of this module's interface.
 @_exported public import SignetCrypto

@@ -3,8 +3,9 @@ package import SignetJSON
 
 /// A schema that is guessed from the values of a configuration that exists already.
 ///
-/// Plain values become public. A value becomes secret if it looks like a secret, or if its name says
-/// so: the schema can be edited afterwards, but a value that was published can't be taken back.
+/// Plain values become public. A value becomes secret if it looks like a secret, or if its name
+/// says so: the schema can be edited afterwards, but a value that was published can't be taken
+/// back.
 package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The guess about one key.
     package struct Guess: Sendable {
@@ -25,7 +26,8 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Guesses a schema. Nested objects are flattened with dots.
     ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or if the configuration has no keys.
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or if the
+    ///   configuration has no keys.
     package init(of configuration: JSONObject) throws(VaultError) {
         var guesses: [Guess] = []
         var values = JSONObject()
@@ -132,7 +134,7 @@ extension GuessedSchema {
     }
 }
 
-/// A key's name as words, to tell by them whether its value is a secret.
+/// A key's name as words, which show whether its value is a secret.
 private struct SecretName {
     /// The words of each part between dots, in lower case.
     private let parts: [[String]]
@@ -162,7 +164,7 @@ private struct SecretName {
         guard let last = parts.last else { return false }
         switch type {
         case .boolean, .duration: return false
-        // A limit of tokens is a number too, so the plural says nothing.
+        // A plural doesn't mean a secret here: `max_tokens` is a limit.
         case .integer, .number:
             guard let word = last.last else { return false }
             return Self.isSecretWord(word, orPlural: false) || Self.isSecretLastWord(word)

@@ -2,14 +2,15 @@ import FoundationEssentials
 internal import SignetBase
 package import SignetJSON
 
-/// Reads inputs as keys with their values. Entries without an error are read even if others have one.
+/// Reads inputs as keys with their values. Entries without an error are read even if others have
+/// one.
 struct InputReader {
     let schema: Schema
     /// The name of the inputs' origin, for messages.
     let place: String
     private(set) var entries: [ConfigurationInput.Entry] = []
-    /// The errors: `unreadable-file` and `malformed-input`; `wrong-type` if a text isn't of its key's
-    /// type; `unknown-config-key`.
+    /// The errors: `unreadable-file` and `malformed-input`; `wrong-type` if a text isn't of its
+    /// key's type; `unknown-config-key`.
     private(set) var problems: [VaultError] = []
 
     init(schema: Schema, place: String) {
@@ -64,9 +65,11 @@ struct InputReader {
         return object
     }
 
-    /// Adds the members of an object as keys, flattened with dots where the schema wants it.
+    /// Adds the members of an object as keys, flattened with dots if the schema has keys below
+    /// their names.
     ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key; then none is added.
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key; then none is
+    ///   added.
     private mutating func add(_ object: JSONObject) throws(VaultError) {
         let found = flattened(object, prefix: "")
         var seen: Set<ByteName> = []

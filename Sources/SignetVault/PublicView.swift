@@ -100,8 +100,8 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     /// Returns the value of a key by its name, for adapters to other libraries.
     ///
-    /// - Returns: The value and its type in the schema; nil if the schema doesn't have the key or no
-    ///   input sets it.
+    /// - Returns: The value and its type in the schema; nil if the schema doesn't have the key or
+    ///   no input sets it.
     /// - Throws: `not-public` if the key is secret, with or without a value.
     package func checkedValue(
         named name: String

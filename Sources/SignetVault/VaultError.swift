@@ -76,7 +76,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let rolledBack = Code(.rolledBack)
         /// The state file was changed or truncated, or belongs to another root.
         public static let stateTampered = Code(.stateTampered)
-        /// The schema no longer allows a value that was changed in the dump, so sealing would lose it.
+        /// The schema no longer allows a value that was changed in the dump, so sealing would lose
+        /// it.
         public static let wouldLoseChanges = Code(.checkFailed("would-lose-changes"))
         /// A root can't be removed while other dumps are sealed under it.
         public static let locksOutOthers = Code(.usage("locks-out-others"))
@@ -168,8 +169,8 @@ extension [VaultError] {
         }
     }
 
-    /// Throws the error that reports all of these, if there are any. Its code is the first one's, and
-    /// its message has a line for each.
+    /// Throws the error that reports all of these, if there are any. Its code is the first one's,
+    /// and its message has a line for each.
     func throwJoined() throws(VaultError) {
         guard let first else { return }
         let all = flatMap { $0.problems.isEmpty ? [$0] : $0.problems }

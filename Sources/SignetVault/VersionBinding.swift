@@ -65,7 +65,8 @@ public struct VersionBinding: Sendable, Hashable {
             system: Identity(id: SignetVersion.systemID, version: systemVersion))
     }
 
-    /// The ids and versions in the order in which a dump's header and its keys' derivation have them.
+    /// The ids and versions in the order in which a dump's header and its keys' derivation have
+    /// them.
     var parts: [String] { [app.id, app.version, system.id, system.version] }
 
     /// The names of `parts`, for messages.

@@ -11,8 +11,8 @@ struct SignetCommand: AsyncParsableCommand {
         abstract: "Seal configurations, sign and verify requests, pin servers, call APIs.",
         discussion: """
             Exit status: 0 done; 1 the check failed; 2 wrong usage or a file that cannot be used; \
-            3 no usable answer from the network. With --json, each command prints one JSON object, \
-            failures too.
+            3 no usable response from the network. With --json, each command prints one JSON \
+            object, also for a failure.
             """,
         examples: [
             "signet keys new --type hmac --id orders-2027 --out orders-keys",
@@ -36,7 +36,7 @@ struct SignetCommand: AsyncParsableCommand {
         ])
 }
 
-/// Where the process begins and the only place where it ends.
+/// The entry point of the process, and the only place where it exits.
 @main
 enum Signet {
     /// Not `async`: a command that waits for nothing needs no second thread.
@@ -47,13 +47,12 @@ enum Signet {
         let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
-            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not even the
-            // program's name, and a command that was not seen must not end as done.
+            // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not
+            // even the program's name, and a command that was not seen must not end as done.
             guard !CommandLine.arguments.isEmpty else {
                 throw ToolError(
                     .noArguments,
-                    "cannot read the program's own arguments, by which it finds its task: "
-                        + "/proc/self/maps cannot be read")
+                    "cannot read the program's arguments from /proc/self/maps")
             }
             if VersionReport.isWanted(arguments) {
                 try terminal.result(
@@ -86,8 +85,9 @@ enum Signet {
         }
     }
 
-    /// How many descriptors must be free before an asynchronous command: a call takes ten, and
-    /// the engine leaves 16 to libdispatch, which ends the process where it finds none (Swift 6.3).
+    /// The number of descriptors that must be free before an asynchronous command: a call takes
+    /// ten, and the engine leaves 16 to libdispatch, which ends the process if it finds none (Swift
+    /// 6.3).
     private static let neededDescriptors = 48
 
     /// Runs a command on Swift's threads while this one waits, and ends the process with it.
@@ -97,8 +97,8 @@ enum Signet {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(
                 TransportError.Code.resources.value,
-                "the process may not have \(neededDescriptors) descriptors more, which a call may "
-                    + "take: see ulimit -n")
+                "the process needs \(neededDescriptors) free descriptors, more than its limit "
+                    + "allows: see ulimit -n")
         }
         Task {
             var command = command

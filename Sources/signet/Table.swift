@@ -50,7 +50,7 @@ struct Table {
         return (String(UnixTime.rfc3339(end).prefix(10)), tone)
     }
 
-    /// A text in a colour, where colours are allowed.
+    /// A text in a colour, if colours are allowed.
     static func colored(_ text: String, tone: Tone, isAllowed: Bool) -> String {
         isAllowed && tone != .plain && !text.isEmpty ? tone.rawValue + text + "\u{1B}[0m" : text
     }

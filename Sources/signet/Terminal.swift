@@ -17,7 +17,7 @@ struct Terminal: Sendable {
     /// Whether notes on standard error are left out.
     var isQuiet = false
 
-    /// Tells whether the raw arguments hold `--json`, also when they do not parse.
+    /// Returns whether the raw arguments contain `--json`, also if they don't parse.
     static func asksForJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")
     }
@@ -38,7 +38,7 @@ struct Terminal: Sendable {
 
     /// Prints a result: with `--json` the object, else the text unchanged.
     ///
-    /// - Throws: `ToolError` where the output was cut short.
+    /// - Throws: `ToolError` if the output was cut short.
     func result(_ object: @autoclosure () -> JSONObject, text: @autoclosure () -> [UInt8])
         throws(ToolError)
     {
@@ -86,8 +86,8 @@ struct Terminal: Sendable {
             Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
     }
 
-    /// Prints several lines on standard error, for a person to read or to compare; control characters
-    /// except the newline are escaped.
+    /// Prints several lines on standard error, for a person to read or to compare; control
+    /// characters except the newline are escaped.
     func show(_ lines: [String]) {
         let text = lines.map { Terminal.printable($0) + "\n" }.joined()
         _ = StandardStreams.write(Array(text.utf8), to: .standardError)
@@ -104,7 +104,8 @@ struct Terminal: Sendable {
         Glibc.exit(status.rawValue)
     }
 
-    /// Prints a failure and ends the process. Help and version that were asked for are not failures.
+    /// Prints a failure and ends the process. Help and version that were asked for are not
+    /// failures.
     func exit(reporting error: any Error, as root: any ParsableCommand.Type) -> Never {
         if let status = error as? ExitStatus { exit(status) }
         if let error = error as? any CodedError { exit(reporting: ToolError(error)) }

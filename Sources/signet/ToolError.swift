@@ -5,7 +5,7 @@ import SignetSigning
 import SignetTransport
 import SignetVault
 
-/// How the process ends.
+/// The exit status of the process.
 enum ExitStatus: Int32, Sendable {
     /// The work is done.
     case done = 0
@@ -30,14 +30,14 @@ enum ExitStatus: Int32, Sendable {
     }
 }
 
-/// A failure of a command, ready to be told.
+/// A failure of a command, ready to be printed.
 struct ToolError: CodedError {
     var status: ExitStatus
     let errorCode: ErrorCode
     var message: String
     /// Further members of the `error` object with `--json`.
     var details: JSONObject = [:]
-    /// Members beside `error` with `--json`.
+    /// Members next to `error` with `--json`.
     var beside = MemberText()
 
     /// Creates a failure; its status is that of the code's class.
@@ -70,7 +70,7 @@ struct ToolError: CodedError {
     /// The options that help against errors of the modules. Each command that can fail with such a
     /// code has the option, or the text names the commands that have it.
     private static let remedies: [ErrorCode: String] = [
-        RPCError.Code.reservedMethod.value: "--allow-reserved calls it all the same",
+        RPCError.Code.reservedMethod.value: "--allow-reserved calls it anyway",
         TransportError.Code.tooManyRedirects.value:
             "--max-redirects NUMBER follows more, at most 20",
         TransportError.Code.proxyAuthentication.value:

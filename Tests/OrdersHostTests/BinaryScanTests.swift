@@ -111,7 +111,7 @@ import Testing
         #expect(try await scan([plant(Array(text.utf8), in: folder, as: "text")]).exit == 0)
     }
 
-    @Test func whatCannotBeScannedIsAnError() async throws {
+    @Test func anUnscannableFileIsAnError() async throws {
         let folder = try TemporaryDirectory()
         let keys = try folder.write(#"["ZZZZZZZZ"]"#, to: "keys")
         for arguments in [[], [folder.path("none")], ["--keys"], ["--keys", keys, keys]] {

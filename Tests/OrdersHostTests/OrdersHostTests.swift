@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The host answers what http-message-signatures signed, by every way that it is offered.
+/// The host accepts requests signed by http-message-signatures, over each of its interfaces.
 @Suite struct OrdersHostAnswers {
     @Test(arguments: [
         ["--http2", "--tls-max", "1.3", "2"], ["--http2", "--tls-max", "1.2", "2"],
         ["--http1.1", "--tls-max", "1.3", "1.1"], ["--http1.1", "--tls-max", "1.2", "1.1"],
     ])
-    func acceptsWhatThePeerSigned(_ way: [String]) async throws {
+    func acceptsThePeersSignatures(_ way: [String]) async throws {
         let answer = try await SignedRequest().signed().send(way[0], way[1], way[2])
         #expect(answer.status == 200, "\(answer.body)")
         #expect(answer.httpVersion == way[3])
         #expect(answer.json.contains(#""item":"tea","quantity":2,"status":"created""#))
     }
 
-    @Test func logsWhatItGot() async throws {
+    @Test func logsTheReceivedRequests() async throws {
         var request = try await SignedRequest().signed()
         request.target = "/rpc?logged"
         #expect(try await request.send().status == 200)
@@ -121,7 +121,7 @@ import Testing
         #expect(answer.json.contains(#""code":\#(Self.badCalls[number].1),"#), "\(answer.json)")
     }
 
-    @Test func saysNothingToANotification() async throws {
+    @Test func sendsNoResponseToANotification() async throws {
         let body = #"{"jsonrpc":"2.0","method":"orders.create","params":["sugar",1]}"#
         let answer = try await SignedRequest(body: body).signed().send()
         #expect(answer.status == 204)
@@ -133,7 +133,8 @@ import Testing
     }
 }
 
-/// What must be refused: always 401 with one and the same answer; the log alone tells why.
+/// Requests that must be refused: always with 401 and the same response; only the log has the
+/// reason.
 @Suite struct OrdersHostRefuses {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

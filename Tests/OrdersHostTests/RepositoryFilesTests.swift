@@ -33,7 +33,7 @@ import Testing
         #expect(try folder.read("host.pem") != first)
     }
 
-    @Test func certificatesThatDoNotFitAreMadeAnew() async throws {
+    @Test func mismatchedCertificatesAreMadeAgain() async throws {
         let folder = try TemporaryDirectory()
         let make = PackageLayout.url("certs/make").path
         #expect(try await ChildProcess.run(make, ["--out", folder.path]).exit == 0)

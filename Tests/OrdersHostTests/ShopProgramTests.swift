@@ -69,7 +69,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func wrongWordsSendNothing() async throws {
+    @Test func invalidArgumentsSendNothing() async throws {
         let host = try await OrdersHost.start()
         let program = try await Program(for: host)
         for line in ["", "tours", "list all", "order tea", "order tea two", "order tea 2 3"] {

@@ -8,7 +8,7 @@ struct SignedRequest: Codable, Sendable {
     var fields = ["Content-Type: application/json"]
     var body = #"{"jsonrpc":"2.0","id":1,"method":"orders.create","params":["tea",2]}"#
 
-    // What the Python side signs with.
+    // The keys and options of the Python signer.
     var covers = ["@method", "@authority", "@path", "content-digest"]
     var keyID = OrdersHost.keyID
     var age = 0
@@ -63,7 +63,7 @@ struct SignedRequest: Codable, Sendable {
         }
     }
 
-    /// Sends it as it is now, with curl.
+    /// Sends the request unchanged, with curl.
     func send(_ options: String...) async throws -> Answer {
         let host = try await Self.host.value
         var arguments = [

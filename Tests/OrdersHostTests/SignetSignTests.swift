@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `signet sign` signed means the same to two verifiers that are not ours: the orders host's
+/// Messages of `signet sign` are verified by two foreign implementations: the orders host's
 /// JavaScript and PyPI's http-message-signatures.
 @Suite struct SignetSignTests {
     /// A message of `signet sign`, taken apart as curl and Python need it.
@@ -20,13 +20,13 @@ import Testing
             body = halves.count > 1 ? String(halves[1]) : ""
         }
 
-        /// What the orders host says of it.
+        /// The response of the orders host to it.
         func hostStatus() async throws -> Int {
             try await SignedRequest(method: method, target: target, fields: fields, body: body)
                 .send().status
         }
 
-        /// Whether http-message-signatures takes it.
+        /// Whether http-message-signatures accepts it.
         func isAcceptedByPeer() async throws -> Bool {
             let host = try await SignedRequest.host.value
             let output = try await PythonPeer.run(
@@ -142,7 +142,7 @@ import Testing
         #expect(try await message.isAcceptedByPeer() == false)
     }
 
-    @Test func signetVerifyAcceptsWhatThePeerSigned() async throws {
+    @Test func signetVerifyAcceptsThePeersSignatures() async throws {
         let host = try await SignedRequest.host.value
         let request = try await SignedRequest().signed()
         func verify(_ body: String) async throws -> ProcessOutput {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tests lean on these helpers; that they really start, stop and tell is checked here.
+/// The helpers of the tests: that they start, stop and report errors.
 @Suite struct TestSupportTests {
     @Test func aProgramGetsItsInputAndGivesItsOutcome() async throws {
         let output = try await ChildProcess.run(
@@ -13,12 +13,12 @@ import Testing
         #expect(output.exit == 7)
     }
 
-    @Test func muchOutputStopsNobody() async throws {
+    @Test func muchOutputBlocksNoProcess() async throws {
         let output = try await ChildProcess.run("sh", ["-c", "head -c 3000000 /dev/zero"])
         #expect(output.stdout.count == 3_000_000)
     }
 
-    @Test func aSignalIsToldFromAnExitCode() async throws {
+    @Test func aSignalDiffersFromAnExitCode() async throws {
         let child = try ChildProcess("sleep", ["60"])
         child.send(signal: 15)
         #expect(try await child.outcome().exit == 128 + 15)
@@ -30,7 +30,7 @@ import Testing
         #expect(try await eventually { !child.isRunning })
     }
 
-    @Test func aServerThatCannotStartSaysWhy() async throws {
+    @Test func aServerThatCannotStartGivesAReason() async throws {
         let error = await #expect(throws: TestSupportError.self) {
             _ = try await ServerProcess.start(
                 "sh", ["-c", "echo no such luck >&2; exit 1"], ready: .listening(port: 1))
@@ -59,7 +59,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func theSignetProgramIsBesideTheTests() {
+    @Test func theSignetProgramIsNextToTheTests() {
         #expect(FileManager.default.isExecutableFile(atPath: SignetTool.url.path))
     }
 
@@ -80,7 +80,7 @@ import Testing
         #expect(output.text.contains("Ciphers supported"))
     }
 
-    @Test func aSilentServerTellsWhatItReceived() async throws {
+    @Test func aSilentServerRecordsReceivedBytes() async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await OpenSSLServer(authority.identity, answers: false)
         let output = try await ChildProcess.run(

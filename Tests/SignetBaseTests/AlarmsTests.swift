@@ -47,7 +47,7 @@ struct AlarmsTests {
         #expect(!hasRun.withLock { $0 })
     }
 
-    /// What an action holds is free as soon as its alarm is cancelled.
+    /// Cancelling an alarm releases the objects that its action holds.
     @Test func cancelledAlarmsLeaveNothing() {
         final class Held: Sendable {}
         weak var last: Held?
@@ -61,7 +61,7 @@ struct AlarmsTests {
         #expect(alarms.sleepingCount <= 1)
     }
 
-    /// One task sleeps for many alarms, also if short ones come again and again after long ones.
+    /// One task sleeps for many alarms, also if short ones are added repeatedly after long ones.
     @Test func fewTasksSleep() async {
         for _ in 0..<5 {
             _ = alarms.add(after: .seconds(3600)) {}

@@ -11,7 +11,7 @@ import Testing
         ("pin｡test", "pin.test"), ("ｐin.test", "pin.test"), ("ＰＩＮ．ＴＥＳＴ", "pin.test"),
         ("%EF%BD%90in.test", "pin.test"), ("a_b.example.com", "a_b.example.com"),
         ("-a-.example.com", "-a-.example.com"), ("localhost", "localhost"),
-        // IDN (A-labels as libidn2 makes them) and A-labels as they stand.
+        // IDN (A-labels as libidn2 makes them) and A-labels unchanged.
         ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
         ("XN--BCHER-KVA.example", "xn--bcher-kva.example"), ("例え.jp", "xn--r8jz45g.jp"),
         ("中国。cn", "xn--fiqs8s.cn"), ("пример.рф", "xn--e1afmkfd.xn--p1ai"),
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func saysHowToWriteWhatItCannotMap() {
+    @Test func suggestsASpellingForUnmappableNames() {
         let error = #expect(throws: HostError.self) { try HostName.canonical("straße.de") }
         #expect(error?.message.contains("xn--") == true)
     }

@@ -3,7 +3,7 @@ import Testing
 
 /// Percent-encoding, and the digits that it is made of.
 @Suite struct PercentCodingTests {
-    @Test func encodesWhatIsNotKept() {
+    @Test func encodesAllOtherBytes() {
         let all = String(decoding: (0...127 as ClosedRange<UInt8>), as: UTF8.self) + "\u{E9}"
         let plain = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~"
         let encoded = PercentCoding.encoded(all)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["%", "a%", "%4", "a%4", "%4g", "%g4", "%+1", "%%41", "%\u{E9}0"])
-    func refusesOrKeepsWhatIsNoEscape(_ text: String) {
+    func refusesOrKeepsInvalidEscapes(_ text: String) {
         let bytes = Array(text.utf8)[...]
         #expect(PercentCoding.decoded(bytes) == nil)
         var kept: [UInt8] = []

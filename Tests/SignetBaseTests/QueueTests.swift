@@ -26,7 +26,7 @@ import Testing
         #expect(removed == next && queue.count == 0 && queue.popFirst() == nil)
     }
 
-    @Test func removesWhatMeetsACondition() {
+    @Test func removesMatchingElements() {
         var queue = Queue<Int>()
         for number in 0..<10 { queue.append(number) }
         #expect(queue.popFirst() == 0 && queue.popFirst() == 1)

@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    /// Another host gets nothing without a rule of the policy, and nothing that the URL rules refuse.
+    /// Another host gets nothing without a rule of the policy, and nothing that the URL rules
+    /// refuse.
     @Test func pinsAndURLRulesHoldForTheHostOfACall() async throws {
         let engine = RecordingEngine(pins: false)
         var options = NetworkSystem.Options()

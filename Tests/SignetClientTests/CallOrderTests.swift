@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(.features("000-21"), arguments: ["task", "id", "deadline", "shutdown"])
-    func aCallThatIsEndedSaysSo(_ cause: String) async throws {
+    func anEndedCallEmitsItsEnd(_ cause: String) async throws {
         let engine = WaitingEngine()
         let names = try await Self.names(engine) { system, trace in
             let call = Task {
@@ -191,7 +191,7 @@ import Testing
         #expect(names.first == "started" && names.last == end && Self.isLegal(names))
     }
 
-    @Test(.features("000-21")) func aCallThatIsCancelledInItsPauseSaysSo() async throws {
+    @Test(.features("000-21")) func aCallCancelledInItsPauseEmitsItsEnd() async throws {
         let engine = RecordingEngine(answers: [Self.down])
         let names = try await Self.names(engine) { options in
             options.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }
@@ -219,7 +219,7 @@ import Testing
         #expect(try await eventually { engine.count == 1 })
         let others = (1..<4).map(start)
         #expect(try await eventually { system.duplicateCalls.joinedCount == 4 })
-        // The work goes on without the call that began it.
+        // The work continues after the call that began it has ended.
         first.cancel()
         #expect(await first.value == .cancelled)
         engine.letGo()
@@ -262,12 +262,12 @@ import Testing
         }
         #expect(names == ["cancelled"])
         for call in calls { #expect(await call.value == .cancelled) }
-        // Of a call that has ended there are none.
+        // A call that has ended has no events.
         for await event in system.events(of: id) { Issue.record("\(event)") }
         await system.shutdown()
     }
 
-    /// Whoever listens to a call that is never made doesn't wait for ever.
+    /// Observing a call that is never made ends.
     @Test(.timeLimit(.minutes(1)), arguments: ["options", "owner", "shutdown"])
     func aCallThatIsRefusedEndsTheEventsOfItsTrace(_ by: String) async throws {
         let engine = RecordingEngine()

@@ -15,7 +15,7 @@ import Testing
             "a", method: .put, target: "/x", fields: [:], body: body, options: options)
     }
 
-    @Test func countsWhatIsSentAndReceived() async throws {
+    @Test func countsSentAndReceivedBytes() async throws {
         let engine = FeedingEngine(fields: [.contentLength: "5"])
         let system = try await Pipeline.system(engine)
         let progress = CallProgress(interval: .zero)
@@ -64,7 +64,7 @@ import Testing
         var options = CallOptions()
         options.progress = progress
         let response = try await system.stream("a", method: .get, target: "/x", options: options)
-        // The first change is told at once, and the next ones within the hour are not.
+        // The first change is reported at once, and further ones within the hour are not.
         #expect(await updates.next()?.received == 0)
         for _ in 0..<50 { engine.feed("x") }
         engine.end()

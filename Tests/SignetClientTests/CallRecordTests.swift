@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignetClient
 
-/// The record of a call: what was asked, what the system did, what came back.
+/// The record of a call: the request, the system's work, and the response.
 @Suite struct CallRecordTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine
@@ -40,7 +40,7 @@ import Testing
         let record = try #require(trace.record)
         #expect(record.identity.service == "a" && record.identity.method == "POST")
         #expect(record.identity.tags == ["t"])
-        // The request's part is what the caller gave.
+        // The record's request has the values that the caller gave.
         #expect(record.request.method == .post && record.request.bodySize == 3)
         #expect(record.request.url == "https://api.example.com/rpc/orders")
         #expect(record.request.scenario == "interactive")
@@ -50,7 +50,7 @@ import Testing
         #expect(limits.deadline == .seconds(60) && limits.maximumRedirects == 5)
         #expect(record.work.mode == .production && !record.work.isSimulated)
         #expect(record.attempts.count == 1 && record.work.joinedCall == nil)
-        // The response's part is what the engine returned.
+        // The record's response has the values that the engine returned.
         #expect(record.response?.status == response.status)
         #expect(record.response?.bodySize == 7 && record.response?.source == .server)
         #expect(record.response?.httpVersion?.major == 1)
@@ -200,7 +200,7 @@ import Testing
         #expect(record.response == nil)
     }
 
-    @Test func aRefusalForWantOfAPinningEngineLeavesARequest() async throws {
+    @Test func aRefusalWithoutAPinningEngineIsRecorded() async throws {
         let engine = RecordingEngine(pins: false)
         let system = try await Self.system([:], engine)
         let trace = CallTrace()

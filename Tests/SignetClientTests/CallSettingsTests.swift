@@ -51,13 +51,14 @@ import Testing
 
     @Test(
         arguments: [
-            // HTTP method, status, Retry-After, whether the program calls it repeatable, attempts made
+            // HTTP method, status, Retry-After, whether the program calls it repeatable, attempts
+            // made
             ("GET", 503, nil, false, 3), ("PUT", 502, nil, false, 3), ("POST", 503, nil, false, 1),
             ("PATCH", 503, nil, false, 1), ("POST", 503, nil, true, 3), ("GET", 500, nil, false, 1),
             ("GET", 404, nil, true, 1), ("GET", 503, "0", false, 3), ("GET", 503, "60", false, 3),
             ("GET", 503, "soon", false, 3),
         ] as [(String, Int, String?, Bool, Int)])
-    func statusesAreTriedAgainWhereThatDoesNoHarm(
+    func statusesAreRetriedIfThatIsSafe(
         _ method: String, _ status: Int, _ retryAfter: String?, _ isRepeatable: Bool, _ count: Int
     ) async throws {
         var answer = RecordingEngine.Answer(status: status, body: "")

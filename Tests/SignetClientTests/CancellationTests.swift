@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Holds back whoever comes, whether or not its task is cancelled, until it is opened.
+/// Blocks every caller, even if its task is cancelled, until it is opened.
 private final class Gate: Sendable {
     private let held = Mutex<[CheckedContinuation<Void, Never>]>([])
 
@@ -24,7 +24,8 @@ private final class Gate: Sendable {
     }
 }
 
-/// Calls that are cancelled return at once, wherever they wait, and though what they wait for never returns.
+/// Cancelled calls return at once in every stage, even if the operation that they wait for never
+/// returns.
 @Suite struct CancellationTests {
     enum Place: CaseIterable, Sendable {
         case interceptor, attemptInterceptor, credentials, signer, body, engine, sharedWork, pause

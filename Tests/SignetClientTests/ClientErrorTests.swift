@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    /// Reads the codes of the modules whose errors are handed on, and looks for each constant.
+    /// Reads the codes of the modules whose errors a `ClientError` can have, and checks that each
+    /// has a constant.
     @Test(arguments: [
         "SignetTransport/TransportError.swift", "SignetVault/VaultError.swift",
     ])

@@ -109,8 +109,9 @@ import Testing
         #expect(plain.request.headerFields[.contentEncoding] == nil)
     }
 
-    /// The digest and the signature cover what is sent, of bytes and of a stream that is read twice.
-    @Test(arguments: [false, true]) func whatIsSentIsWhatIsSigned(_ isStream: Bool) async throws {
+    /// The digest and the signature cover the compressed body, of bytes and of a stream that is
+    /// read twice.
+    @Test(arguments: [false, true]) func theSentBodyIsTheSignedBody(_ isStream: Bool) async throws {
         let keys = try KeySet(
             parsing: Array(
                 #"{"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"HS","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
@@ -195,7 +196,7 @@ import Testing
         }
     }
 
-    @Test(.features("003-38")) func aServerDecodesWhatIsSent() async throws {
+    @Test(.features("003-38")) func aServerDecodesTheSentBody() async throws {
         let (server, port) = try await SocketServer.start(
             """
             import zlib

@@ -108,8 +108,8 @@ import Testing
         await system.shutdown()
     }
 
-    /// The data of an RPC error, alone and in a batch, an error body of its own and a problem's members are
-    /// decoded as results are, unless the caller says otherwise.
+    /// The data of an RPC error, alone and in a batch, an error body of its own and a problem's
+    /// members are decoded as results are, unless the caller says otherwise.
     @Test func errorsFollowTheService() async throws {
         let order = Order(orderID: 7, createdAt: Date(timeIntervalSince1970: 0))
         let sent = #"{"order_id":7,"created_at":0}"#

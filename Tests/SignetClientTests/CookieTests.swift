@@ -97,7 +97,7 @@ import Testing
             ),
             (["a=" + String(repeating: "x", count: 4096)], nil),
         ] as [([String], String?)])
-    func theNextRequestCarriesWhatIsAllowed(_ cookies: [String], _ field: String?) async throws {
+    func theNextRequestHasTheAllowedCookies(_ cookies: [String], _ field: String?) async throws {
         #expect(try await Self.sent(after: cookies) == field)
     }
 
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func aConfigurationSwitchesThemOnAndAChangeKeepsThem() async throws {
+    @Test func aConfigurationChangeKeepsCookies() async throws {
         let engine = RecordingEngine(answers: [
             .init(fields: [.setCookie: "a=1"]), .init(),
         ])
@@ -253,7 +253,7 @@ import Testing
             engine.requests.map { $0.request.headerFields[.cookie] } == [nil, "a=1", nil])
     }
 
-    @Test func nothingTellsACookie() async throws {
+    @Test func noLogOrErrorContainsACookie() async throws {
         let log = RecordingLog()
         let engine = RecordingEngine(answers: [
             Self.sets("sid=ZZZZZZ", "bad=ZZZZZZ\u{e9}; Domain=ZZZZZZ"),
@@ -282,7 +282,7 @@ import Testing
         #expect(!text.contains("ZZZZZZ"))
     }
 
-    @Test func aRealServersCookieComesBack() async throws {
+    @Test func aRealServersCookieIsReturned() async throws {
         let host = try await RouteServer([
             "/login": "200 OK\r\nSet-Cookie: sid=1; Path=/\r\nSet-Cookie: theme=dark\r\n\r\n{}",
             "/orders": "200 OK\r\n\r\n{}",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignetClient
 
-/// An engine that knows one good token and answers 401 to every other.
+/// An engine that accepts one token and responds with 401 to all others.
 private final class GuardedEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "guarded", pinsPublicKeys: true, speaksHTTP2: false)
@@ -118,7 +118,7 @@ private final class GuardedEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func aRefreshThroughTheSameSystemDoesNotWaitForItself() async throws {
+    @Test func aRefreshByTheSameSystemDoesNotDeadlock() async throws {
         struct Renewing: CredentialSource {
             let system: NetworkSystem
             func credential(
@@ -148,7 +148,7 @@ private final class GuardedEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func aCallThatIsCancelledWhileItWaitsLeavesAtOnce() async throws {
+    @Test func aWaitingCallReturnsAtOnceIfCancelled() async throws {
         let (gate, producer) = AsyncStream.makeStream(of: Void.self)
         let engine = GuardedEngine(good: "1")
         let system = try await Pipeline.system(engine)

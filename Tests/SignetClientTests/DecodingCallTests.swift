@@ -9,7 +9,7 @@ import Testing
 /// `Options.decoding`, from a server that sends correct codings, invalid ones and compression
 /// bombs.
 @Suite struct DecodingCallTests {
-    /// What Python puts on the wire for a path: fields, and an expression of the body.
+    /// The response of the Python server for a path: fields, and an expression for the body.
     private static let script = """
         import base64, hashlib, zlib
         def pack(b, w=31):
@@ -82,14 +82,14 @@ import Testing
         if case .failure(let error) = result { error.code.name } else { nil }
     }
 
-    @Test(.features("000-56", "003-38")) func undoesWhatIsRight() async throws {
+    @Test(.features("000-56", "003-38")) func decodesValidBodies() async throws {
         let (server, url) = try await server()
         let system = try await system(url)
         for target in ["/gzip", "/deflate", "/plain", "/identity", "/digest"] {
             let response = try await fetch(system, target).get()
             #expect(response.body == Self.text, "\(target)")
             let isCoded = ["/gzip", "/deflate", "/digest"].contains(target)
-            // Of what was decoded nothing is said any more that no longer holds.
+            // After decoding, the fields that described the encoded body are gone.
             #expect((response.fields[.contentLength] == nil) == isCoded)
             if isCoded { #expect(response.fields[.contentEncoding] == nil) }
         }
@@ -111,7 +111,7 @@ import Testing
         let system = try await system(url)
         let result = await fetch(system, target)
         #expect(code(result) == wanted)
-        // The system goes on, and so does the connection pool.
+        // The system and its connection pool keep working.
         #expect(try await fetch(system, "/gzip").get().body == Self.text)
         await system.shutdown()
         try await server.stop()
@@ -143,7 +143,7 @@ import Testing
         let (server, url) = try await server()
         for decoding in [nil, ContentDecoding()] {
             let system = try await system(url + "/gzip", decoding, .jsonRPC2)
-            // What becomes of it is not looked at: whatever it is asked, the server says the same.
+            // The outcome isn't checked, because the server always sends the same.
             _ = try? await system.call(RPCCall("m"), on: "a")
             await system.shutdown()
             let plain = try await self.system(url, decoding)

@@ -9,7 +9,8 @@ import Testing
 /// Partial responses (206) from a server whose resource has changed or whose total length is
 /// unknown.
 @Suite struct DownloadRangeTests {
-    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps the whole.
+    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps
+    /// the whole.
     private static let script = """
         whole = bytes(i * 7 % 251 for i in range(200000))
         other = bytes(i * 5 % 241 for i in range(200000))
@@ -41,20 +42,21 @@ import Testing
     private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
     private static let other = (0..<200_000).map { UInt8($0 * 5 % 241) }
 
-    /// What the file holds after the second run, and from where that asked for it.
+    /// The file's content after the second run, and the byte from which that run requested it.
     private static let cases: [(path: String, wanted: [UInt8], asks: [String])] = [
-        // Who does not know If-Range answers with a part of another file, and says so by its date.
+        // A server without If-Range sends a part of another version, which its date shows.
         ("/date", other, ["90000", "None"]),
-        // A part has the tag that the whole has (RFC 9110, section 15.3.7); one without has none to compare.
+        // A part has the tag of the whole file (RFC 9110, section 15.3.7); without a tag, it can't
+        // be compared.
         ("/untagged", other, ["90000", "None"]),
-        // Nobody knows whether a part is the last one where the whole's length is not told.
+        // Without the total length, no part is known to be the last one.
         ("/endless", whole, ["90000", "None"]),
-        // The whole in place of a part is held to the limit of the file, not to what was missing of it.
+        // If the server sends the whole file instead of a part, the limit is that of the file.
         ("/grown", Array(other[..<120_000]), ["90000"]),
     ]
 
     @Test(arguments: cases.indices)
-    func beginsAnewWhereAPartMayBeOfAnother(_ index: Int) async throws {
+    func restartsIfAPartMayBeOfAnotherVersion(_ index: Int) async throws {
         let (path, wanted, asks) = Self.cases[index]
         let (server, port) = try await SocketServer.start(Self.script)
         let system = try await NetworkSystem.start(

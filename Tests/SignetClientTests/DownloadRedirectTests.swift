@@ -88,9 +88,10 @@ import Testing
         await system.shutdown()
     }
 
-    /// Where a first run comes from, which is cut at byte 90,000, where a second is led, and what it asks.
+    /// The source of a first run, which ends at byte 90,000; the redirect of the second run; and
+    /// its request.
     private static let ways: [(first: String, second: String, asks: String, resumes: Bool)] = [
-        // A signed URL, made anew each time.
+        // A signed URL that differs each time.
         ("{other}/file?cut=90000&sig=1", "{other}/file?sig=2", "/file?sig=2 90000", true),
         // The same entity tag at another path, another origin, or at the first place itself.
         ("{other}/file?cut=90000", "{other}/other", "/other -", false),
@@ -101,7 +102,7 @@ import Testing
     ]
 
     @Test(arguments: ways.indices)
-    func goesOnOnlyWhereTheBytesCameFrom(_ index: Int) async throws {
+    func continuesOnlyAtTheSourceOfTheBytes(_ index: Int) async throws {
         let way = Self.ways[index]
         let other = try await DownloadServer(tls: authority.leaf)
         let places = [way.first, way.second].map {
@@ -123,7 +124,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func refusesWhatCallsRefuseAndLeavesNothing() async throws {
+    @Test func refusesWhatCallsRefuseAndLeavesNoFile() async throws {
         let other = try await DownloadServer(tls: TestAuthority.rogue.get().leaf)
         let plain = try await DownloadServer()
         let server = try await DownloadServer(
@@ -154,11 +155,11 @@ import Testing
         #expect(other.requests.isEmpty && plain.requests.isEmpty)
     }
 
-    @Test func eachRequestForTheRestIsSignedAnewAndJudged() async throws {
+    @Test func eachRequestForTheRestIsSignedAndChecked() async throws {
         let server = try await DownloadServer(tls: authority.leaf)
         let system = try await system(server, policy: policy(authority.root.pin))
         #expect(await code(system, "/file?cut=90000") == "cut-off")
-        // Another key in the way: not a byte goes out, and what came stays.
+        // A wrong key on the way: no byte is sent, and the partial file stays.
         try system.update(policy: policy("sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="))
         #expect(await code(system, "/file?cut=90000") == "pin-mismatch")
         #expect(server.requests.count == 1)
@@ -176,7 +177,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func anAttemptOfOneCallGoesOnToo() async throws {
+    @Test func anAttemptContinuesThePreviousOne() async throws {
         let server = try await DownloadServer(tls: authority.leaf)
         let system = try await system(server, attempts: 2)
         let trace = CallTrace()

@@ -32,7 +32,8 @@ import Testing
         }
     }
 
-    /// The first request for a path is cut in the middle; what the second gets is the path's name.
+    /// The response to the first request for a path ends early; the path's name gives the response
+    /// to the second.
     private static let script = """
         whole = bytes(i * 7 % 251 for i in range(200000))
         other = bytes(i * 5 % 241 for i in range(150000))
@@ -89,7 +90,7 @@ import Testing
         return (server, "http://127.0.0.1:\(port)")
     }
 
-    /// What the second run comes to, and what it asks, after one that was cut at byte 90,000.
+    /// The outcome and the request of a second run, after one that ended at byte 90,000.
     private static let resumed: [(path: String, code: String?, from: Int64, asks: [String])] = [
         ("/good", nil, 90_000, ["90000 \"a\""]),
         ("/date", nil, 90_000, ["90000 Sun, 06 Nov 1994 08:49:37 GMT"]),
@@ -111,7 +112,7 @@ import Testing
     ]
 
     @Test(.features("002-17"), arguments: resumed.indices)
-    func goesOnWhereItWasCutOff(_ index: Int) async throws {
+    func continuesAfterTheReceivedBytes(_ index: Int) async throws {
         let (path, code, from, asks) = Self.resumed[index]
         let (server, url) = try await badServer()
         let system = try await system(url)
@@ -147,7 +148,7 @@ import Testing
             ("/nothing", "http-status"), ("/encoded", "unsupported-encoding"),
             ("/mislabelled", "wrong-digest"),
         ])
-    func refusesAndLeavesNothing(_ path: String, _ code: String) async throws {
+    func refusesAndLeavesNoFile(_ path: String, _ code: String) async throws {
         let (server, url) = try await badServer()
         let system = try await system(url)
         let folder = try TemporaryDirectory()
@@ -165,7 +166,8 @@ import Testing
         var options = Download()
         options.sha256 = try Digest.of(Self.whole)
         options.mode = 0o640
-        // Cut once, then a rest whose last byte is another: the digest is one of the whole on the disk.
+        // A cut response, then a rest with another last byte: the digest covers the whole file on
+        // the disk.
         #expect(await failure(system, "/slip", to: target, options)?.code.name == "cut-off")
         #expect(await failure(system, "/slip", to: target, options)?.code.name == "wrong-digest")
         #expect(try folder.contents() == [])
@@ -185,12 +187,12 @@ import Testing
         try await server.stop()
     }
 
-    @Test func resumesNothingThatIsNotItsOwn() async throws {
+    @Test func resumesOnlyItsOwnPart() async throws {
         let (server, url) = try await badServer()
         let system = try await system(url)
         let folder = try TemporaryDirectory()
         let target = folder.path("file")
-        // The part of one URL is no part of another.
+        // A part of one URL is not used for another URL.
         #expect(await failure(system, "/good", to: target)?.code.name == "cut-off")
         #expect(await failure(system, "/good?x", to: target)?.code.name == "cut-off")
         var fresh = Download()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Endpoints that lack what every one needs don't compile.
+/// Endpoints without a required member don't compile.
 @Suite struct EndpointCompileTests {
     /// Type-checks a program that uses the built module, as the package's users do.
     private func compile(_ program: String) async throws -> ProcessOutput {

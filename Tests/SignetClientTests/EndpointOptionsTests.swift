@@ -6,7 +6,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// What an endpoint declares for its own calls, and what a call chooses for itself.
+/// The options that an endpoint declares, and those that a call chooses.
 @Suite struct EndpointOptionsTests {
     private struct Marking: CallInterceptor {
         func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {

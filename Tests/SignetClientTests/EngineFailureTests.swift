@@ -7,7 +7,7 @@ import Testing
 
 /// Engines that fail or are slow, under a clock that a test sets.
 @Suite struct EngineFailureTests {
-    /// A monotonic clock that stands still unless it is moved.
+    /// A monotonic clock that advances only when a test moves it.
     private final class Clock: Sendable {
         private let time = Mutex(ContinuousClock.now)
         var now: ContinuousClock.Instant { time.withLock { $0 } }

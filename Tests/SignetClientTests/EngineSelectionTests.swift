@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several engines by name: which one sends a call, and what its trace says of that.
+/// Several engines by name: which one sends a call, and the entry in the call's trace.
 @Suite struct EngineSelectionTests {
     private let one = RecordingEngine()
     private let two = RecordingEngine()
@@ -113,7 +113,7 @@ import Testing
         EngineChoice(fallback: .init("two", time: .zero)),
     ]
 
-    @Test(arguments: unusable.indices) func whatCannotBeUsedSendsNothing(_ index: Int) async throws
+    @Test(arguments: unusable.indices) func anUnusableChoiceSendsNothing(_ index: Int) async throws
     {
         let choice = Self.unusable[index]
         let system = try await system(nil)
@@ -151,7 +151,7 @@ import Testing
             EngineChoice("down", fallback: .init("weak", failures: 1)),
             EngineChoice("down", rivals: ["weak"]),
         ])
-    func anEngineThatCannotPinGetsNothingForAPinnedHost(_ choice: EngineChoice) async throws {
+    func anUnpinningEngineNeverCallsAPinnedHost(_ choice: EngineChoice) async throws {
         let weak = RecordingEngine(pins: false)
         let down = RecordingEngine(failingFirst: 1)
         var options = NetworkSystem.Options()

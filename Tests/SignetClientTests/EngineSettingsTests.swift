@@ -29,8 +29,8 @@ import Testing
         return try await NetworkSystem.start(Settings.configuration(all), options: options)
     }
 
-    /// A server that answers the first request of a connection after another connection has one too,
-    /// and prints a line for each connection with a request.
+    /// A server that answers the first request of a connection after another connection has one
+    /// too, and prints a line for each connection with a request.
     private static func server() async throws -> (server: ServerProcess, port: Int) {
         try await SocketServer.start(
             """
@@ -47,14 +47,14 @@ import Testing
     }
 
     @Test(.features("004-02"), arguments: [true, false])
-    func aHostGetsNoMoreConnectionsThanTheSettingSays(_ isKey: Bool) async throws {
+    func theSettingLimitsAHostsConnections(_ isKey: Bool) async throws {
         let (server, port) = try await Self.server()
         var options = Self.options()
         if !isKey {
             options.engineSettings = CurlEngine.Configuration()
             options.engineSettings?.maximumConnectionsPerHost = 2
         }
-        // What the program says wins over the configuration.
+        // The program's settings take precedence over the configuration.
         let system = try await Self.system(
             port, ["engine.connectionsPerHost": isKey ? 2 : 9], options)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -175,7 +175,7 @@ import Testing
         #expect(host.requests.isEmpty)
     }
 
-    /// An interceptor that tells the name of the thread.
+    /// An interceptor that records the name of the thread.
     private struct Witness: AttemptInterceptor {
         let names: NameList
 
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: ["caFile", "engineSettings", nil])
-    func settingsBesideAGivenEngineAreRefused(_ name: String?) async throws {
+    func settingsForAGivenEngineAreRefused(_ name: String?) async throws {
         let policy = try PinPolicy.allowingAll()
         for hasEngine in [true, false] {
             var options = NetworkSystem.Options()

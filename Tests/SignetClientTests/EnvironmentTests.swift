@@ -90,7 +90,7 @@ import Testing
                     pins: [
                         "api.staging.test": [Self.pin("C")], "cdn.staging.test": [Self.pin("D")],
                     ], key: "trial"))
-        // Nothing of the release is taken over: neither its key nor its content delivery.
+        // Neither the key nor the content delivery of the release is used.
         #expect(
             try await Self.seen(.development)
                 == Seen(hosts: ["localhost:8443"], pins: ["localhost": [Self.pin("F")]], key: nil))
@@ -134,7 +134,7 @@ import Testing
             try await Self.system(changed, mode: .staging)
         }
         #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
-        // What belongs to another mode hinders no start.
+        // Invalid values of another mode don't prevent the start.
         let system = try await Self.system(changed, mode: .production)
         await system.shutdown()
     }

@@ -65,7 +65,7 @@ import Testing
         RPCError.Code.emptyBatch.value, KeyError.Code.fileExists.value,
         ClientError.Code.unreadableFile.value, TransportError.Code.unsupportedProbe.value,
     ])
-    func usage(_ code: ErrorCode) {
+    func hasTheClassUsage(_ code: ErrorCode) {
         #expect(code.class == .usage)
     }
 

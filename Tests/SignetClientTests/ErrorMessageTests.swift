@@ -6,7 +6,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// What errors say: hosts and paths of requests, and no other value of the configuration.
+/// Error messages contain hosts and paths of requests, and no other value of the configuration.
 @Suite struct ErrorMessageTests {
     private static let canary = "ZZZZZZ"
 

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func eachAttemptIsSignedAnewAndVerifies() async throws {
+    @Test func eachAttemptHasAFreshValidSignature() async throws {
         let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
         let vault = Vault()
         let system = try await Self.system(engine, [Vault("other"), vault])
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatNobodyHasDoesNotStart() async throws {
+    @Test func anUnknownKeyPreventsTheStart() async throws {
         let error = await #expect(throws: ClientError.self) {
             try await Self.system(RecordingEngine(), [Vault("other")])
         }

@@ -2,7 +2,8 @@ import HTTPTypes
 import SignetTransport
 import Synchronization
 
-/// An engine that reads each request's body, and whose responses' bodies a test feeds chunk by chunk.
+/// An engine that reads each request's body, and whose responses' bodies a test feeds chunk by
+/// chunk.
 final class FeedingEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "feeding", pinsPublicKeys: true, speaksHTTP2: false)

@@ -7,10 +7,11 @@ import SignetRPC
 import SignetVault
 import TestSupport
 
-/// A program that fetches its values from `GET /values` of a real host, and keeps the last good ones.
+/// A program that fetches its values from `GET /values` of a real host, and keeps the last good
+/// ones.
 struct FetchFixture {
     static let app = "com.example.shop"
-    /// What no report, log or error may hold.
+    /// The texts that no report, log or error may contain.
     static let canary = "ZZZZZZcanaryZZZZZZcanaryZZZZZZ"
 
     static let schema: JSONValue = [
@@ -87,7 +88,7 @@ struct FetchFixture {
         return .keys(try KeySet(parsing: Array(set.utf8), source: "test"))
     }
 
-    /// What the host answers from now on.
+    /// The responses of the host from now on.
     func serve(_ values: JSONValue) throws { try serve(text: values.text) }
     func serve(text: String) throws {
         try host.folder.write(text, to: "values.json", mode: 0o644)

@@ -30,7 +30,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func goodValuesAreSealedAnewOnlyWhereTheyDiffer() async throws {
+    @Test func goodValuesAreSealedAgainOnlyIfChanged() async throws {
         let fixture = try await FetchFixture()
         try await fixture.startOnce()
         let first = try fixture.dump()
@@ -89,7 +89,7 @@ import Testing
         try await host.stop()
     }
 
-    /// What the host can do wrong, and the code that tells it.
+    /// Faults of the host, each with its error code.
     static let failures: [(String, String)] = [
         ("{", "malformed-reply"), ("", "malformed-input"), ("[]", "malformed-input"),
         ("null", "malformed-input"), (#"{"shop.name":"a","shop.name":"b"}"#, "malformed-reply"),
@@ -109,7 +109,7 @@ import Testing
     ]
 
     @Test(.features("000-08"), arguments: failures)
-    func wrongValuesGiveWayToTheLastGoodOnes(_ text: String, _ code: String) async throws {
+    func wrongValuesAreReplacedByTheLastGoodOnes(_ text: String, _ code: String) async throws {
         var fixture = try await FetchFixture()
         fixture.plan.maximumResponseSize = 1000
         try await fixture.startOnce()
@@ -136,7 +136,7 @@ import Testing
         ("/error", "http-status"), ("/moved", "http-status"), ("/nothing", "http-status"),
         ("/empty", "malformed-input"),
     ])
-    func anotherStatusGivesWayToTheLastGoodOnes(_ path: String, _ code: String) async throws {
+    func anErrorStatusUsesTheLastGoodValues(_ path: String, _ code: String) async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         fixture.plan.path = path
@@ -144,7 +144,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func aHostThatIsDownGivesWayToTheLastGoodOnes() async throws {
+    @Test func aHostThatIsDownUsesTheLastGoodValues() async throws {
         let fixture = try await FetchFixture()
         try await fixture.startOnce()
         try await fixture.host.stop()
@@ -162,7 +162,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func aHostThatIsSilentGivesWayInTime() async throws {
+    @Test func aSilentHostTimesOut() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try await fixture.host.stop()
@@ -173,7 +173,7 @@ import Testing
         try await silent.stop()
     }
 
-    @Test func whoGivesUpGetsNoOtherValuesInstead() async throws {
+    @Test func aCancelledStartUsesNoStoredValues() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try await fixture.host.stop()
@@ -248,7 +248,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func askingAgainChangesNothingWhereItFails() async throws {
+    @Test func aFailedRefreshChangesNothing() async throws {
         let fixture = try await FetchFixture()
         let system = try await fixture.start()
         try fixture.serve(text: "{")
@@ -284,7 +284,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func nothingSecretIsToldOrLogged() async throws {
+    @Test func noReportOrLogContainsASecret() async throws {
         var fixture = try await FetchFixture()
         let log = RecordingLog()
         fixture.options.logger = Logger(label: "test") { _ in log }

@@ -60,7 +60,7 @@ import Testing
         fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0", accepting: ["1.4.2"])
         try fixture.serve(text: "{")
         try await FetchTests.expectLastGood(fixture, "malformed-reply")
-        // The same values are sealed anew for the version that runs.
+        // The same values are sealed again for the running version.
         try fixture.serve(FetchFixture.good)
         let system = try await fixture.start()
         #expect(system.startReport.fetch?.kept?.sequence == 2)

@@ -7,8 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers each call with its parameter `id`, fails those whose id is listed, and holds those back that a
-/// test wants to.
+/// Returns each call's parameter `id`, fails the calls with listed ids, and delays those that a
+/// test chooses.
 private final class NumberEngine: HTTPEngine {
     private struct State {
         var running = 0
@@ -103,7 +103,7 @@ private final class NumberEngine: HTTPEngine {
         }
     }
 
-    @Test(.features("004-22")) func outcomesStandInOrderAndFailuresStopNobody() async throws {
+    @Test(.features("004-22")) func outcomesKeepOrderAndFailuresStopNoCall() async throws {
         let engine = NumberEngine(failing: [2], crowd: 4)
         let system = try await Self.system(engine)
         let procedures = await system.outcomes(of: [1, 2, 3, 4].map { Number(id: $0) })
@@ -116,7 +116,7 @@ private final class NumberEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func valuesStandInOrder() async throws {
+    @Test func valuesKeepTheirOrder() async throws {
         let engine = NumberEngine()
         let system = try await Self.system(engine)
         #expect(try await system.values(of: (1...9).map { Number(id: $0) }) == Array(1...9))
@@ -127,7 +127,7 @@ private final class NumberEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test(.features("002-19")) func theFirstFailureCancelsTheOthersAndEndsTheGroupOnce()
+    @Test(.features("002-19")) func theFirstFailureCancelsTheOtherCalls()
         async throws
     {
         let engine = NumberEngine(failing: [3], held: [1, 2], crowd: 3)

@@ -5,8 +5,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Cases that every HTTP client meets, as calls of a whole system over TCP and over TLS. The others are
-/// `HTTPCaseTests` of the engine; content codings are in `DecodingCallTests`.
+/// Cases that every HTTP client meets, as calls of a whole system over TCP and over TLS. The others
+/// are `HTTPCaseTests` of the engine; content codings are in `DecodingCallTests`.
 @Suite struct HTTPCaseCallTests {
     private static func system(_ url: String) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
@@ -81,7 +81,7 @@ import Testing
         #expect(requests[1].hasSuffix(#"{"item":"tea"}"#))
     }
 
-    /// A fragment is refused where a target is given, so that it never arrives.
+    /// A target with a fragment is refused, so it is never sent.
     @Test func aTargetWithAFragmentIsRefused() async throws {
         let engine = RecordingEngine()
         let system = try await Pipeline.system(engine)

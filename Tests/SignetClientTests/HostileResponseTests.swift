@@ -42,7 +42,7 @@ struct HostileResponseTests {
         await system.shutdown()
     }
 
-    /// Makes a call of a kind, and tells what became of it.
+    /// Makes a call of a kind, and returns its outcome.
     private static func made(
         _ kind: String, _ service: Service, _ system: NetworkSystem
     ) async -> ([String], [String]) {

@@ -13,7 +13,7 @@ import Testing
         func add(_ note: String) { notes.withLock { $0.append(note) } }
     }
 
-    /// Notes when it is entered and left, and what was thrown.
+    /// Records its entry and exit, and the error that was thrown.
     struct Noting: CallInterceptor, AttemptInterceptor {
         let name: String
         let notes: Notes
@@ -181,7 +181,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("003-40")) func nextMayBeCalledAgainOnlyWithABodyThatCanBeReadAgain()
+    @Test(.features("003-40")) func callingNextAgainNeedsAReplayableBody()
         async throws
     {
         let twice = Self.options { call, next in
@@ -257,7 +257,7 @@ import Testing
         #expect(engine.count == 0)
     }
 
-    @Test func anErrorOfTheirOwnTellsItsTypeAlone() async throws {
+    @Test func aForeignErrorShowsOnlyItsType() async throws {
         struct Failure: Error, CustomStringConvertible { let description = "ZZZZZZ" }
         let options = Self.options { _, _ in throw Failure() }
         guard case .failure(let error) = try await Self.get(RecordingEngine(), options) else {
@@ -270,7 +270,7 @@ import Testing
         #expect(Self.code(try await Self.get(RecordingEngine(), cancelled)) == .cancelled)
     }
 
-    @Test func oneThatNeverReturnsIsLeftAtTheDeadlineAndAtShutdown() async throws {
+    @Test func aStuckOneEndsAtTheDeadlineAndAtShutdown() async throws {
         let hold = Held()
         let options = Self.options { call, next in
             await hold.wait()

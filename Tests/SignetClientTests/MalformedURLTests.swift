@@ -4,7 +4,7 @@ import SignetPinning
 import SignetTransport
 import Testing
 
-/// The client refuses a URL that other clients read differently, wherever it takes one.
+/// The client refuses a URL that other clients read differently, in every place that accepts a URL.
 @Suite struct MalformedURLTests {
     private static let urls = [
         "https://other.test\\@api.example.com/", "https://api.example.com\\",

@@ -4,8 +4,8 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Limits of methods and scenarios of one service in a configuration, and the sets of common fields and
-/// parameters that a call carries.
+/// Limits of methods and scenarios of one service in a configuration, and the sets of common fields
+/// and parameters that a call carries.
 @Suite struct MethodOptionTests {
     private static func system(
         _ values: JSONObject, _ engine: RecordingEngine
@@ -26,7 +26,7 @@ import Testing
     ]
 
     @Test(.features("000-16"))
-    func aMethodsLimitsStandInTheConfiguration() async throws {
+    func theConfigurationSetsAMethodsLimits() async throws {
         for (method, scenario, timeout, attempts) in [
             ("orders.list", nil, .seconds(2), 1), ("orders.report.build", nil, .seconds(300), 4),
             ("orders.create", nil, .seconds(7), 1), ("orders.report", nil, .seconds(7), 1),

@@ -36,7 +36,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("000-13")) func whatMonitoringGetsOpensOnlyWithItsKey() async throws {
+    @Test(.features("000-13")) func theMonitorsDumpOpensOnlyWithItsKey() async throws {
         let sealing = try Self.sealing()
         let system = try await Self.system(sealing)
         let monitor = try #require(system.monitor)
@@ -101,7 +101,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func whatIsWrongIsNamedAndNothingSecretTold() async throws {
+    @Test func errorsNameTheProblemWithoutSecrets() async throws {
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try fixture.serve(["shop.limit": 11, "shop.token": .string(FetchFixture.canary)])
@@ -145,7 +145,7 @@ import Testing
         try await fixture.host.stop()
     }
 
-    @Test func anEngineThatCannotShakeHandsIsSaid() async throws {
+    @Test func anEngineWithoutAProbeIsReported() async throws {
         var options = NetworkSystem.Options()
         options.engine = RecordingEngine()
         let system = try await NetworkSystem.start(

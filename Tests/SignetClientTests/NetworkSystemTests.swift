@@ -82,7 +82,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test(.features("001-15", "004-13")) func theServicesOwnErrorComesTyped() async throws {
+    @Test(.features("001-15", "004-13")) func theServicesOwnErrorIsTyped() async throws {
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
@@ -275,7 +275,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("000-19")) func attemptsEndWhereTheConfigurationSaysSo() async throws {
+    @Test(.features("000-19")) func theConfigurationLimitsAttempts() async throws {
         let engine = RecordingEngine(pins: true, failingFirst: 9)
         let system = try await Self.system(engine, attempts: 2, policy: .allowingAll())
         let error = await #expect(throws: ClientError.self) {
@@ -328,7 +328,7 @@ import Testing
         "https://localhost/#top", "https://local host/", "ftp://localhost/",
         "https://localhost/\u{1}",
     ])
-    func refusesAURLThatIsNone(_ url: String) async throws {
+    func refusesAnInvalidURL(_ url: String) async throws {
         let error = await #expect(throws: ClientError.self) {
             try await NetworkSystem.start(
                 services: ["a": ServiceConfiguration(baseURL: url, payloadProtocol: .rest)],

@@ -1,12 +1,12 @@
 import SignetClient
 import Testing
 
-/// Lists page by page, from a server that tries to lead the program elsewhere or to keep it for
-/// ever.
+/// Lists page by page, from a server that tries to lead the program elsewhere or to make the list
+/// endless.
 @Suite struct PagesTests {
     private static let link = HTTPField.Name("Link")
 
-    /// Answers with bodies and, where there is one, a Link field.
+    /// Responds with bodies and, if there is one, a Link field.
     private func answers(_ pages: (body: String, link: String?)...) -> [RecordingEngine.Answer] {
         pages.map { page in
             var fields: HTTPFields = [:]
@@ -87,7 +87,7 @@ import Testing
     func linksThatAreNotFollowed(_ link: String, _ code: String) async throws {
         let result = try await read(answers(("[1]", link), ("[2]", nil)))
         #expect(result.error?.code.name == code)
-        // The page that came is not lost.
+        // The page that was received is not lost.
         #expect(result.targets.count == 1 && result.bodies == ["[1]"])
     }
 
@@ -132,7 +132,8 @@ import Testing
 
     // MARK: Cursors elsewhere
 
-    /// The requests of a list whose cursor goes from and to other places than result and query.
+    /// The requests of a list whose cursor is read from a place other than the result and written
+    /// to one other than the query.
     private func requests(
         _ answers: [RecordingEngine.Answer], _ request: RESTRequest, _ paging: Paging
     ) async throws -> (sent: [EngineRequest], error: ClientError?) {
@@ -157,7 +158,7 @@ import Testing
         String(decoding: request.body.bytes ?? [], as: UTF8.self)
     }
 
-    @Test func aCursorMayStandInABody() async throws {
+    @Test func aCursorMayBeInABody() async throws {
         let pages = answers(
             (#"{"next":"a\"b"}"#, nil), (#"{"next":90071992547409931}"#, nil), ("{}", nil))
         let body = RESTBody.json(["filter": ["x": 1], "page": ["size": 2]])
@@ -178,7 +179,7 @@ import Testing
         #expect(none.sent.map(Self.text) == ["", #"{"page":{"after":1}}"#])
     }
 
-    @Test func aCursorMayStandInFields() async throws {
+    @Test func aCursorMayBeInFields() async throws {
         let name = try #require(HTTPField.Name("X-Continuation"))
         var pages = answers(("[1]", nil), ("[2]", nil), ("[3]", nil))
         pages[0].fields = [name: "a, b=\"c\""]
@@ -194,7 +195,7 @@ import Testing
         #expect(number.sent.map { $0.request.headerFields[name] } == [nil, "7"])
     }
 
-    /// A server's cursor makes no field of its own, and two are none.
+    /// A server's cursor can't add a field, and two cursors are refused.
     @Test(arguments: [#""a\r\nX-Evil: 1""#, #""a\u0000""#, #""a\n""#])
     func cursorsThatNoFieldHolds(_ cursor: String) async throws {
         let name = try #require(HTTPField.Name("X-Continuation"))
@@ -212,7 +213,7 @@ import Testing
         #expect(twice.sent.count == 1)
     }
 
-    /// What can have no second page is refused before the first.
+    /// Calls that can't have a second page are refused before the first.
     @Test func bodiesWithoutAPlaceForACursor() async throws {
         let paging = Paging.cursor(from: .result("next"), to: .body("page", "after"))
         for (request, paging, code) in [

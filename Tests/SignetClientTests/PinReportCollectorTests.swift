@@ -12,7 +12,8 @@ import Testing
 
 /// Collectors that pin reports are posted to.
 extension PinReportingTests {
-    /// A system whose one service's host shows a wrong key, and a collector under a policy of its own.
+    /// A system whose one service's host shows a wrong key, and a collector under a policy of its
+    /// own.
     private func report(
         to collector: PinReportCollector, on host: OrdersHost, with policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo] = []
@@ -75,7 +76,7 @@ extension PinReportingTests {
         try await host.stop()
     }
 
-    /// The collector's host by the policy's rule, by pins of its own, and by none.
+    /// The collector's host with the policy's rule, with its own pins, and with neither.
     @Test func theCollectorsOwnMismatchMakesNoReport() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let collector = try await CaptureServer(tls: authority.leaf)
@@ -98,14 +99,14 @@ extension PinReportingTests {
             post.pins = row.own
             let counts = try await report(to: post, on: host, with: PinPolicy(rules: rules))
             #expect(counts.delivered == (row.isTaken ? 1 : 0))
-            // One report for the call, and none for what became of it.
+            // One report for the call, and none for the failure of the report.
             #expect(counts.made == 1 && counts.failed == (row.isTaken ? 0 : 1))
         }
         #expect(try await collector.requests(count: 3).count == 3)
         try await host.stop()
     }
 
-    @Test func aBadCollectorIsCountedAndNothingElse() async throws {
+    @Test func aBadCollectorIsOnlyCounted() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong)
         let refusing = try await CaptureServer(status: "500 No", tls: authority.leaf)

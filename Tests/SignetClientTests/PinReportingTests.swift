@@ -107,7 +107,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test func whatMatchesIsNotReported() async throws {
+    @Test func aMatchIsNotReported() async throws {
         let host = try await OrdersHost.start(directives: PolicyUpdateTests.directives)
         let sink = Sink()
         for policy in [
@@ -144,8 +144,8 @@ import Testing
         }
     }
 
-    /// Where libcurl resumes a session that is not the host's, nobody knows the host's chain: that is
-    /// refused, in report mode too, and reported as such.
+    /// If libcurl resumes a session of another host, the host's chain is unknown: the call is
+    /// refused, in report mode too, and reported.
     @Test(arguments: [PinRule.Mode.enforce, .report])
     func aConnectionWithoutAVerifiedChainIsReported(_ mode: PinRule.Mode) async throws {
         // A proxy that is asked for the way to itself.
@@ -206,8 +206,8 @@ import Testing
         #expect(system.pinReportCounts.repeated == 1)
     }
 
-    /// A clock that goes on by a second whenever it is read. Whom it told a time first is held up until two
-    /// more have asked, or for a while where none can.
+    /// A clock that advances by a second at each reading. The first reader of the time waits until
+    /// two more have read it, or for a while if none can.
     private final class Clock: Sendable {
         private let seconds = Mutex(PinReportingTests.now)
         func read() -> Int64 {
@@ -244,7 +244,7 @@ import Testing
 
     // MARK: Bad sinks
 
-    @Test func aSinkThatFailsHarmsNobody() async throws {
+    @Test func aFailingSinkAffectsNoOther() async throws {
         let (bad, good, log) = (Sink(.fail), Sink(), RecordingLog())
         let system = try await Self.start(
             "https://localhost:9", PinPolicy(rules: []), options([bad, good], log: log))
@@ -275,17 +275,17 @@ import Testing
             #expect(await failure(system)?.code.name == "unlisted-host")
             #expect(try await eventually { good.reports.count == number })
         }
-        // One is being taken, two wait, seven had no room.
+        // One is being sent, two wait, and seven were dropped.
         #expect(system.pinReportCounts.dropped == 7)
         await system.shutdown()
         #expect(system.pinReportCounts.dropped == 9)
         #expect(stalled.reports.count == 1)
-        // Nothing is reported any more.
+        // No further report is made.
         _ = await failure(system)
         #expect(system.pinReportCounts.made == 10)
     }
 
-    @Test func theNextReportTellsHowManyWereDropped() async throws {
+    @Test func theNextReportCountsDroppedOnes() async throws {
         final class Gate: Sendable {
             let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// Updates that follow each other, or run at once.
 extension PinUpdateSystemTests {
-    /// A clock that holds up whoever looks at it first once a policy is in place.
+    /// A clock that blocks its first reader once a policy is in use.
     private final class SlowClock: Sendable {
         struct Trap {
             let system: NetworkSystem
@@ -66,8 +66,8 @@ extension PinUpdateSystemTests {
         await system.shutdown()
     }
 
-    /// Two looks, of which the first put its policy in place and has not yet written that down when the
-    /// second does both: the report is of the policy in use.
+    /// Two looks, of which the first put its policy in place and has not yet written that down when
+    /// the second does both: the report is of the policy in use.
     @Test(.enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
     func theReportIsOfThePolicyInUse() async throws {
         try serve(7, policy(authority.root.pin))

@@ -117,7 +117,7 @@ import Testing
         try serve(8, root)
         let next = try await system.updatePins()
         #expect(next.serial == 8 && system.policy == root)
-        // The same one again changes nothing and is no failure.
+        // Fetching the same document again changes nothing and doesn't fail.
         let same = try await system.updatePins()
         #expect(same.serial == 8 && same.failures == 0 && system.policy == root)
         #expect(await call(system) == nil)
@@ -174,7 +174,7 @@ import Testing
 
     // MARK: Refusing
 
-    @Test func nothingBadIsTakenAndWhatIsInUseStays() async throws {
+    @Test func badDocumentsAreRefusedAndThePolicyStays() async throws {
         let root = try policy(authority.root.pin)
         try serve(7, root)
         let system = try await start()
@@ -233,7 +233,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func aHostWithAnotherKeyIsNotAskedAndIsReported() async throws {
+    @Test func aHostWithAWrongKeyIsOnlyReported() async throws {
         try serve(7, policy(authority.root.pin))
         final class Sink: PinReportSink {
             let name = "test"
@@ -257,7 +257,7 @@ import Testing
         #expect(try await host.requests(count: 1).count == 1)
     }
 
-    @Test func aKeptFileThatWasTouchedIsNotUsedAndSaidSo() async throws {
+    @Test func aChangedFileIsReportedAndNotUsed() async throws {
         try serve(7, policy(authority.root.pin))
         await (try start()).shutdown()
         var bytes = try folder.read("newest.json")
@@ -271,7 +271,8 @@ import Testing
         await system.shutdown()
     }
 
-    /// Who keeps newer documents back until the last has expired does not bring back what it took away.
+    /// An attacker who withholds newer documents until the last one expires doesn't bring back the
+    /// removed pins.
     @Test func aKeptPolicyWhoseTimeIsOverStaysInUse() async throws {
         try serve(7, policy(authority.root.pin), days: 30)
         let running = try await start()
@@ -285,7 +286,7 @@ import Testing
         #expect(await call(system) == nil)
         await system.shutdown()
         await running.shutdown()
-        // But a program whose own pins are as new.
+        // A program whose built-in pins are as new does drop it.
         var plan = try plan()
         plan.builtInSerial = 7
         let newer = try await start(plan, builtIn: policy(PolicyUpdateTests.wrong))
@@ -335,7 +336,7 @@ import Testing
 
     // MARK: Bad plans
 
-    @Test func aSystemWithoutAPlanSaysSo() async throws {
+    @Test func aSystemWithoutAPlanThrows() async throws {
         let system = try await PolicyUpdateTests.start(host, nil)
         #expect(await refusal(system) == "not-configured")
         #expect(system.lastPinUpdate == nil && system.startReport.pinUpdate == nil)

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A service of values on an engine that answers as told.
+/// A service given as a value, on an engine with scripted responses.
 enum Pipeline {
     static func system(
         _ engine: any HTTPEngine, payload: ServiceConfiguration.PayloadProtocol = .rest,
@@ -37,7 +37,7 @@ enum Pipeline {
     }
 }
 
-/// An engine that answers nothing until it is told to, or its task is cancelled.
+/// An engine that doesn't respond until a test releases it or its task is cancelled.
 final class WaitingEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "waiting", pinsPublicKeys: true, speaksHTTP2: false)
@@ -172,7 +172,7 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test func anEndpointsOptionsHoldForItsCallsAndTheCallsOwnWin() async throws {
+    @Test func aCallsOptionsWinOverItsEndpoints() async throws {
         struct Pay: Endpoint {
             typealias Success = Int
             var service: Service { "a" }
@@ -187,7 +187,7 @@ final class WaitingEngine: HTTPEngine {
         let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
         #expect(try await system.send(Pay(amount: 1)) == 7)
         #expect(engine.count == 2)
-        // The computed options are no parameter.
+        // The computed property `options` isn't sent as a parameter.
         let params = try JSONValue(parsing: engine.requests[0].bytes)["params"]
         #expect(params == ["amount": 1])
         let error = await #expect(throws: ClientError.self) {
@@ -290,7 +290,7 @@ final class WaitingEngine: HTTPEngine {
     }
 
     @Test(arguments: [false, true])
-    func shutdownEndsWhatWaits(_ isStubborn: Bool) async throws {
+    func shutdownEndsWaitingCalls(_ isStubborn: Bool) async throws {
         let engine = WaitingEngine(isStubborn: isStubborn)
         let system = try await Pipeline.system(engine)
         let calls = (0..<20).map { _ in Self.start(system) }
@@ -301,7 +301,7 @@ final class WaitingEngine: HTTPEngine {
         engine.letGo()
     }
 
-    @Test func aCallThatIsCancelledReturnsThoughItsEngineDoesNot() async throws {
+    @Test func aCancelledCallReturnsWithoutItsEngine() async throws {
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
         let call = Self.start(system)

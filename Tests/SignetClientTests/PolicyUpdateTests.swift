@@ -117,7 +117,7 @@ import Testing
         await system.shutdown()
     }
 
-    /// A system whose engine can be looked at and held up.
+    /// A system whose engine can be inspected and paused.
     private func interposed(
         _ host: OrdersHost, _ policy: PinPolicy
     ) async throws -> (NetworkSystem, InterposedEngine) {
@@ -146,7 +146,8 @@ import Testing
         try await host.stop()
     }
 
-    /// The policy is swapped while the first request is out; the next one of the call is judged as it was.
+    /// The policy is swapped while the first request is out; the next one of the call is judged as
+    /// it was.
     @Test func aRedirectedCallKeepsItToo() async throws {
         let host = try await OrdersHost.start(
             directives: Self.directives + " location /moved { return 302 /plain?good; }")
@@ -263,7 +264,7 @@ final class InterposedEngine: HTTPEngine {
         try await engine.probe(probe)
     }
 
-    /// Lets go of what acts before requests as well: it holds whoever holds this engine.
+    /// Also releases the action before requests, which holds the owner of this engine.
     func shutdown() async {
         setBefore { _ in }
         await engine.shutdown()

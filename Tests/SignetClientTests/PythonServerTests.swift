@@ -52,7 +52,7 @@ struct PythonServerTests {
     ]
 
     @Test(arguments: Kind.allCases)
-    func answersAsTheyMean(_ kind: Kind) async throws {
+    func convertsTheServersResponses(_ kind: Kind) async throws {
         let port = freePort()
         let server = try await PythonPeer.serve(try #require(Self.scripts[kind]), on: port)
         let system = try await NetworkSystem.start(
@@ -147,7 +147,7 @@ struct PythonServerTests {
             #expect(failure?.code.name == "rpc-error")
             #expect(failure?.serverError?.code.int64 == code)
         }
-        // It answers a call of 2.0 in 1.0's form, which nobody takes for a response of 2.0.
+        // It responds to a call of 2.0 in 1.0's form, which is not a valid response of 2.0.
         let other = await Self.failure(
             of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
         #expect(other?.code.name == "malformed-reply")
@@ -155,7 +155,7 @@ struct PythonServerTests {
         try await server.stop()
     }
 
-    /// A host that speaks 1.0 at `/old`, to the letter and no more of it, and 2.0 at `/new`.
+    /// A host that speaks exactly 1.0 at `/old`, and 2.0 at `/new`.
     private static let both = """
         import sys, json, http.server, jsonrpcserver
         from jsonrpcserver import method, Success, Error
@@ -203,7 +203,7 @@ struct PythonServerTests {
         let server = try await PythonPeer.serve(Self.both, on: port)
         let versions: [(Service, String, ServiceConfiguration.PayloadProtocol)] = [
             ("old", "/old", .jsonRPC1), ("new", "/new", .jsonRPC2),
-            // Each version where the other is spoken.
+            // Each version at the path of the other.
             ("2.0 at 1.0", "/old", .jsonRPC2), ("1.0 at 2.0", "/new", .jsonRPC1),
         ]
         var services: [Service: ServiceConfiguration] = [:]
@@ -233,7 +233,7 @@ struct PythonServerTests {
             #expect(note.result == nil && note.warnings.isEmpty)
         }
 
-        // Version 1.0 does not say what an error looks like.
+        // Version 1.0 doesn't specify the form of an error.
         let old = await Self.failure(of: "old", RPCCall("fail"), in: system)
         #expect(old?.code.name == "rpc-error")
         #expect(old?.serverError?.code.int64 == 0)

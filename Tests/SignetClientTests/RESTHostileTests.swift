@@ -5,7 +5,7 @@ import Testing
 
 /// A hostile REST server: no body makes a call hang, end twice or succeed.
 @Suite struct RESTHostileTests {
-    /// Sends, for each path, bytes as they stand; `~` waits for ever.
+    /// Sends the given bytes for each path, unchanged; `~` waits without end.
     private static let script = #"""
         import json
         answers = json.loads(arguments[0])
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOnlyUnusualIsTaken() async throws {
+    @Test func acceptsUnusualValidResponses() async throws {
         let answers = [
             "plain": Self.response("[1]", type: "text/plain"),
             "typeless": Self.response("[1]", type: ""),

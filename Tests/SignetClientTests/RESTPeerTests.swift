@@ -70,7 +70,7 @@ import Testing
 
     @Test(arguments: ["a b", "é", "..a", "a?b#c", "a;b=c", "+"])
     func aValueInAPathIsOneSegment(_ text: String) async throws {
-        // httpbin undoes the escapes of the path and shows what it took it for.
+        // httpbin decodes the path and returns the result.
         let value = try await value(RESTRequest(.get, "/anything/\(text)", query: ["q": "1"]))
         let url = try #require(value["url"]?.string)
         let path = try #require(
@@ -170,14 +170,14 @@ import Testing
     }
 
     @Test(.features("002-07"), arguments: [304, 400, 404, 418, 429, 500, 503])
-    func anotherStatusIsTold(_ status: Int) async throws {
+    func anErrorStatusIsReported(_ status: Int) async throws {
         let request = RESTRequest(.get, "/status/\(status)")
         let error = await #expect(throws: ClientError.self) {
             try await withSystem { try await $0.call(request, on: "bin") }
         }
         #expect(error?.kind == .refused)
         #expect(error?.status == status)
-        // 418 comes with a picture, for those who know what to do with it.
+        // The response with status 418 has a picture as its body.
         #expect((error?.responseBody.isEmpty == false) == (status == 418))
     }
 

@@ -5,7 +5,7 @@ import SignetTransport
 import SignetVault
 import Synchronization
 
-/// An engine that records what it is given and answers as it was told, without any network.
+/// An engine without a network that records its requests and returns scripted responses.
 final class RecordingEngine: HTTPEngine {
     /// An answer: a response, or a failure.
     struct Answer: Sendable {
@@ -17,7 +17,7 @@ final class RecordingEngine: HTTPEngine {
 
     let capabilities: EngineCapabilities
     private let recorded = Mutex<[EngineRequest]>([])
-    /// The answers to come; when they are used up, the last one goes on.
+    /// The next answers; after the last one, it is repeated.
     private let answers: Mutex<[Answer]>
 
     init(pins: Bool = true, answers: [Answer] = [Answer()]) {
@@ -32,7 +32,7 @@ final class RecordingEngine: HTTPEngine {
         self.init(pins: pins, answers: Array(repeating: down, count: failures) + [Answer()])
     }
 
-    /// What it was given so far.
+    /// The requests so far.
     var requests: [EngineRequest] { recorded.withLock { $0 } }
     var count: Int { requests.count }
 
@@ -49,7 +49,7 @@ final class RecordingEngine: HTTPEngine {
 
     func shutdown() async {}
 
-    /// The answer's body, with the id of the call where it has one.
+    /// The answer's body, with the id of the call if it has one.
     private static func response(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
         guard case .object(var response)? = try? JSONValue(parsing: answer.body),
             response["id"] != nil,
@@ -72,13 +72,13 @@ extension EngineRequest {
 
 /// A configuration of a few values, under a schema made for just these.
 enum Settings {
-    /// A service `a` that nobody needs to reach.
+    /// A service `a` that is never connected to.
     static let service: JSONObject = [
         "services.a.baseURL": "https://api.example.com/rpc", "services.a.protocol": "jsonrpc-2.0",
         "services.a.pins": ["sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="],
     ]
 
-    /// The values beside those of the service `a`.
+    /// The values in addition to those of the service `a`.
     static func configuration(_ values: JSONObject) throws -> GlobalConfiguration {
         var all = service
         for (name, value) in values { all[name] = value }

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// Keeps what is logged.
+/// Stores the logged messages.
 final class RecordingLog: LogHandler, Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Redirected calls: what is signed again, what is kept, and what is removed.
+/// Redirected calls: which requests are signed again, and which fields are kept or removed.
 @Suite struct RedirectCallTests {
     private static let keys: KeySet? = try? KeySet(
         parsing: Array(
@@ -18,7 +18,7 @@ import Testing
         .init(status: status, body: "moved", fields: [.location: location])
     }
 
-    /// A system with one service on `https://a.test`, on an engine that answers as told.
+    /// A system with one service on `https://a.test`, on an engine with scripted responses.
     private static func system(
         _ engine: (any HTTPEngine)?, url: String = "https://a.test/rpc",
         _ payload: ServiceConfiguration.PayloadProtocol = .rest,
@@ -54,7 +54,7 @@ import Testing
         if case .failure(let error) = outcome { error.code.name } else { nil }
     }
 
-    @Test func eachHopOfTheOriginIsSignedAnew() async throws {
+    @Test func eachHopOfTheOriginIsSignedAgain() async throws {
         let engine = RecordingEngine(answers: [
             Self.found("/second?x=1", status: 307), Self.found("https://A.TEST:443/third"), .init(),
         ])

@@ -110,7 +110,7 @@ import Testing
             }
             #expect(number == .typeMismatch)
         }
-        // A refusal stays one, whatever is read.
+        // A refusal stays a refusal with every way of reading.
         let missing = RawResponse(status: 404, body: Array("no".utf8))
         try await withSystem(missing) { system, _ in
             let code = await Pipeline.code { () async throws(ClientError) in

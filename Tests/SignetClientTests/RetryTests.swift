@@ -71,7 +71,7 @@ import Testing
             (.tls, .get, 1), (.pinMismatch, .get, 1), (.timeout, .get, 1),
             (.malformedResponse, .get, 1), (.cancelled, .get, 1), (.invalidRequest, .get, 1),
         ] as [(TransportError.Code, HTTPRequest.Method, Int)])
-    func failuresAreToldApart(
+    func failuresAreDistinguished(
         _ code: TransportError.Code, _ method: HTTPRequest.Method, _ count: Int
     ) async throws {
         let engine = RecordingEngine(answers: [
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func whatNeverReachedTheServerIsCountedApart() {
+    @Test func unsentRequestsAreCountedSeparately() {
         let budget = RetryBudget(capacity: 30)
         #expect(
             budget.withdraw(for: .unsent, from: "a") && budget.withdraw(for: .unsent, from: "a"))

@@ -124,7 +124,7 @@ import Testing
             ["app.runMode": "staging", "services.a.staging.baseURL": "ftp://test.example.com/"],
             ["app.runMode": "development", "services.a.development.pins": ["sha256/AAAA"]],
         ] as [JSONObject])
-    func refusesAModeOrSwitchThatIsNone(_ values: JSONObject) async throws {
+    func refusesAnInvalidModeOrSwitch(_ values: JSONObject) async throws {
         let engine = RecordingEngine()
         let error = await #expect(throws: ClientError.self) {
             try await Self.system(values, engine)

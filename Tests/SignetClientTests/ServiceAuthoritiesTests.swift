@@ -124,14 +124,14 @@ import Testing
             all["services.a.cdnPins"] = [.string(authority.root.pin)]
             let system = try await system("https://localhost:\(host.port)", all)
             #expect(await code(system, Service("a").cdn) == wanted, "\(values)")
-            // Whom its content delivery trusts, the service does not.
+            // The service doesn't trust the CAs of its content delivery.
             #expect((await code(system) == nil) == (values["services.a.caFile"] == own))
             await system.shutdown()
         }
         try await host.stop()
     }
 
-    @Test func whatCannotBeUsedIsRefusedAtTheStart() async throws {
+    @Test func invalidFilesPreventTheStart() async throws {
         let folder = try TemporaryDirectory()
         let noCA = try folder.write("topsecret", to: "no-ca.pem")
         for (values, key) in [

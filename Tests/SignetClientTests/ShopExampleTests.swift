@@ -63,7 +63,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func itsURLRulesAllowWhatItsServicesAsk() async throws {
+    @Test func itsURLRulesAllowItsServices() async throws {
         let engine = RecordingEngine(answers: [.init(body: "{}")])
         let system = try await Self.system(engine)
         for (service, target) in [

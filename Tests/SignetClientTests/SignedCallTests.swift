@@ -13,7 +13,7 @@ import Testing
 /// The message that an engine gets for a signed call. A verifier accepts it, wherever the scheme
 /// puts its signature.
 @Suite struct SignedCallTests {
-    /// A scheme with its settings, and where its signature must stand.
+    /// A scheme with its settings, and the location of its signature.
     struct Case: Sendable, CustomTestStringConvertible {
         enum Place { case header(String), query(String), body(String) }
         var scheme: String
@@ -113,10 +113,10 @@ import Testing
     }
 
     @Test(.features("003-23"), arguments: cases)
-    func whatTheEngineIsGivenVerifies(_ one: Case) async throws {
+    func theEnginesRequestVerifies(_ one: Case) async throws {
         let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
         let system = try await Self.system(one, engine)
-        // PUT is worth another attempt: each is signed anew, of the request as it was frozen.
+        // A PUT is retried: each attempt signs the frozen request again.
         let method = one.method == .post ? HTTPRequest.Method.put : one.method
         let response = try await system.exchange(
             "a", method: method, target: one.target, fields: one.fields,
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSetForTheSchemeIsTheSchemesToRefuse() async throws {
+    @Test func theSchemeRefusesInvalidSettings() async throws {
         for (change, code) in [
             ({ $0.settings["service"] = nil }, "missing-option"),
             ({ $0.settings["placement"] = "cookie" }, "invalid-value"),
@@ -257,7 +257,7 @@ import Testing
 }
 
 extension SignedCallTests.Case.Place {
-    /// How often the signature stands in a request, and that it stands there alone.
+    /// The number of signatures in a request, and that there is only one.
     func count(in request: EngineRequest) -> Int {
         switch self {
         case .header(let name):

@@ -34,7 +34,7 @@ import Testing
         func shutdown() async {}
     }
 
-    /// A sequence of chunks that is another one on each pass, where it is told so.
+    /// A sequence of chunks that differs on each pass, if a test wants that.
     private struct Passes: AsyncSequence, AsyncIteratorProtocol, Sendable {
         var chunks: [[UInt8]]
         func makeAsyncIterator() -> Passes { self }
@@ -75,7 +75,7 @@ import Testing
     private static let chunks: [[UInt8]] = [[1, 2, 3], [], [UInt8](repeating: 7, count: 70_000)]
 
     @Test(.features("002-05"), arguments: ["rfc9421", "salted-hmac-v1"])
-    func whatTheEngineReadsVerifies(_ scheme: String) async throws {
+    func theBodyThatTheEngineReadsVerifies(_ scheme: String) async throws {
         let body = RequestBody.replayable { Passes(chunks: Self.chunks) }
         #expect(await send(body, scheme: scheme) == nil)
         let taken = try #require(engine.taken.withLock { $0.first })
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func keepsTheLastPieceOfWhatIsNotWhatWasSigned() async throws {
+    @Test func neverSendsTheLastPieceOfAChangedBody() async throws {
         for second: [[UInt8]] in [[[1, 2, 4]], [[1, 2]], [[1, 2, 3], [4]], []] {
             let pass = Mutex(0)
             let body = RequestBody.replayable {
@@ -107,7 +107,7 @@ import Testing
         #expect(engine.taken.withLock { $0.allSatisfy { !$0.isWhole && $0.body.count < 3 } })
     }
 
-    @Test func refusesWhatCannotBeReadTwice() async throws {
+    @Test func refusesABodyThatCannotBeReadTwice() async throws {
         let error = await send(.stream(Passes(chunks: Self.chunks)))
         #expect(error?.code.name == "body-not-replayable")
         #expect(engine.taken.withLock { $0.isEmpty })

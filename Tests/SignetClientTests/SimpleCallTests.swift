@@ -41,7 +41,7 @@ import Testing
         #expect(sent.request.headerFields[.acceptLanguage] == "en")
     }
 
-    @Test func refusesWhatCannotBeSent() async throws {
+    @Test func refusesInvalidRequests() async throws {
         let engine = RecordingEngine()
         let system = try await Pipeline.system(engine)
         let endless = await system.response(to: .post("/x", on: "a", body: [Double.nan]))
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// The kinds of errors that a program tells apart.
+/// The kinds of errors that a program distinguishes.
 @Suite struct ErrorKindTests {
     private func error(
         _ answer: RecordingEngine.Answer, payload: ServiceConfiguration.PayloadProtocol = .rest,
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(.features("000-22"), arguments: [401, 403])
-    func authorisationIsToldFromOtherRefusals(_ status: Int) async throws {
+    func authorisationDiffersFromOtherRefusals(_ status: Int) async throws {
         let refused = try await error(.init(status: status, body: "no"))
         #expect(refused?.isUnauthorized == true && refused?.kind == .refused)
         let body = #"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}"#

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What became of the calls, after the system was shut down.
+    /// The outcomes of the calls after the system was shut down.
     private func endings(of events: CallEvents) async -> [String] {
         var endings: [String] = []
         for await event in events {
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func endIfNobodyReadsThem(_ hasChunks: Bool) async throws {
+    func endIfTheBodyIsNotRead(_ hasChunks: Bool) async throws {
         let system = try await Pipeline.system(engine)
         let events = system.events
         do {
@@ -120,7 +120,7 @@ import Testing
         let response = try await stream(system)
         for number in 0..<5 { engine.feed("\(number)") }
         engine.end()
-        // All has arrived, and the call goes on until it has been read.
+        // All bytes have arrived, and the call continues until they have been read.
         #expect(system.runningCalls.count == 1)
         #expect(try await response.body.collect(limit: 5) == Array("01234".utf8))
         #expect(system.runningCalls.isEmpty)
@@ -159,7 +159,7 @@ import Testing
         #expect(late == .notRunning)
     }
 
-    @Test func passOnWhatEndsTheBody() async throws {
+    @Test func passOnTheErrorThatEndsTheBody() async throws {
         let system = try await Pipeline.system(engine)
         let events = system.events
         let response = try await stream(system)
@@ -187,7 +187,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func theLastAttemptsResponseIsHandedOutWhateverItIs() async throws {
+    @Test func theLastResponseIsReturnedWithAnyStatus() async throws {
         let recording = RecordingEngine(answers: [.init(status: 503, body: "no")])
         let system = try await Pipeline.system(recording) { $0.sleep = { _ in } }
         let response = try await stream(system)

@@ -82,7 +82,7 @@ import Testing
         #expect(engine.requests.map(\.request.headerFields) == [[:]])
     }
 
-    @Test func aReportIsSentWhileTheSystemStopsAndMakesNoReport() async throws {
+    @Test func aReportIsSentDuringShutdownAndMakesNone() async throws {
         let engine = RecordingEngine(answers: [try Self.refused(), try Self.refused()])
         var options = NetworkSystem.Options()
         options.engine = engine

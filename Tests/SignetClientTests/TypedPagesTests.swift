@@ -81,7 +81,7 @@ import Testing
         #expect(empty.pages == [[]] && empty.sent.count == 1)
     }
 
-    @Test(.features("003-17")) func anOffsetGrowsByTheItemsThatCame() async throws {
+    @Test(.features("003-17")) func anOffsetGrowsByTheReceivedItems() async throws {
         let result = try await read(
             SearchOrders(), by: .offset(at: ["items"], as: "skip", from: 5),
             [#"{"items":[1,2]}"#, #"{"items":[3]}"#, #"{"items":[]}"#])
@@ -93,7 +93,7 @@ import Testing
             ])
     }
 
-    @Test func aCountMayStandInAFieldOrAQuery() async throws {
+    @Test func aCountMayBeInAFieldOrAQuery() async throws {
         let name = try #require(HTTPField.Name("X-Page"))
         let field = try await read(
             ListOrders(), by: .counted(.page, to: .field(name), first: 1), ["[1]", "[]"])
@@ -160,7 +160,7 @@ import Testing
         let result = try await read(
             RESTCall(RESTRequest(.get, "/x"), on: "a"), by: .number(at: ["items"]), [body])
         #expect(result.code == "malformed-reply" && result.sent.count == 1)
-        // The page that came is not lost.
+        // The page that was received is not lost.
         #expect(result.pages.count == 1)
     }
 
@@ -177,7 +177,7 @@ import Testing
         #expect(result.sent.count == 2)
     }
 
-    @Test func refusesWhatHasNoPages() async throws {
+    @Test func refusesCallsWithoutPages() async throws {
         for (paging, code) in [
             (Paging.link(), "unsupported-call"),
             (.cursor(from: .result("n"), to: .query("n")), "unsupported-call"),

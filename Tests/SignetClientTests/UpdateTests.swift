@@ -77,7 +77,7 @@ import Testing
         try await host.stop()
     }
 
-    @Test(.features("000-04")) func callsUnderWayEndWithWhatTheyBeganWith() async throws {
+    @Test(.features("000-04")) func runningCallsKeepTheirConfiguration() async throws {
         let host = try await OrdersHost.start()
         let configurations = try (0..<2).map { number in
             try Shop.configuration(

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The tests of SignetConfiguration, which exists only with the trait Configuration: a package of its
-// own, so that neither the package nor its other tests fetch or build swift-configuration.
+// The tests of SignetConfiguration, which exists only with the trait Configuration: a package of
+// its own, so that neither the package nor its other tests fetch or build swift-configuration.
 let package = Package(
     name: "signet-configuration-tests",
     dependencies: [

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 1000, 100_000])
-    func opensWhatItSealed(_ count: Int) throws {
+    func opensItsOwnOutput(_ count: Int) throws {
         let plaintext = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         let sealed = try seal(plaintext)
         #expect(sealed.ciphertext.count == count && sealed.tag.count == 16)

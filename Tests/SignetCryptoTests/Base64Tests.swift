@@ -17,7 +17,8 @@ import Testing
         #expect(Base64.decode(vector.text("url"), from: .url) == plain)
     }
 
-    /// Every length around the sixteen letters that are taken at once, every byte in every place.
+    /// Every length around the sixteen characters that are decoded at once, and every byte in every
+    /// position.
     @Test func agreesWithFoundation() {
         for count in 0...130 {
             for seed in 0..<8 {
@@ -120,7 +121,7 @@ import Testing
         }
     }
 
-    /// Two texts are never the same bytes: what decodes encodes to itself.
+    /// Two texts never decode to the same bytes: encoding a decoded text returns that text.
     @Test func everyShortTextHasOneSpelling() {
         let letters = bytes("ABYZabyz0189-_+/=. ")
         for a in letters {

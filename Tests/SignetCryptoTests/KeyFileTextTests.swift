@@ -30,7 +30,7 @@ import Testing
         return shown(text)
     }
 
-    @Test func theCopyStandsBehindItsOrigin() throws {
+    @Test func theCopyFollowsItsOriginal() throws {
         #expect(
             try added(to: #"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"}]}"#)
                 == #"{"keys":[{"kty":"oct","kid":"v1","use":"enc","k":"\#(Self.old)"},"#
@@ -58,7 +58,7 @@ import Testing
         #expect(set["v1+1"]?.expires == 10_000_000_000)
         #expect(try set.key(id: "v1+1").isVaultRoot(Self.root.span))
         #expect(try !set.key(id: "v1").isVaultRoot(Self.root.span))
-        // With the origin taken out, its copy stands where it stood.
+        // After the original key is removed, its copy is in the same place.
         let text = text(after)
         try text.remove("v1")
         let parts = Self.layout.components(separatedBy: "    { \"k\"")
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["{\"keys\":[]}", "{\"keys\": [ \n ], \"x\": 1}\n"], Key.Kind.all)
-    func theFirstKeyStandsAlone(_ before: String, _ kind: Key.Kind) throws {
+    func appendsToAnEmptySet(_ before: String, _ kind: Key.Kind) throws {
         let text = text(before)
         try text.append(try KeyFile.generate(kind, id: "a"))
         try text.append(try KeyFile.generate(.hmac, id: "b"))
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["none", "V1", "v1 ", "inner", ""])
-    func whatIsNotThereIsNamed(_ id: String) {
+    func aMissingKeyIsNamed(_ id: String) {
         let set = #"{"keys":[{"kty":"oct","kid":"v1","x":{"kid":"inner"},"k":"AA"}]}"#
         #expect(code { try text(set).remove(id) } == .unknownKey)
         #expect(
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":["#])
-    func whatIsNoSetIsRefused(_ set: String) {
+    func anInvalidSetIsRefused(_ set: String) {
         #expect(code { try text(set).remove("v1") } != nil)
         #expect(code { try text(set).append(KeyFile.generate(.hmac, id: "a")) } == .malformedKeys)
     }

@@ -111,7 +111,7 @@ import Testing
         func key(_ id: String) -> String { #"{"kid":"\#(id)","kty":"oct","k":"AA"}"# }
         #expect(code { try parse("{\"keys\":[\(key("a")),\(key("a"))]}") } == .malformedKeys)
         #expect(code { try parse("{\"keys\":[\(key("a")),\(key("\\u0061"))]}") } == .malformedKeys)
-        // Swift's == takes these for one; as bytes they are two.
+        // Swift's == treats these as equal, but their bytes differ.
         let set = try parse("{\"keys\":[\(key("\u{e9}")),\(key("e\u{301}"))]}")
         #expect(set.keys.count == 2)
         #expect(try set.key(id: "e\u{301}") === set.keys[1])
@@ -163,7 +163,7 @@ import Testing
         #expect(code { try set.keys[0].requireUsable(at: now) } == wanted)
     }
 
-    @Test func publicHalvesHoldNothingElse() throws {
+    @Test func publicHalvesContainNoSecretMember() throws {
         let set = try parse(
             #"{"keys":[{"kty":"oct","kid":"a","k":"AA"},"#
                 + #"{"kty":"OKP","crv":"Ed25519","kid":"d","use":"sig","alg":"EdDSA","exp":9,"#

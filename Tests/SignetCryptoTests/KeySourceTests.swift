@@ -58,7 +58,7 @@ import Testing
         #expect(try folder.read("keys") == bytes(Self.set))
     }
 
-    /// Judged for other users than the one who runs the tests.
+    /// Checked for users other than the one who runs the tests.
     @Test(arguments: [
         (1000, 0o600, 1000, true), (0, 0o400, 1000, true), (0, 0o600, 0, true),
         (1001, 0o600, 1000, false), (1000, 0o600, 0, false), (1001, 0o600, 0, false),
@@ -72,7 +72,7 @@ import Testing
         #expect(refusal.message.hasSuffix("\(command) '/a b/keys'"), "\(refusal)")
     }
 
-    @Test func refusesWhatIsNoFileAtOnce() throws {
+    @Test func refusesNonRegularFilesAtOnce() throws {
         let pipe = try ChildProcess.runBlocking("mkfifo", ["-m", "600", folder.path("pipe")])
         try #require(pipe.exit == 0)
         #expect(
@@ -87,7 +87,7 @@ import Testing
         #expect(code("/proc/self/fd/\(socket)") == .unreadable)
     }
 
-    @Test func refusesWhatIsNoKeyFile() throws {
+    @Test func refusesInvalidKeyFiles() throws {
         #expect(code(folder.path) == .unreadable)
         #expect(code(folder.path("absent")) == .unreadable)
         #expect(code("/dev/null") == .unreadable)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func appendsAndKeepsWhatIsThere() throws {
+    @Test func appendsAndKeepsTheOtherKeys() throws {
         let old = #"{"note":"ours","keys":[{"kid":"old","kty":"oct","k":"AA","x-note":1e400}]}"#
         try folder.write(old, to: "keys")
         try KeyFile.add(.hmac, id: "new", to: folder.path("keys"), append: true)

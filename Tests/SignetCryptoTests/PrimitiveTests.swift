@@ -184,7 +184,7 @@ import Testing
     }
 }
 
-/// Drops what came of a call that was to throw.
+/// Drops the result of a call that should have thrown.
 func discard(_ secret: consuming SecretBytes) {}
 
 /// The bytes of a secret that a test made up.

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SecretBytesTests {
     private struct Interrupted: Error {}
 
-    @Test func holdsWhatItWasGiven() {
+    @Test func containsTheGivenBytes() {
         let secret = SecretBytes(copying: bytes("secret").span)
         #expect(copy(secret) == bytes("secret") && secret.count == 6)
         let none = SecretBytes(copying: Span())

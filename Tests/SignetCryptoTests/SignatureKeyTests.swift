@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
-    func whatAPairSignsItsPublicHalfVerifies(_ name: String) throws {
+    func thePublicHalfVerifiesAPairsSignature(_ name: String) throws {
         let kind = try #require(Key.Kind(name: name))
         let pair = try Self.set([.object(try KeyFile.tree(kind, id: "a"))])
         let (key, algorithm) = try pair.key(id: "a").signatureKey()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
-    func halvesThatDoNotFitAreRefused(_ name: String) throws {
+    func mismatchedHalvesAreRefused(_ name: String) throws {
         let kind = try #require(Key.Kind(name: name))
         let good = try KeyFile.tree(kind, id: "a")
         let other = try KeyFile.tree(kind, id: "a")

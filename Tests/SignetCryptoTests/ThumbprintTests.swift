@@ -29,7 +29,7 @@ import Testing
         #expect(vectors.count == 2)
         for (jwk, thumbprint) in vectors {
             #expect(try Self.key(jwk).thumbprint == thumbprint)
-            // What does not make the key does not change it; what does, does.
+            // Only the members that define the key change the thumbprint.
             var object = try #require(jwk.object)
             object["kid"] = "another"
             object["use"] = "sig"

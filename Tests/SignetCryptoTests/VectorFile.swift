@@ -14,7 +14,7 @@ enum VectorFile {
         return vectors
     }
 
-    /// The tests of a Wycheproof file, each with its group's sizes; none where it is absent.
+    /// The tests of a Wycheproof file, each with its group's sizes; none if the file is absent.
     static func wycheproof(_ name: String) -> [JSONObject] {
         wycheproofGroups(name).flatMap { group in
             (group["tests"]?.array ?? []).compactMap(\.object).map { test in
@@ -25,7 +25,7 @@ enum VectorFile {
         }
     }
 
-    /// The groups of a Wycheproof file, each with its tests; none where it is absent.
+    /// The groups of a Wycheproof file, each with its tests; none if the file is absent.
     static func wycheproofGroups(_ name: String) -> [JSONObject] {
         guard let folder = SharedVectors.directory else { return [] }
         let groups = objects(folder.appending(path: "wycheproof/\(name).json"))["testGroups"]?.array

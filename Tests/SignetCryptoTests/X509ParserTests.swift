@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatHoldsNoKey() throws {
+    @Test func refusesFilesWithoutAKey() throws {
         try makeFiles("EC:P-256")
         let pem = try folder.read("certificate.pem")
         let der = try folder.read("certificate.der")

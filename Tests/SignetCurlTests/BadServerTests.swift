@@ -71,7 +71,7 @@ import Testing
     ]
 
     @Test(.features("002-10"), arguments: replies.indices)
-    func namesWhatWentWrong(_ index: Int) async throws {
+    func namesTheFailure(_ index: Int) async throws {
         let (name, behaviour, code) = Self.replies[index]
         for leaf in [nil, try TestAuthority.trusted.get().leaf] {
             let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// The fields of HTTPTypes end a program that gives them more than 65,534.
-    @Test func limitsTheFieldsWhereNoLimitIsWanted() async throws {
+    @Test func limitsTheFieldsEvenWithoutALimit() async throws {
         let server = try await ScriptedServer(
             """
             head(c)
@@ -170,7 +170,7 @@ import Testing
         let engine = try engine()
         var request = EngineRequest(get(server.port))
         request.timeout = .seconds(1)
-        // Without an end of our own, the flood would hold this call for ever.
+        // Without our limit, the flood would keep this call running without end.
         let error = await engine.failure(request)
         #expect(error?.code == .timeout || error?.code == .tls, "\(error?.message ?? "")")
         let good = try await OpenSSLServer(TestAuthority.trusted.get().identity)

@@ -10,7 +10,7 @@ import Testing
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let gigabyte = 1 << 30
 
-    /// Sends a gigabyte, and says each time when the client has taken nothing for a second.
+    /// Sends a gigabyte, and prints a line each time the client has read nothing for a second.
     private static let gigabyteServer = """
         head(c)
         c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % (1 << 30))
@@ -30,8 +30,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The reader stands still: so does the server, after what sockets and one buffer hold.
-    @Test func holdsAGigabyteBackWhileNobodyReads() async throws {
+    /// The reader stops: so does the server, after the sockets and one buffer are full.
+    @Test func stopsAServerWhileTheBodyIsUnread() async throws {
         let server = try await ScriptedServer(Self.gigabyteServer)
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
@@ -42,7 +42,7 @@ import Testing
         let held = server.server.stdout.split(separator: " ").last?.split(separator: ".").first
         let sent = try #require(held.flatMap { Int($0) })
         #expect(sent < 64 << 20, "\(sent) bytes were taken that nobody read")
-        // A reader who comes late gets all of it, or here, where time is short, the next of it.
+        // A late reader gets the rest of the body; this test reads only the next chunk.
         var count = 0
         for try await chunk in response.body {
             count += chunk.count
@@ -52,7 +52,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte once.
+    /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte
+    /// once.
     @Test func takesManySmallChunks() async throws {
         let server = try await ScriptedServer(
             """
@@ -92,7 +93,7 @@ import Testing
     ]
 
     @Test(arguments: lies.indices)
-    func refusesALengthThatIsNone(_ index: Int) async throws {
+    func refusesAnInvalidContentLength(_ index: Int) async throws {
         let (name, rest, codes) = Self.lies[index]
         let server = try await ScriptedServer(
             "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(rest))")

@@ -21,7 +21,7 @@ import Testing
         try write(authority)
     }
 
-    /// Writes the file anew, in its place or by renaming another over it.
+    /// Writes the file again, in place or by renaming another over it.
     private func write(_ authorities: TestAuthority..., inPlace: Bool = true) throws {
         var all = Data()
         for authority in authorities {
@@ -79,7 +79,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aCallUnderWayGoesOn() async throws {
+    @Test func aRunningCallContinues() async throws {
         let server = try await ScriptedServer(
             """
             line = head(c)

@@ -11,8 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// A leaf that names the pinned intermediate as its issuer, and the real intermediate beside it:
-    /// without a verified signature the chain would look right.
+    /// A leaf that names the pinned intermediate as its issuer, and the real intermediate beside
+    /// it: without a verified signature the chain would look right.
     @Test func refusesAForgedLeafOfThePinnedIntermediate() async throws {
         let impostor = try TestAuthority.impostor.get()
         let forged = OpenSSLServer.Identity(

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\\r\\nConnection: close"])
-    func isCutOffWhateverTheHeaderSays(head: String) async throws {
+    func isCutOffWithAnyHeader(head: String) async throws {
         let server = try await server(Self.fin, answer: head + "\\r\\n\\r\\nabcd")
         let engine = try engine()
         #expect(await engine.failure(request(server.port))?.code == .cutOff)

@@ -121,9 +121,9 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The only connection that the host may have is taken, so that all other calls wait.
+    /// The host's only connection is in use, so all other calls wait.
     @Test(.features("003-15", "004-02"))
-    func aCallThatIsCancelledInTheQueueOpensNoConnection() async throws {
+    func aCallCancelledInTheQueueOpensNoConnection() async throws {
         let server = try await ScriptedServer(
             """
             print('CONNECTED', flush=True)
@@ -162,11 +162,12 @@ import Testing
 
     private struct End: Sendable {
         var error: TransportError?
-        /// From its cancellation to its end; zero where it ended first.
+        /// The time from its cancellation to its end; zero if it ended first.
         var latency: Duration
     }
 
-    /// Begins all calls at once; one task cancels most of them, in an order and at moments of the seed.
+    /// Begins all calls at once; one task cancels most of them, in an order and at moments of the
+    /// seed.
     private func crowd(
         _ engine: CurlEngine, port: Int, seed: UInt64, timeout: Duration
     ) async -> [End] {

@@ -13,7 +13,7 @@ import Testing
         return HTTPResponse(status: .init(code: status), headerFields: fields)
     }
 
-    /// Decodes what comes in chunks of a size; every piece is at most 64 KiB.
+    /// Decodes bytes that arrive in chunks of a size; every piece is at most 64 KiB.
     private func decode(
         _ bytes: [UInt8], _ coding: String?, by count: Int = 1 << 16, status: Int = 200,
         method: HTTPRequest.Method = .get, _ limits: ContentDecoding = .init()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What Python's zlib makes of a text: `31` is gzip, `15` zlib, `-15` neither's header.
+    /// The encodings of a text by Python's zlib: `31` is gzip, `15` zlib, `-15` neither's header.
     private static func packed(_ expression: String) async throws -> [UInt8] {
         let output = try await ChildProcess.run(
             "python3",
@@ -60,7 +60,7 @@ import Testing
     private static let pythonText = "bytes((i % 251 ^ i // 777 % 256) for i in range(200000))"
 
     @Test(arguments: [1, 7, 1 << 16], [("gzip", 31), ("X-GZip", 31), (" deflate\t", 15)])
-    func undoesWhatPythonMade(by count: Int, _ coding: (name: String, bits: Int)) async throws {
+    func decodesPythonsEncodings(by count: Int, _ coding: (name: String, bits: Int)) async throws {
         let packed = try await Self.packed("pack(\(Self.pythonText),\(coding.bits))")
         #expect(packed.count < 100_000)
         #expect(try decode(packed, coding.name, by: count) == Self.text)
@@ -91,7 +91,7 @@ import Testing
         #expect(!message.unicodeScalars.contains { ["\t", "\u{202E}"].contains($0) })
     }
 
-    @Test func refusesWhatIsCutDamagedOrGoesOn() async throws {
+    @Test func refusesCutDamagedAndOverlongData() async throws {
         let gzip = try await Self.packed("pack(b'hello' * 100,31)")
         let zlib = try await Self.packed("pack(b'hello' * 100,15)")
         let raw = try await Self.packed("pack(b'hello' * 100,-15)")
@@ -116,7 +116,7 @@ import Testing
         #expect(failure(gzip, "deflate") == .malformedResponse)
         #expect(failure(Array("plain text".utf8), "gzip") == .malformedResponse)
         #expect(failure([], "gzip") == .malformedResponse)
-        // A part of an encoded body is not decodable by itself, whole as it may look.
+        // A part of an encoded body can't be decoded alone, even if it looks complete.
         #expect(failure(gzip, "gzip", status: 206) == .unsupportedEncoding)
         #expect(failure(gzip, nil, status: 206) == nil)
     }
@@ -150,7 +150,7 @@ import Testing
         #expect(!decodes)
     }
 
-    @Test func decodesWhatNginxSends() async throws {
+    @Test func decodesNginxsResponses() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Self.text, to: "text")
         let host = try await OrdersHost.start(

@@ -5,13 +5,14 @@ import TestSupport
 import Testing
 
 /// Servers that send a complete response before the request's body has ended, and read no more of
-/// it. Without an early end, these calls would wait for their deadline, which is after the time limit.
+/// it. Without an early end, these calls would wait for their deadline, which is after the time
+/// limit.
 @Suite struct EarlyResponseTests {
     private static func head(_ fields: String) -> String {
         "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"
     }
 
-    /// What a server sends when a request's header is there, over HTTP/1.1.
+    /// The bytes that a server sends after a request's header, over HTTP/1.1.
     private static let complete = [
         head("Content-Length: 4") + "done')",
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n\\r\\n')",
@@ -88,7 +89,7 @@ import Testing
     }
 
     /// A source that waits does not keep the call.
-    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseWhereTheSourceWaits() async throws {
+    @Test(.timeLimit(.minutes(5))) func endsWithTheResponseIfTheSourceWaits() async throws {
         let server = try await Self.http1(Self.complete[0], tls: false)
         let engine = try engine(http2: false)
         let (_, text) = try await engine.fetch(

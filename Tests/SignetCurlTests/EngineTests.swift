@@ -34,7 +34,7 @@ import Testing
     @Test(
         .features("000-23"),
         arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
-    func sendsExactlyWhatIsGiven(_ method: HTTPRequest.Method) async throws {
+    func sendsTheGivenBytesUnchanged(_ method: HTTPRequest.Method) async throws {
         let server = try await ScriptedServer(
             """
             data = head(c)
@@ -82,7 +82,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func refusesWhatCannotBeSentAsItStands() async throws {
+    @Test func refusesRequestsThatCannotBeSentUnchanged() async throws {
         let engine = try engine()
         func expectInvalid(_ change: (inout EngineRequest) -> Void) async {
             var request = EngineRequest(get(1))
@@ -125,7 +125,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func connectsToWhereItIsTold() async throws {
+    @Test func connectsToTheGivenAddress() async throws {
         let server = try await OpenSSLServer(authority.identity)
         let engine = try engine()
         var request = EngineRequest(
@@ -160,7 +160,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func givesUpABodyThatNobodyReads() async throws {
+    @Test func endsACallWhoseBodyIsUnread() async throws {
         let server = try await ScriptedServer(
             """
             head(c)
@@ -199,7 +199,8 @@ import Testing
         }
     }
 
-    /// The upstream answers none before it has all: they are under way at once. nginx numbers connections.
+    /// The upstream responds only after it has received all requests, so they run at the same time.
+    /// nginx numbers connections.
     @Test(.features("003-26", "004-01"), arguments: [false, true])
     func callsAtOnceShareOneConnectionOverHTTP2Alone(overHTTP2: Bool) async throws {
         let count = 32
@@ -265,9 +266,9 @@ import Testing
         (["127.0.0.1", "127.1", "127。0。0。1", "[::ffff:127.0.0.1]"], "127.0.0.1", ""),
     ]
 
-    /// What a server sees of a name: in the handshake the A-label, or nothing for an address; in `Host` and
-    /// `:authority` what was written where that is ASCII, since signatures are made over it, and else the
-    /// one form.
+    /// A server gets a name in the handshake as the A-label, or nothing for an address; in `Host`
+    /// and `:authority` as written if it is ASCII, because signatures cover it, and otherwise in
+    /// the canonical form.
     @Test(arguments: names.indices, [false, true])
     func namesReachTheWireInOneForm(_ index: Int, overHTTP2: Bool) async throws {
         let (written, name, shown) = Self.names[index]
@@ -294,7 +295,7 @@ import Testing
         }
     }
 
-    @Test func refusesACAFileThatIsNone() async throws {
+    @Test func refusesAnInvalidCAFile() async throws {
         let folder = try TemporaryDirectory()
         for path in ["/nowhere.pem", folder.path, try folder.write("no PEM", to: "x.pem")] {
             var configuration = CurlEngine.Configuration()

@@ -65,7 +65,7 @@ import Testing
         func come() { flag.store(true, ordering: .relaxed) }
     }
 
-    /// Each job takes the place of the one before, so that there are always some.
+    /// Each job replaces the one before, so there are always some.
     @Test func noJobIsLostAtTheShutdown() async throws {
         let engine = try engine()
         let executor = try #require(engine.executor)

@@ -7,7 +7,7 @@ import Testing
 /// Servers that endlessly send bytes that contain nothing of a response.
 @Suite struct FloodTests {
     private static let whole = 400 << 20
-    /// What sockets may hold on the way is added to what the engine takes.
+    /// The bytes that sockets may buffer are added to those that the engine accepts.
     private static let bound = 80 << 20
 
     /// Sends a block until there were 400 MB of it, and says how many bytes went out.
@@ -76,12 +76,13 @@ import Testing
         try await isRefused(Self.framed(block), tls: true, http2: true)
     }
 
-    /// The answers that nobody reads end the connection, if the bytes that came don't before.
+    /// The responses that no caller reads end the connection, if the received bytes don't end it
+    /// before.
     @Test(arguments: [
         ("PING", "h2_frame(6, 0, 0, b'12345678') * 4000"),
         ("SETTINGS", "h2_frame(4, 0, 0) * 7000"),
     ])
-    func refusesFramesThatAreAnswered(name: String, block: String) async throws {
+    func refusesFloodsOfFramesWithAResponse(name: String, block: String) async throws {
         try await isRefused(
             Self.framed(block), tls: true, http2: true, codes: [.malformedResponse, .cutOff])
     }
@@ -94,7 +95,8 @@ import Testing
             tls: true, http2: true, codes: [.malformedResponse, .cutOff, .responseTooLarge])
     }
 
-    /// As a stream of small events has them: six bytes for each that is delivered, in a record of its own.
+    /// As a stream of small events has them: six bytes for each that is delivered, in a record of
+    /// its own.
     @Test(arguments: [
         ("1_2", "DEFAULT"), ("1_2", "ECDHE-ECDSA-AES128-SHA"), ("1_3", "DEFAULT"),
     ])

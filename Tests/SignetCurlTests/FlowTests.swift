@@ -10,9 +10,10 @@ import Testing
 @Suite struct FlowTests {
     private static let mebibyte = 1 << 20
 
-    /// The first `waiting` calls get `late` once the bodies of the next `bodies` calls are sent or given up.
-    /// Those bodies have `size` bytes each and come as fast as the windows of HTTP/2 and the connection allow. All
-    /// other calls get `ok`. The server prints the bytes that it sent, each connection, call and reset.
+    /// The first `waiting` calls get `late` once the bodies of the next `bodies` calls are sent or
+    /// given up. Those bodies have `size` bytes each and come as fast as the windows of HTTP/2 and
+    /// the connection allow. All other calls get `ok`. The server prints the bytes that it sent,
+    /// each connection, call and reset.
     private static let sendingBodies = """
         print('CONNECTION', flush=True)
         begin(c)
@@ -118,8 +119,8 @@ import Testing
         }
     }
 
-    /// Waits until the server can send nothing more: a connection says so twice, with the same number of
-    /// bytes, and none says more.
+    /// Waits until the server can send nothing more: a connection says so twice, with the same
+    /// number of bytes, and none says more.
     private static func waitForRest(_ server: ScriptedServer) async throws {
         let before = server.server.stdout.count
         let rests = try await eventually {
@@ -179,7 +180,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// AddressSanitizer finds what libcurl keeps of a body if it ends the transfer itself.
+    /// AddressSanitizer finds the part of a body that libcurl leaks if it ends the transfer itself.
     @Test func endsAnUnreadBodyAtItsDeadline() async throws {
         // More than a stream's window, so that the server can't send all of it.
         let server = try await Self.bodies(1, size: 60_000_000, waiting: 1)
@@ -202,8 +203,8 @@ import Testing
 
     // MARK: Uploads that wait
 
-    /// A server whose window for uploads is closed, and opened by a line of `opening` when the request is
-    /// there.
+    /// A server whose window for uploads is closed, and opened by a line of `opening` after the
+    /// request has arrived.
     private static func closed(_ opening: String) async throws -> ScriptedServer {
         try await http2Server(
             """

@@ -114,7 +114,7 @@ import Testing
         "HTTP/1.1 200 OK\\r\\nContent-Length : 4\\r\\n\\r\\nabcd",
         "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n 5\\r\\n\\r\\nabcde",
     ])
-    func refusesWhatIsNotAResponse(text: String) async throws {
+    func refusesInvalidResponses(text: String) async throws {
         let error = try await error("head(c)\nc.sendall(b'\(text)')")
         #expect(error?.code == .malformedResponse, "\(text): \(error?.message ?? "no error")")
     }

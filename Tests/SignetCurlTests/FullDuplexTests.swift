@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: [false, true])
-    func aByteComesBackBeforeTheNextIsWritten(_ http2: Bool) async throws {
+    func aByteIsEchoedBeforeTheNextIsWritten(_ http2: Bool) async throws {
         let server = try await echo(http2: http2)
         let engine = try engine()
         let (bytes, producer) = AsyncStream.makeStream(of: [UInt8].self)

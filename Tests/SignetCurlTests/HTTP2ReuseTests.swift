@@ -10,9 +10,9 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// A server of bare frames (RFC 9113, section 4.1). `behaviour` has `c`, `number` (connections are counted
-    /// from 0), `request()`, which returns the next complete request's stream, `answer(stream)`, and
-    /// `send(type, flags, stream, payload)`.
+    /// A server of bare frames (RFC 9113, section 4.1). `behaviour` has `c`, `number` (connections
+    /// are counted from 0), `request()`, which returns the next complete request's stream,
+    /// `answer(stream)`, and `send(type, flags, stream, payload)`.
     private func server(_ behaviour: String) async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -84,7 +84,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The server takes no request of this connection any more (RFC 9113, section 6.8): its last stream is 0.
+    /// The server takes no request of this connection any more (RFC 9113, section 6.8): its last
+    /// stream is 0.
     private static let goaway = "send(7, 0, 0, bytes(8))"
 
     @Test func repeatsAGetThatAGOAWAYRefuses() async throws {
@@ -124,7 +125,7 @@ import Testing
 
     /// Each connection dies under its second request.
     @Test(arguments: [HTTPRequest.Method.get, .post])
-    func repeatsWhatIsIdempotentAlone(_ method: HTTPRequest.Method) async throws {
+    func repeatsOnlyIdempotentCalls(_ method: HTTPRequest.Method) async throws {
         let server = try await server(
             """
             answer(request())
@@ -159,7 +160,7 @@ import Testing
     }
 
     /// REFUSED_STREAM: the server has not read the request (RFC 9113, section 8.7).
-    @Test func postsAgainWhatTheServerRefusedUnread() async throws {
+    @Test func resendsAPostThatTheServerDidNotRead() async throws {
         let server = try await server(
             """
             if number == 0:
@@ -175,7 +176,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A server that ends every connection so is not asked for ever.
+    /// Retries end for a server that ends every connection this way.
     @Test func endsAfterTwoGOAWAYs() async throws {
         let server = try await server("request()\n\(Self.goaway)\nc.close()")
         let engine = try engine()

@@ -4,13 +4,13 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Cases that every HTTP client meets, each over TCP and over TLS: responses that are odd, wrong or cut, and
-/// requests as they arrive.
+/// Cases that every HTTP client meets, each over TCP and over TLS: responses that are odd, wrong or
+/// cut, and requests as they arrive.
 ///
-/// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`, content codings,
-/// redirects and the calls of a whole system in `HTTPCaseCallTests`.
+/// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`,
+/// content codings, redirects and the calls of a whole system in `HTTPCaseCallTests`.
 @Suite struct HTTPCaseTests {
-    /// Answers by the path of the request; `mirror` gives back the head as it came, `echo` the body.
+    /// Answers by the path of the request; `mirror` returns the received head, `echo` the body.
     private static let script = """
         ok = b'HTTP/1.1 200 OK\\r\\n'
         whole = {
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func aResponseToHEADHasNoBodyWhateverItsLengthSays(overTLS tls: Bool) async throws {
+    func aResponseToHEADHasNoBodyWithAnyLength(overTLS tls: Bool) async throws {
         #expect(try await fetch("/head", tls, method: .head).outcome == "200 ")
     }
 
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func theBodyComesBackAsItWasSent(overTLS tls: Bool) async throws {
+    func theBodyIsEchoedUnchanged(overTLS tls: Bool) async throws {
         let (bytes, stream) = (
             RequestBody(Array("tea".utf8)), Producer.of([[0x74], [0x65, 0x61]])
         )
@@ -217,7 +217,7 @@ import Testing
 
     /// The bound is generous: the calls may take five minutes.
     @Test(arguments: ["/silent", "/stall"], [false, true])
-    func cancellingEndsACallThatNobodyAnswers(_ path: String, overTLS tls: Bool) async throws {
+    func cancellingEndsACallWithoutAResponse(_ path: String, overTLS tls: Bool) async throws {
         let engine = try engine(http2: false)
         let request = try await request(path, tls)
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)

@@ -11,7 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// A call without pins, one with the right pin and one with a wrong one: each ends with one of the codes.
+    /// A call without pins, one with the right pin and one with a wrong one: each ends with one of
+    /// the codes.
     private func expectFailures(
         _ name: String, _ server: ScriptedServer, _ engine: CurlEngine, within time: Duration,
         _ codes: [TransportError.Code]
@@ -59,7 +60,7 @@ import Testing
         }
         try await expectHealthy(engine)
         await engine.shutdown()
-        // To that one the others shake hands, and say what they want.
+        // The others complete the handshake and then send their request.
         let got = server.got
         #expect(!got.contains("/refused"))
         #expect(got.contains("GET /pinned") == (name == "behind its own flight"))
@@ -117,8 +118,8 @@ import Testing
         #expect(!server.gotBytes)
     }
 
-    /// TLS 1.2 lets a server ask for a second handshake with another certificate, after the first was
-    /// judged. It is not answered, so the call ends.
+    /// TLS 1.2 lets a server ask for a second handshake with another certificate, after the first
+    /// was judged. It is not answered, so the call ends.
     @Test func takesNoSecondHandshake() async throws {
         let folder = try TemporaryDirectory()
         let words = folder.path("words")
@@ -149,7 +150,7 @@ import Testing
         try await server.stop()
     }
 
-    /// A server that never answered well is followed by one that does.
+    /// After servers that fail comes one that responds.
     private func expectHealthy(_ engine: CurlEngine) async throws {
         let good = try await ScriptedServer(
             "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')",
@@ -160,8 +161,8 @@ import Testing
         #expect(body == Array("ok".utf8))
     }
 
-    /// `answer(c)`: all that a TLS server says to the first words of a client; `hear(c)`: prints what the
-    /// client says behind its handshake.
+    /// `answer(c)`: the complete response of a TLS server to a ClientHello; `hear(c)`: prints the
+    /// bytes that the client sends after its handshake.
     private static func setup(_ authority: TestAuthority) -> String {
         """
         sides = {}

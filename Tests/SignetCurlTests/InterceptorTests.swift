@@ -64,7 +64,7 @@ import Testing
         let report = try await engine.fetch(
             request("reported", try pinned(authority.root.pin, mode: .report)))
         #expect(report.response.verdict?.isMatch == false)
-        // The same pins pass where nobody stands between.
+        // The same pins pass without the interceptor.
         var straight = try request("straight", try pinned(authority.root.pin))
         straight.request.authority = "localhost:\(host.port)"
         straight.proxy = nil

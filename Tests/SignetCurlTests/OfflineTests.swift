@@ -5,7 +5,8 @@ import Testing
 
 @testable import SignetCurl
 
-/// A machine without a network is told apart from a host that is down and from a name that doesn't exist.
+/// The error of a machine without a network differs from that of a host that is down and of a name
+/// that doesn't exist.
 @Suite struct OfflineTests {
     private static func code(
         _ host: String, port: Int, hasRoute: Bool
@@ -43,7 +44,7 @@ import Testing
         #expect(try TransferDriver.needsNetwork(.canonical(name)))
     }
 
-    @Test func theKernelTellsItsRoutes() {
+    @Test func theKernelReportsItsRoutes() {
         // Asking twice changes nothing, and opens nothing for good.
         #expect(TransferDriver.hasRoute() == TransferDriver.hasRoute())
     }

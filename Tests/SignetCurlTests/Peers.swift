@@ -80,7 +80,7 @@ final class ScriptedServer: Sendable {
     /// Whether a byte of a request has come.
     var gotBytes: Bool { server.stdout.contains("GOT ") }
 
-    /// What has come of requests.
+    /// The requests that arrived.
     var got: String {
         server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map {
             String(decoding: bytes(ofHex: $0.dropFirst(4)), as: UTF8.self)

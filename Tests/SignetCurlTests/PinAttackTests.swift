@@ -44,7 +44,7 @@ import Testing
                 EngineRequest(get(host.port, "/plain?good"), policy: right))
             if round > 0, overHTTP2 { #expect(response.timings.reusedConnection) }
             var wrong = [try pinned(wrongPin)]
-            // Pins that differ in letter case only: 7.88's own pool takes one for the other.
+            // Pins that differ in letter case only: the pool of libcurl 7.88 treats them as equal.
             if let pin = try? Pin(parsing: swapped), pin.text != authority.leaf.pin {
                 wrong.append(try pinned(pin.text))
             }
@@ -124,7 +124,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func refusesARogueAuthorityWhateverThePins() async throws {
+    @Test func refusesARogueAuthorityWithAnyPins() async throws {
         let rogue = try TestAuthority.rogue.get()
         let mixed = OpenSSLServer.Identity(
             certificate: rogue.leaf.pem, key: rogue.leaf.key, chain: authority.intermediate.pem)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func findsARootPinBehindATrustedIntermediate() async throws {
+    @Test func findsARootPinAboveATrustedIntermediate() async throws {
         let folder = try TemporaryDirectory()
         let both =
             try Data(contentsOf: URL(filePath: authority.intermediate.pem))

@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    /// A session that a call without pins began is judged when a pinned call resumes it, and a policy
-    /// that is taken away and given back holds at once.
+    /// A session that a call without pins began is judged when a pinned call resumes it, and a
+    /// policy that is removed and set again applies at once.
     @Test func judgesEachCallByItsOwnPolicy() async throws {
         let host = try await OrdersHost.start(directives: "location /plain { return 200 'x'; }")
         for http2 in [false, true] {

@@ -8,7 +8,7 @@ import Testing
 /// Which calls share connections and sessions.
 ///
 /// The tests examine the key that decides this. A libcurl that separates proxy logins itself
-/// (CVE-2026-3784) would hide a mistake of ours from every test on the wire.
+/// (CVE-2026-3784) would hide a mistake of Signet from every test with real connections.
 @Suite struct PoolKeyTests {
     private func key(
         _ proxy: String?, login: String? = nil, caFile: String? = nil,
@@ -61,7 +61,7 @@ import Testing
         #expect(try key(nil, caFile: composed) != key(nil))
     }
 
-    @Test func authoritiesAreToldApartByWhatTheyAre() throws {
+    @Test func authoritiesDifferByContentAndMode() throws {
         let file = try TestAuthority.trusted.get().caFile
         let added = try PinAuthorities(file: file, mode: .add)
         let replacing = try PinAuthorities(file: file, mode: .replace)

@@ -3,7 +3,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// How long the engine keeps what it could use again.
+/// The time for which the engine keeps connections and addresses for reuse.
 @Suite struct PoolSettingsTests {
     @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
     func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {
@@ -26,7 +26,8 @@ import Testing
             server.server.stdout.split(separator: "\n").filter { $0.hasPrefix(prefix) }
         }
         if isClosed {
-            // The last connection too, while the engine runs; the test's own look at the port may be one.
+            // The last connection too, while the engine runs; the test's own look at the port may
+            // be one.
             #expect(try await eventually { lines("CLOSED").count >= 3 })
         } else {
             #expect(lines("REQUEST").count == 3 && Set(lines("REQUEST")).count == 1)

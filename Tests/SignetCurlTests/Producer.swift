@@ -6,7 +6,7 @@ struct Producer: AsyncSequence, Sendable {
         private let counts = Mutex((asked: 0, bytes: 0, hasEnded: false))
         var asked: Int { counts.withLock { $0.asked } }
         var bytes: Int { counts.withLock { $0.bytes } }
-        /// Whether nobody asks any more.
+        /// Whether the reader has gone.
         var hasEnded: Bool { counts.withLock { $0.hasEnded } }
         func note(_ count: Int) {
             counts.withLock { ($0.asked, $0.bytes) = ($0.asked + 1, $0.bytes + count) }

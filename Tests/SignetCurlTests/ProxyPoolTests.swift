@@ -26,9 +26,10 @@ import Testing
         return request
     }
 
-    /// A proxy lets one login through; the others meet an open connection of that one's to the same host.
+    /// A proxy lets one login through; the others meet an open connection of that one's to the same
+    /// host.
     @Test(arguments: ["http", "https", "socks5h"], [false, true])
-    func nobodyRidesOnTheTunnelOfAnotherLogin(_ kind: String, overHTTP2: Bool) async throws {
+    func loginsDoNotShareTunnels(_ kind: String, overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 'x'; } keepalive_timeout 600;")
         let proxy = try await ProxyServer(
@@ -104,9 +105,9 @@ import Testing
         #expect(requests.count == 41 && !requests.contains { $0.contains("bad") })
     }
 
-    /// A proxy that puts the replies of two calls into one TLS record of its own: a call whose reply lies
-    /// there already must not wait for a socket that has nothing more to say.
-    @Test func noCallWaitsForWhatTheProxysRecordHolds() async throws {
+    /// A proxy that puts the replies of two calls into one TLS record of its own: a call whose
+    /// reply is already there must not wait for a socket without further bytes.
+    @Test func noCallWaitsForAReadProxyRecord() async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 'x'; } keepalive_timeout 3600;")
         let proxy = try await ProxyServer(tls: authority.leaf, gathers: true)
@@ -114,7 +115,7 @@ import Testing
         let request = try request(host.port, proxy, "https", pin: authority.root.pin)
         let (first, _) = try await engine.fetch(request)
         #expect(first.httpVersion.major == 2)
-        // Once the host would close the connection, its end would tell that there is something to read.
+        // If the host closed the connection, its end would show that there is something to read.
         for _ in 0..<3 {
             let failures = await withTaskGroup(of: TransportError?.self) { group in
                 for _ in 0..<8 { group.addTask { await engine.failure(request) } }

@@ -56,7 +56,8 @@ import Testing
                 }
                 #expect(timings.total >= timings.firstByte && timings.firstByte > .zero)
             }
-            // A pooled connection, a new one, and the proxy's own keys in the place of the origin's.
+            // A pooled connection, a new one, and the proxy's own keys in the place of the
+            // origin's.
             for pin in [wrongPin, other.leaf.pin, other.root.pin, other.intermediate.pin] {
                 let error = await engine.failure(
                     try request(host.port, through: url, pin: pin, caFile: caFile))
@@ -136,7 +137,7 @@ import Testing
         for credentials in [nil, "us er:wrong-s3cr3t"] {
             let error = await engine.failure(
                 try request(server.port, through: url, credentials: credentials) {
-                    // Another host and port, so that no open way is taken.
+                    // Another host and port, so that no pooled connection is used.
                     $0.request.authority = "127.0.0.1:\(server.port)"
                     $0.policy = nil
                 })
@@ -235,10 +236,11 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
-    /// An HTTPS proxy that is asked for the way to itself: libcurl resumes for the host the TLS session that
-    /// it has begun with the proxy, whose chain is not the host's. It is refused, not guessed.
+    /// An HTTPS proxy that is asked to connect to itself: libcurl resumes for the host the TLS
+    /// session that it has begun with the proxy, whose chain is not the host's. It is refused, not
+    /// guessed.
     @Test(arguments: [PinRule.Mode.enforce, .report])
-    func aSessionOfTheProxyIsNotTakenForTheHosts(_ mode: PinRule.Mode) async throws {
+    func aProxysSessionIsNotUsedForTheHost(_ mode: PinRule.Mode) async throws {
         let proxy = try await ProxyServer(tls: authority.leaf)
         let engine = try engine(http2: false)
         let url = "https://localhost:\(proxy.port)"

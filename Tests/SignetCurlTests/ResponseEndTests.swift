@@ -4,8 +4,8 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Responses over HTTP/2 without a length, whose last bytes come while libcurl's buffer for them is nearly full,
-/// and after which the server sends nothing more.
+/// Responses over HTTP/2 without a length, whose last bytes come while libcurl's buffer for them is
+/// nearly full, and after which the server sends nothing more.
 @Suite struct ResponseEndTests {
     private static func call(_ server: ScriptedServer, _ path: String = "/") -> EngineRequest {
         var request = EngineRequest(get(server.port, path))
@@ -13,7 +13,8 @@ import Testing
         return request
     }
 
-    /// One byte of HPACK's static table, `accept-encoding: gzip, deflate`, becomes 32 bytes for libcurl.
+    /// One byte of HPACK's static table, `accept-encoding: gzip, deflate`, becomes 32 bytes for
+    /// libcurl.
     @Test(arguments: [100, 250])
     func endsAResponseWhoseHeaderGrows(_ fields: Int) async throws {
         let size = 16_000 - fields
@@ -34,9 +35,9 @@ import Testing
         await engine.shutdown()
     }
 
-    /// Five calls whose responses have all arrived before libcurl reads the first byte, so that the first call
-    /// reads the bytes of the others. In one of the rounds its own come last. The last byte of each body ends a
-    /// TLS record.
+    /// Five calls whose responses have all arrived before libcurl reads the first byte, so that the
+    /// first call reads the bytes of the others. In one of the rounds its own come last. The last
+    /// byte of each body ends a TLS record.
     @Test(arguments: [20_000, 70_000, 130_000])
     func endsResponsesThatAnotherCallReads(_ size: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -83,8 +84,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A server that answers each call with one of several sizes, in frames of the calls by turns and in records
-    /// that may end anywhere.
+    /// A server that answers each call with one of several sizes, in frames of the calls by turns
+    /// and in records that may end anywhere.
     private static let mixed = """
         import random
         chance = random.Random(7)
@@ -117,8 +118,8 @@ import Testing
             if frames: c.sendall(frames)
         """
 
-    /// After each wave of calls, the server has nothing to send. Some bodies are left unread, some wait for their
-    /// reader.
+    /// After each wave of calls, the server has nothing to send. Some bodies are left unread, some
+    /// wait for their reader.
     @Test(arguments: ["", "http", "https"])
     func endsEachWaveOfCalls(_ proxyKind: String) async throws {
         let authority = try TestAuthority.trusted.get()

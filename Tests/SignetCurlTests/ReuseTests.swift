@@ -11,8 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// Answers a request on each connection, then does what `behaviour` says. A line `READY` tells that it is
-    /// done, and `REQUEST …` names each request.
+    /// Answers a request on each connection, then does what `behaviour` says. It prints the line
+    /// `READY` when it is done, and `REQUEST …` for each request.
     private func server(_ behaviour: String, secure: Bool = true) async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -60,7 +60,8 @@ import Testing
 
     private static let wait = "go.wait()\ngo.clear()\n"
     private static let ends = [
-        // Python's unwrap sends close_notify and waits for the other side's, so it is told not to wait.
+        // Python's unwrap sends close_notify and waits for the other side's, so the timeout
+        // prevents that.
         wait + "c.settimeout(0.01)\ntry: c.unwrap()\nexcept OSError: pass\nc.settimeout(None)",
         wait + "c.shutdown(socket.SHUT_RDWR)",
         wait + """
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func neverTakesAnUnaskedResponseForItsOwn(secure: Bool) async throws {
+    func neverUsesAnUnsolicitedResponse(secure: Bool) async throws {
         let server = try await server(
             Self.wait + "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\npoison')",
             secure: secure
@@ -114,7 +115,7 @@ import Testing
     }
 
     /// The server's close is on its way when the request leaves.
-    @Test func reportsACloseThatComesAfterTheRequest() async throws {
+    @Test func reportsACloseAfterTheRequest() async throws {
         let server = try await server(
             "head(c)\nsocket.socket(fileno=c.detach()).close()\nprint('CUT', flush=True)")
         let engine = try engine(http2: false)

@@ -8,11 +8,11 @@ import Testing
 @Suite struct TimingsTests {
     private static let reply = "200 OK\r\nX-Field: value\r\n\r\nthe body"
 
-    /// What RouteServer sends of it.
+    /// The bytes that RouteServer sends.
     private static let sentBack =
         "HTTP/1.1 200 OK\r\nX-Field: value\r\nContent-Length: 8\r\nConnection: close\r\n\r\nthe body"
 
-    /// Straight, and through proxies whose own words are none of the host's.
+    /// Direct calls, and calls through proxies, whose own bytes don't count as the host's.
     @Test(
         .features("000-55", "002-11"), arguments: ["", "http", "https", "socks5h"], [true, false])
     func countTheBytesOfRequestAndReply(_ kind: String, isSecure: Bool) async throws {
@@ -45,9 +45,9 @@ import Testing
             let (response, bytes) = try await engine.fetch(request)
             let timings = response.finalTimings
             guard response.response.status == .ok else {
-                // An absolute URL is no path of the server's; what was sent is counted all the same.
-                // Only what libcurl adds for an HTTPS proxy's sake is not, where the body is larger than a
-                // record of TLS.
+                // The server has no such path for an absolute URL; the sent bytes are counted
+                // anyway. Only the bytes that libcurl adds for an HTTPS proxy are not counted, if
+                // the body is larger than a TLS record.
                 let sent = Int64(server.requests[number].utf8.count)
                 #expect(abs(timings.bytesSent - sent) < (kind == "https" && number == 3 ? 100 : 1))
                 continue
@@ -62,7 +62,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aBodyThatComesSlowlyIsCountedAsItEnds() async throws {
+    @Test func aSlowBodyIsCountedAtItsEnd() async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 '0123456789'; }")
         for http2 in [false, true] {

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["3\\r\\nabc\\r\\n", ""])
-    func areMissingWhereThereAreNone(_ body: String) async throws {
+    func areMissingIfTheServerSendsNone(_ body: String) async throws {
         let server = try await server("b''", of: body)
         let engine = try engine()
         let (response, _) = try await engine.fetch(
@@ -73,7 +73,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func leaveOutWhatMustNotBeATrailer() async throws {
+    @Test func leaveOutForbiddenTrailers() async throws {
         let server = try await server(
             "b'Content-Length: 9\\r\\nContent-Type: a/b\\r\\nSet-Cookie: a=b\\r\\n"
                 + "Authorization: Basic eDp5\\r\\nTransfer-Encoding: gzip\\r\\nLocation: /x\\r\\n"
@@ -154,7 +154,7 @@ import Testing
         let (one, two) = (one, two)
         let body = plain.withTrailers { [one: "1", two: ""] }
         #expect(try await engine.fetch(request(server, body)).body == Array("ok".utf8))
-        // The next request has none, whatever handle and connection it gets.
+        // The next request has none, with any handle and connection.
         _ = try await engine.fetch(request(server, .stream(Producer.of([[0x63]]))))
         #expect(try await eventually { whole(server).count == 2 })
         let texts = whole(server)

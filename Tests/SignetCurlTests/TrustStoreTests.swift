@@ -49,7 +49,7 @@ import Testing
     private static let directives = "location /plain { return 200 'x'; }"
 
     @Test(arguments: [false, true])
-    func aRulesCAIsTakenForItsHostAlone(overHTTP2: Bool) async throws {
+    func aRulesCAIsUsedOnlyForItsHost(overHTTP2: Bool) async throws {
         let host = try await OrdersHost.start(
             certificate: other.leaf, directives: Self.directives)
         let engine = try engine(http2: overHTTP2)
@@ -95,13 +95,14 @@ import Testing
         await engine.shutdown()
     }
 
-    /// What libcurl is given to trust, byte for byte: no CA of the system's vouches for a test's host, so
-    /// that one too many would not show in a handshake.
+    /// The CAs that libcurl gets, byte for byte. No system CA vouches for a test's host, so an
+    /// additional CA would not show in a handshake.
     @Test(arguments: ["replace", "add"])
-    func theStoreHoldsWhatTheModeSays(_ mode: String) async throws {
+    func theStoreContainsTheModesCAs(_ mode: String) async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine(http2: false)
-        // As often as in no other test, so that this store is known among those of the whole process.
+        // As often as in no other test, so that this store is known among those of the whole
+        // process.
         let root = try Data(contentsOf: URL(filePath: other.root.pem))
         let path = try folder.write(
             (0..<77).reduce(into: Data()) { all, _ in all += root }, to: "ca.pem")
@@ -124,7 +125,7 @@ import Testing
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionOfOneStoreIsNotResumedInAnother(version: String) async throws {
-        // s_server -www closes after each reply, so the next call resumes where it may.
+        // s_server -www closes after each reply, so the next call resumes the session if it may.
         let server = try await OpenSSLServer(other.identity, options: [version])
         let engine = try engine(http2: false)
         var resumed: [Bool] = []
@@ -172,7 +173,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func manyStoresGiveWayToEachOther() async throws {
+    @Test func manyStoresReplaceEachOther() async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine(http2: false)
         let root = try Data(contentsOf: URL(filePath: other.root.pem))
@@ -200,7 +201,7 @@ import Testing
                     "b.example.com", server.port, policy: policy("replace", file: "ca.pem"))
                 group.addTask { await engine.failure(request) }
             }
-            // Fifteen beside the usual store wait for their replies.
+            // Fifteen stores wait for their replies in addition to the usual one.
             for _ in 0..<5 {
                 let error = try #require(try await group.next() ?? nil)
                 #expect(error.code == .resources)
@@ -211,7 +212,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func aProbeTrustsWhatTheRuleSays() async throws {
+    @Test func aProbeTrustsTheRulesCAs() async throws {
         let server = try await OpenSSLServer(other.identity)
         let engine = try engine()
         let target = try Authority(parsing: "b.example.com:\(server.port)")

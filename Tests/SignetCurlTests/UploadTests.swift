@@ -142,7 +142,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     struct Broken: Error, CustomStringConvertible { var description: String { "the well is dry" } }
 
-    /// A length, what comes, and the error.
+    /// The length, the chunks, and the error.
     private static let wrong:
         [(name: String, length: Int64?, chunks: [[UInt8]], fails: Bool, code: TransportError.Code)] =
             [
@@ -201,7 +201,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         #expect(!server.gotBytes)
     }
 
-    @Test func asksNothingOfTheProducerWhereThePinIsWrong() async throws {
+    @Test func neverReadsTheBodyIfThePinIsWrong() async throws {
         let server = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
         let engine = try engine()
         let producer = Producer.of([[1]])
@@ -230,7 +230,8 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         }
         #expect(try await eventually { server.gotBytes && producer.log.bytes > 65_536 })
         for _ in 0..<2_000 { await Task.yield() }
-        // What two sockets and our buffer hold; whoever pulls without waiting has made all of it by now.
+        // The bytes that two sockets and our buffer hold; a producer without back-pressure has made
+        // all of them by now.
         #expect(producer.log.bytes < 32 << 20)
         _ = try await engine.fetch(EngineRequest(get(port, "/go", scheme: "http")))
         #expect(try await call.value == Array("done".utf8))
@@ -305,15 +306,15 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         await engine.shutdown()
     }
 
-    /// A method, a body and what becomes of it where a pooled connection dies under it.
+    /// A method, a body and the outcome if a pooled connection ends during the request.
     enum Replay: CaseIterable {
         case postBytes, putBytes, postStream, putStream, putReplayable, postReplayable, putFile
     }
 
     @Test(arguments: Replay.allCases)
     func sendsNothingTwiceThatMustNotBe(_ replay: Replay) async throws {
-        // The first connection dies under its second request, all of which was read: libcurl tries again by
-        // itself where a connection ends so, and does not where its own sending fails.
+        // The first connection ends after it has read its second request: libcurl retries only
+        // then.
         let server = try await server(
             """
             whole(c)
@@ -339,7 +340,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
             }
         #expect(body.isReplayable == ![.postStream, .putStream].contains(replay))
         let error = await engine.failure(request(server.port, method, body))
-        // What came in, as soon as so much of it has been told.
+        // The received bytes, as soon as so many of them have been reported.
         var bodies: [String] = []
         _ = try await eventually {
             bodies = server.server.stdout.split(separator: "\n").filter {

@@ -2,7 +2,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// Errors never repeat a value of the input. A marker stands for the value in each place.
+/// Errors never repeat a value of the input. A marker replaces the value in each place.
 struct CanaryTests {
     static let canary = "ZZZZZZCANARYZZZZZZ"
 

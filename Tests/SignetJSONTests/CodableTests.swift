@@ -139,7 +139,7 @@ struct CodableTests {
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity])
-    func refusesToEncodeWhatIsNotFinite(_ value: Double) {
+    func refusesToEncodeNonFiniteNumbers(_ value: Double) {
         let order = ["a": [Order.Line(sku: "", quantity: 1, price: value)]]
         let error = #expect(throws: JSONError.self) { try StrictJSONEncoder().encode(order) }
         #expect(error?.code == .notFinite)
@@ -155,7 +155,7 @@ struct CodableTests {
         #expect(try StrictJSONDecoder().decode([String: Int].self, from: text) == numbers)
     }
 
-    /// Elements that are passed over, each with an error that nobody sees, deep in the text.
+    /// Elements that are skipped, each with an unreported error deep in the text.
     @Test func errorsThatAreSwallowedCostLittle() throws {
         struct Lossy: Decodable {
             var count = 0
@@ -200,7 +200,7 @@ struct CodableTests {
         }
     }
 
-    /// Each object is left and taken up again for its next member.
+    /// Encoding leaves each object and returns to it for its next member.
     @Test func objectsInManyMembers() throws {
         var lines: [String: [String: Order.Line]] = [:]
         for index in 0..<2000 {
@@ -259,7 +259,7 @@ struct CodableTests {
             try container.encode("last", forKey: .a)  // twice: the last value, the first place
             try? container.encode(Double.nan, forKey: .c)  // thrown and swallowed: no member
             try? container.encode([[Double.nan]], forKey: .c)
-            try nested.encode(true, forKey: .c)  // filled after its parent went on
+            try nested.encode(true, forKey: .c)  // filled after its parent continued
             var again = encoder.container(keyedBy: Key.self)
             try nested.encode(1, forKey: .a)
             if encoder.codingPath.isEmpty { try again.encodeNil(forKey: .b) }
@@ -275,7 +275,7 @@ struct CodableTests {
         #expect(pretty == bytes("[\n  1\n]"))
     }
 
-    @Test func whatWritesNothingIsAnEmptyObject() throws {
+    @Test func anEmptyEncodingIsAnEmptyObject() throws {
         struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
         struct Around: Encodable {
             let first = Nothing()

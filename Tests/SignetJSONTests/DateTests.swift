@@ -64,7 +64,7 @@ struct DateTests {
         #expect(try encode(Date(timeIntervalSince1970: seconds), .rfc3339) == "\"\(text)\"")
     }
 
-    @Test func whatWasWrittenIsReadAsTheSameTime() throws {
+    @Test func aDateIsUnchangedByARoundTrip() throws {
         var numbers = SplitMix(seed: 17)
         for _ in 0..<2000 {
             let seconds = Double(numbers.next() % 8_000_000_000) - 4_000_000_000
@@ -139,7 +139,7 @@ struct DateTests {
         #expect(try encode(date, .httpDate) == #""Sun, 06 Nov 1994 08:49:37 GMT""#)
     }
 
-    @Test func datesStandInOptionalsArraysAndValues() throws {
+    @Test func datesAreCodedInOptionalsAndArrays() throws {
         struct Times: Codable, Equatable {
             var at: Date?
             var all: [Date]

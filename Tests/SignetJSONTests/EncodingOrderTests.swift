@@ -2,13 +2,14 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The encoder writes the same text directly and by a tree, in whatever order a type encodes.
+/// The encoder writes the same text directly and by a tree, for every order in which a type
+/// encodes.
 struct EncodingOrderTests {
     /// Encodes itself by a script of random steps, in order or not.
     struct Scripted: Encodable {
         let seed: UInt64
         let depth: Int
-        /// Whether each container is left for good before its parent goes on.
+        /// Whether each container is complete before its parent continues.
         let isOrdered: Bool
 
         struct Key: CodingKey {
@@ -144,7 +145,7 @@ struct EncodingOrderTests {
     }
 
     /// Behind an object another one is begun before the element asks for its container.
-    @Test func anElementBehindAnObjectMayBeAnything() throws {
+    @Test func anyElementMayFollowAnObject() throws {
         struct List: Encodable {
             let elements: [Undecided]
 

@@ -128,7 +128,7 @@ struct FoundationCodableTests {
         if text != "null" { refuses(OptionalMember<Value>.self, #"{"a":"#, "$.a") }
     }
 
-    @Test func refusesToEncodeADecimalThatIsNone() {
+    @Test func refusesToEncodeAnInvalidDecimal() {
         func refuses(_ value: some Encodable, _ path: String) {
             for encode in [
                 { _ = try StrictJSONEncoder().encode(value) },

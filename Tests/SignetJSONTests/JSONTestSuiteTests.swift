@@ -49,7 +49,7 @@ struct JSONTestSuiteTests {
     }
     static let open = Result { try VectorFile<Open>.load("json-test-suite-open", in: .module) }
 
-    @Test(.enabled(if: folder != nil)) func everyFileHasItsAnswer() throws {
+    @Test(.enabled(if: folder != nil)) func everyFileHasTheExpectedResult() throws {
         #expect(
             try Self.values.get().map(\.name)
                 == Self.files("y_").filter { !Self.duplicates.contains($0) })
@@ -80,7 +80,7 @@ struct JSONTestSuiteTests {
     }
 
     @Test(.enabled(if: folder != nil), arguments: try open.get())
-    func answersWhatIsOpen(_ vector: Open) throws {
+    func decidesTheImplementationDefinedCases(_ vector: Open) throws {
         let text = try content(vector.name)
         do {
             let value = try JSONValue(parsing: text)

@@ -13,7 +13,7 @@ struct LongStringTests {
         return bytes("[\"") + inside + bytes("\"]")
     }
 
-    @Test func takesWhatAStringMayHold() throws {
+    @Test func acceptsAllAllowedCharacters() throws {
         for place in 0..<Self.count {
             for insert in [
                 "b", "\u{7f}", "é", "€", "😀", " ", "\\n", "\\\"", "\\u0041", "/", "[", "~",
@@ -32,7 +32,7 @@ struct LongStringTests {
         }
     }
 
-    @Test func refusesWhatItMayNotAndSaysWhere() {
+    @Test func refusesOtherBytesWithTheirOffset() {
         for place in 0..<Self.count - 6 {
             for (insert, offset) in [
                 ([0x00], 0), ([0x0a], 0), ([0x1f], 0), ([0x80], 0), ([0xbf], 0), ([0xff], 0),

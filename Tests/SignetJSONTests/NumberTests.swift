@@ -42,7 +42,7 @@ struct NumberTests {
         #expect(try JSONValue(parsing: canonical).canonicalized() == canonical)
     }
 
-    /// RFC 7493, section 2.1; the code points beside them are fine.
+    /// RFC 7493, section 2.1; the neighbouring code points are valid.
     @Test(arguments: [0xfdd0, 0xfdef, 0xfffe, 0xffff, 0x1fffe, 0x10fffe, 0x10ffff] as [UInt32])
     func noCanonicalFormOfNoncharacters(_ number: UInt32) throws {
         let scalar = String(try #require(Unicode.Scalar(number)))

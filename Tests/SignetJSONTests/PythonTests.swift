@@ -5,9 +5,9 @@ import Testing
 
 /// Random documents, half of them damaged, compared with Python's `json`.
 ///
-/// Where Python is laxer this reader refuses: `NaN` and infinities, duplicate names, lone surrogates.
-/// Python is told to report these three, and to keep the texts of numbers; else both must agree on what
-/// is a document, and on its value.
+/// Inputs that Python accepts and this reader refuses: `NaN` and infinities, duplicate names, lone
+/// surrogates. An option makes Python report these three and keep the texts of numbers; in all
+/// other cases both must agree on whether a text is valid, and on its value.
 struct PythonTests {
     /// Reads a document in hexadecimal a line; answers with what it is and its value, compact.
     private static let script = #"""

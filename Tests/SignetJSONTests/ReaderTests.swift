@@ -44,10 +44,10 @@ struct ReaderTests {
     @Test(arguments: [
         ("", "$", 0), ("1 2", "$", 2), ("{", "$", 1), ("[", "$[0]", 1), ("[1,", "$[1]", 3),
         ("[[],[{}],x]", "$[2]", 9), (#"{"a":{"b":[1,{"c":tru}]}}"#, "$.a.b[1].c", 21),
-        // Behind a value it is that value's path; behind a comma in an object the object's.
+        // After a value it is that value's path; after a comma in an object, the object's path.
         (#"{"a":1 "b":2}"#, "$.a", 7), (#"{"a":1,}"#, "$", 7),
         (#"{"a":[1,2],"b":{"c":1,x"#, "$.b", 22),
-        // What has no colon behind it is no name yet: it may be a value in the wrong place.
+        // A string without a colon after it isn't a name: it may be a misplaced value.
         (#"{"a":1,"ZZZZ"}"#, "$", 13), (#"{"a":{"ZZ"#, "$.a", 9), (#"{"a":"ZZ"#, "$.a", 8),
         (#"{"a":{"x":[1],"\u0078":1}}"#, "$.a.x", 14), (#"[{"é\n":01}]"#, #"$[0].\u{00E9}\n"#, 10),
         (#"{"a,]}":["]",",\"",{"b:":"\q"}]}"#, #"$.a,]}[2].b:"#, 26),
@@ -76,7 +76,7 @@ struct ReaderTests {
 
     @Test(arguments: try VectorFile<Rejected>.load("rejected", in: .module))
     func refusesDeepInsideToo(_ vector: Rejected) {
-        // Validation does not end where recording does.
+        // Validation continues below the depth at which recording ends.
         let text = bytes(#"{"a":[[[[0,"#) + vector.bytes + bytes("]]]]}")
         let error = #expect(throws: JSONError.self) { try JSONReader(text, recordedDepth: 0) }
         #expect(error?.path?.hasPrefix("$.a") == true)
@@ -87,7 +87,7 @@ struct ReaderTests {
         let value = try JSONValue(parsing: bytes(vector.text))
         #expect(value.serialized() == bytes(vector.compact))
         if vector.canonical != "-" {
-            // Noncharacters are fine in JSON and refused where I-JSON is wanted.
+            // Noncharacters are valid in JSON and refused for I-JSON.
             let isRefused = vector.name == "noncharacters" || vector.name == "highest scalar"
             let canonical = try? value.canonicalized()
             #expect(canonical == (isRefused ? nil : bytes(vector.canonical)))
@@ -111,7 +111,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: [512, 513, 100_000, Int.max])
-    func refusesADepthOver512WhateverTheLimitSays(_ limit: Int) {
+    func refusesADepthOver512WithAnyLimit(_ limit: Int) {
         for opening in ["[", "{\"a\":"] {
             let text = Array(repeatElement(bytes(opening), count: 513).joined())
             let error = #expect(throws: JSONError.self) {
@@ -123,7 +123,7 @@ struct ReaderTests {
     }
 
     @Test(arguments: [1, 2, 15, 16, 17, 4096, 4097, 10_000])
-    func remembersAsManyValuesAsItIsTold(_ limit: Int) throws {
+    func recordsTheRequestedNumberOfValues(_ limit: Int) throws {
         let array = { (count: Int) in
             bytes("[\(repeatElement("1", count: count).joined(separator: ","))]")
         }
@@ -136,7 +136,7 @@ struct ReaderTests {
             #expect(error?.path == "$[\(limit - 1)]")
             #expect(error?.offset == 2 * limit - 1)
         }
-        // What is not remembered does not count.
+        // Values that aren't recorded don't count.
         let inner = bytes("[") + array(100_000) + bytes("]")
         _ = try JSONReader(inner, recordedDepth: 1, recordedCount: 3)
     }

@@ -67,7 +67,7 @@ struct SimilarObjectsEncodingTests {
     }
 
     /// A name that comes twice has its last value, in its first place.
-    @Test func findsANameThatComesTwice() throws {
+    @Test func findsADuplicateName() throws {
         #expect(
             try text(objects([["a", "b"], ["a", "b", "a"]])) == #"[{"a":0,"b":1},{"a":2,"b":1}]"#)
         #expect(try text(objects([["a", "b"], ["a", "a"]])) == #"[{"a":0,"b":1},{"a":1}]"#)

@@ -5,7 +5,7 @@ import Testing
 /// Arrays of objects with the same member names, for which the reader reuses names, and objects
 /// that differ after the first names.
 struct SimilarObjectsTests {
-    /// What is refused, and the name at fault.
+    /// The refused text, and the name that is wrong.
     @Test(arguments: [
         (#"[{"a":1,"b":2},{"a":1,"b":2,"a":3}]"#, 28),
         (#"[{"a":1,"b":2},{"a":1,"a":3}]"#, 22),
@@ -21,7 +21,7 @@ struct SimilarObjectsTests {
         (#"[{"abcdefgh":1,"b":2},{"abcdefgh":1,"b":2,"abcdefgh":3}]"#, 42),
         (#"[{"abcdefghijklmnopqrs":1},{"abcdefghijklmnopqrs":1,"abcdefghijklmnopqrs":3}]"#, 52),
     ])
-    func refusesANameThatComesTwice(_ text: String, _ offset: Int) {
+    func refusesADuplicateName(_ text: String, _ offset: Int) {
         for depth in [Int.max, 3, 2, 1, 0] {
             let error = #expect(throws: JSONError.self) {
                 try JSONReader(bytes(text), recordedDepth: depth)
@@ -31,13 +31,13 @@ struct SimilarObjectsTests {
         }
     }
 
-    /// What is no text although it begins like the object before it.
+    /// Invalid texts that begin like the object before them.
     @Test(arguments: [
         (#"[{"a":1},{"a"}]"#, 13), (#"[{"a":1},{"a1}]"#, 15), (#"[{"a":1},{"a":}]"#, 14),
         (#"[{"a":1},{"a" 1}]"#, 14), (#"[{"a":1},{"a":1,}]"#, 16), (#"[{"a":1},{"a"#, 12),
         (#"[{"a":1},{"#, 10), (#"[{"a":1},{"a":1"#, 15), (#"[{"a":1},{a":1}]"#, 10),
     ])
-    func refusesWhatIsNoText(_ text: String, _ offset: Int) {
+    func refusesInvalidTexts(_ text: String, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSONReader(bytes(text)) }
         #expect(error?.code == .malformed, "\(text)")
         #expect(error?.offset == offset, "\(text)")
@@ -76,7 +76,7 @@ struct SimilarObjectsTests {
         var text: [UInt8] = []
         /// All names in the order of the text.
         var names: [String] = []
-        /// Where the first name stands that its object holds already.
+        /// The position of the first duplicate name.
         var duplicate: Int?
         private let order: [String]
 

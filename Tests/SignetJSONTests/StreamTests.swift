@@ -6,7 +6,7 @@ import Testing
 
 /// JSON Lines, JSON sequences and long arrays, read record by record.
 struct StreamTests {
-    /// What a stream gives: a value, or an error's code, record and offset.
+    /// The results of a stream: a value, or an error's code, record and offset.
     enum Outcome: Equatable, CustomStringConvertible {
         case value(String, at: Int)
         case error(String, record: Int, at: Int)
@@ -176,12 +176,12 @@ struct StreamTests {
     @Test(arguments: lines + sequences + arrays)
     func givesTheSameInChunksOfAnySize(_ vector: Case) {
         for chunk in [1, 2, 3, 5, 1000] {
-            // A limit is found when so many bytes have come, whatever the chunks.
+            // A limit applies to the number of received bytes, with chunks of any size.
             #expect(Self.outcomes(vector, chunk: chunk) == vector.outcomes, "by \(chunk)")
         }
     }
 
-    /// Where brackets close what was not opened, the elements are still those of the strict reader.
+    /// With unmatched closing brackets, the elements are still those of the strict reader.
     @Test func anArrayIsReadAsTheStrictReaderReadsIt() {
         var random = SplitMix(seed: 7)
         var accepted = 0
@@ -236,7 +236,7 @@ struct StreamTests {
         #expect(defects.all.map(\.record) == [3])
     }
 
-    @Test func theFirstDefectEndsAStreamThatSkipsNone() async throws {
+    @Test func theFirstErrorEndsAStreamWithoutSkipping() async throws {
         let chunks = AsyncStream<[UInt8]> { continuation in
             continuation.yield(bytes("1\n}\n2\n"))
             continuation.finish()
@@ -312,7 +312,7 @@ struct StreamTests {
     }
 }
 
-/// Takes what a stream skips.
+/// Receives the bytes that a stream skips.
 final class Defects: Sendable {
     private let errors = Mutex<[JSONError]>([])
     var all: [JSONError] { errors.withLock { $0 } }

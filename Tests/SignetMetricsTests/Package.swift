@@ -8,8 +8,9 @@ let houseRules: [SwiftSetting] =
         "NonisolatedNonsendingByDefault",
     ].map { .enableUpcomingFeature($0) }
 
-// The tests of SignetMetrics, which exists only with the trait Metrics: a package of its own, so that
-// neither the package nor its other tests fetch or build swift-metrics and swift-distributed-tracing.
+// The tests of SignetMetrics, which exists only with the trait Metrics: a package of its own, so
+// that neither the package nor its other tests fetch or build swift-metrics and
+// swift-distributed-tracing.
 let package = Package(
     name: "signet-metrics-tests",
     dependencies: [

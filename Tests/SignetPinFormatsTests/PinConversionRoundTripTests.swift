@@ -12,7 +12,7 @@ import Testing
         Pin.prefix + "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh\($0)="
     }
 
-    /// What holds for a host, as far as another program's format can say it.
+    /// The rule for a host, as another program's format can express it.
     private enum Judgement: Equatable {
         case open
         case reported(Set<Pin>)
@@ -59,7 +59,7 @@ import Testing
                 try #require(error.code == .notExpressible)
                 continue
             }
-            // A text without any pins is none to some.
+            // Some formats refuse a text without any pins.
             guard let read = try? PinConversion.read(text, as: format).policy else {
                 #expect(policy.rules.allSatisfy { $0.isExclusion || $0.mode == .report })
                 continue

@@ -67,7 +67,7 @@ import Testing
         #expect(refused > 5 * taken)
     }
 
-    /// What a format can say comes back as it was.
+    /// The parts that a format can express are unchanged after a round trip.
     @Test(
         arguments: [
             (
@@ -205,8 +205,8 @@ import Testing
         #expect(refused > 0)
     }
 
-    /// OkHttp's own rule, a key that any matching pattern wants, against the converted policy's, for
-    /// every host of many small sets of patterns.
+    /// OkHttp's own rule, a key that any matching pattern wants, against the converted policy's,
+    /// for every host of many small sets of patterns.
     @Test func takesTheKeysThatOkHttpTakes() throws {
         let names = ["a", "b.a", "c.b.a", "d.c.b.a", "x.a", "c.x.a"]
         let patterns = names.flatMap { [$0, "*.\($0)", "**.\($0)"] }
@@ -245,7 +245,8 @@ import Testing
         return host.hasSuffix(suffix) && !host.dropLast(suffix.count).contains(".")
     }
 
-    /// A type that declares nothing would do no harm: it is refused for what else may stand there.
+    /// A document type that declares nothing would be harmless; it is refused because it could
+    /// contain more.
     @Test(arguments: ["", " ", "<!ENTITY x 'y'>", "<!ENTITY % x SYSTEM 'file:///etc/passwd'>"])
     func refusesEveryDeclarationOfAType(_ inside: String) throws {
         let pins = try PinConversion.write(

@@ -22,7 +22,7 @@ import Testing
             filesIn: directory ?? folder.url.path)
     }
 
-    @Test func readsAFileBesideThePolicy() throws {
+    @Test func readsAFileInThePolicysFolder() throws {
         let usual = try #require(try policy(#""caFile":"ca.pem""#).rules[0].authorities)
         #expect(usual.mode == .replace && usual.file == "ca.pem")
         let facts = try X509Parser.certificates(usual.pem)
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.message.contains("a.example") == true)
     }
 
-    @Test func aPolicyThatIsNoFileNamesNone() throws {
+    @Test func aPolicyFromBytesNamesNoFile() throws {
         let text = Array(#"{"hosts":{"a.example":{"exclude":true,"caFile":"/etc/passwd"}}}"#.utf8)
         let error = #expect(throws: PinError.self) { try PinPolicy(parsing: text) }
         #expect(error?.code == .malformedPolicy)

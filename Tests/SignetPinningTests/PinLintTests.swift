@@ -86,14 +86,14 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
         let findings = try PinLint.findings(of: Array(text.utf8), now: Self.now)
         #expect(findings.map(\.code) == (host == nil ? [] : ["contradicting-rules"]))
         #expect(findings.first?.host == host)
-        // What lint says of the policy is what the policy does.
+        // The findings of lint agree with the policy's behaviour.
         let policy = try PinPolicy(parsing: Array(text.utf8))
         guard let host else { return }
         let deep = try policy.rule(for: HostName.canonical("y.x.a.b"))
         #expect(deep?.pattern != (try PinRule.Pattern(parsing: host)))
     }
 
-    /// Each says what was found and what is wanted; so does the reader that stops at the first.
+    /// Each finding says what was found and expected; so does the reader, which stops at the first.
     @Test(arguments: [
         (#""expires":"2026-02-30""#, #"found "2026-02-30""#, "YYYY-MM-DD"),
         (#""expires":20260230"#, "found a number", "YYYY-MM-DD"),
@@ -113,7 +113,7 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"hosts":1}"#, #"{"hosts":{},"hosts":{}}"#])
-    func refusesWhatIsNoPolicy(_ text: String) {
+    func refusesInvalidPolicies(_ text: String) {
         let error = #expect(throws: PinError.self) {
             try PinLint.findings(of: Array(text.utf8), now: 0)
         }
@@ -146,7 +146,7 @@ private let b = "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
         #expect(findings.allSatisfy { $0.message.contains("the test's list") })
     }
 
-    @Test func fallsBackWhereThereIsNoList() throws {
+    @Test func fallsBackWithoutAList() throws {
         let folder = try TemporaryDirectory()
         try folder.write([0xFF, 0xFE], to: "no.dat")
         try folder.write("// nothing\n", to: "empty.dat")

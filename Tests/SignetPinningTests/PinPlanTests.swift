@@ -33,7 +33,7 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
 
     private static let two = #""api.example":{"pins":["\#(a)","\#(b)"]}"#
 
-    @Test func findsNothingWhereAllIsWell() throws {
+    @Test func findsNothingInAGoodPlan() throws {
         let plan = try plan(Self.two, [certificate(a, to: 200), request(b)])
         #expect(plan.findings.isEmpty)
         #expect(plan.hosts.map(\.until) == [Self.now + 200 * Self.day])
@@ -81,7 +81,7 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         #expect(renewed.hosts[0].until == Self.now + 90 * Self.day)
     }
 
-    @Test func saysWhatToAdd() throws {
+    @Test func namesThePinsToAdd() throws {
         let next = try plan(Self.two, [certificate(a, to: 200), request(b), request(c)])
         #expect(next.findings.map(\.code) == ["not-pinned"])
         #expect(next.findings.first?.severity == .warning)

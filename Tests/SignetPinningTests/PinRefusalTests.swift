@@ -67,7 +67,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
             #expect(error.message.contains(pin))
         }
         if let entry {
-            // What it says to paste is a policy that then takes the chain.
+            // The suggested entry makes a policy that accepts the chain.
             #expect(error.message.contains(entry))
             let fixed = try PinPolicy(parsing: Array("{\"hosts\":{\(entry)}}".utf8))
             let verdict = fixed.verdict(for: refusal.host, chain: refusal.seen, now: 0)
@@ -86,7 +86,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
         #expect(unlisted?.refusal?.remedy.kind == .unlisted)
         #expect(unlisted?.refusal?.remedy.entry == nil)
         #expect(unlisted?.refusal?.rule == nil)
-        // What it says to run looks where the call went.
+        // The suggested command checks the host of the call.
         for (port, end) in [(nil, "api.example)"), (443, "api.example)"), (8443, "example:8443)")] {
             let error = policy.decision(for: host, isSecure: true, now: 0, port: port).refusal
             let command = "(signet pins show https://"
@@ -107,7 +107,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
         #"{"hosts":{"*.b":{"exclude":true,"includeSubdomains":true},"::1":{"pins":["\#(a)"]}}}"#,
         #"{"hosts":{"**.b":{"pins":["\#(a)"],"mode":"report","expires":"2027-06-30","afterExpiry":"allow"}}}"#,
     ])
-    func writesWhatItReads(_ text: String) throws {
+    func writesTheParsedValueUnchanged(_ text: String) throws {
         let policy = try PinPolicy(parsing: Array(text.utf8))
         #expect(try PinPolicy(parsing: policy.serialized()) == policy)
     }

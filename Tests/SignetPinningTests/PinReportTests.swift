@@ -107,7 +107,7 @@ import Testing
         #expect(try gate.admits(report(chain: [Self.other, Self.other])))
         #expect(try gate.admits(report(isEnforced: false)))
         #expect(try gate.admits(report(rule: #""a.example":{"pins":["$a"]}"#)))
-        // Nothing but the code differs: the same rule, whose time is over.
+        // Only the code differs: the same rule after its expiration.
         let expired = #""**.example":{"pins":["$a"],"expires":"2020-01-01"}"#
         #expect(try gate.admits(report(rule: expired, date: Self.now + Self.day)))
         #expect(try !gate.admits(report(rule: expired, date: Self.now + Self.day)))
@@ -115,7 +115,7 @@ import Testing
         #expect(try !gate.admits(report(date: Self.now + Self.day, subject: "CN=new")))
     }
 
-    @Test func aClockThatIsSetBackBeginsAnew() throws {
+    @Test func aClockThatIsSetBackRestartsTheLimit() throws {
         let gate = Gate(PinReportRateLimiter())
         #expect(try gate.admits(report(date: Self.now)))
         #expect(try gate.admits(report(date: Self.now - 10)))
@@ -132,7 +132,8 @@ import Testing
 
     @Test func inventedChainsSuppressNoReport() throws {
         let gate = Gate(PinReportRateLimiter(pause: 100, limit: 4))
-        // Refused before any connection: as many as somebody has names for, by redirects or otherwise.
+        // Refused before any connection: as many as somebody has names for, by redirects or
+        // otherwise.
         for number in 0..<40 {
             let invented = try report(host: "h\(number).other", chain: [])
             #expect(gate.admits(invented) == (number < 2))
@@ -186,7 +187,7 @@ import Testing
         #expect(try folder.read("pins.jsonl.1").count == line * 3)
     }
 
-    @Test func whatCannotBeWrittenIsAnErrorAndNothingElse() async throws {
+    @Test func aFailedWriteIsOnlyAnError() async throws {
         let folder = try TemporaryDirectory()
         for path in [folder.url.path, folder.path("absent/pins.jsonl"), "/dev/full", ""] {
             let sink = JSONLinesPinReports(path: path)

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func takesWhatWasSigned() throws {
+    @Test func acceptsASignedPolicy() throws {
         let verified = try verifier.verify(document(), now: Self.now)
         #expect(verified.serial == 7 && verified.keyID == "pins-2026")
         #expect(try verified.policy == PinPolicy(parsing: Array(Self.pins.utf8)))
@@ -97,7 +97,8 @@ import Testing
         }
     }
 
-    /// A document of these parts, signed with our own key by OpenSSL's program through the crypto module.
+    /// A document of these parts, signed with the test's key by OpenSSL's program through the
+    /// crypto module.
     private func forged(header: String, payload: String) throws -> [UInt8] {
         let protected = Base64.encode(Array(header.utf8), as: .url)
         let body = Base64.encode(Array(payload.utf8), as: .url)
@@ -172,7 +173,7 @@ import Testing
         #expect(refusal(Array(text.utf8)) == "malformed-update")
     }
 
-    @Test func refusesWhatIsTooLarge() {
+    @Test func refusesATooLargeDocument() {
         let bytes = [UInt8](repeating: 0x20, count: SignedPinPolicy.maximumByteCount + 1)
         #expect(refusal(bytes) == "malformed-update")
     }
@@ -211,7 +212,7 @@ import Testing
         #expect(accept(nine) == nil)
         let later = Self.now + 2 * Self.day
         #expect(try store.current()?.serial == 9)
-        // It is not taken any more, and no older one in its place.
+        // It is no longer accepted, and no older one replaces it.
         #expect(accept(nine, now: later) == "update-expired")
         #expect(try accept(document(8), now: later) == "rolled-back")
         #expect(try store.current()?.serial == 9)

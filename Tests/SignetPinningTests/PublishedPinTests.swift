@@ -10,14 +10,14 @@ import Testing
         let source: String
         let format: String
         let text: String
-        /// The host that the text is given, where its format names none.
+        /// The host for a text whose format names none.
         let given: String?
         let host: String?
         /// The verified chain's keys.
         let chain: [String]?
         let accepted: Bool?
         let code: String?
-        /// What the linter must say of the policy that the text becomes.
+        /// The expected findings of the linter for the converted policy.
         let findings: [String]?
 
         var testDescription: String { "\(source) \(host ?? "")" }

@@ -12,7 +12,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func answersComeInAnyOrder(_ options: RPCConnection.Options) async throws {
+    func responsesMayComeInAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
         async let one = connection.call("a", parameters: .array([1]))
         async let two = connection.call("b", parameters: .object(["x": "y\n"]))
@@ -31,7 +31,7 @@ struct ConnectionTests {
         #expect(try await three.decode(String.self) == "c")
     }
 
-    @Test(.features("002-26")) func aThousandCallsAtOnceGetTheirOwnAnswers() async throws {
+    @Test(.features("002-26")) func aThousandCallsGetTheirOwnResponses() async throws {
         let (connection, peer) = HostilePeer.pair()
         let count = 1_000
         let echo = Task {
@@ -99,7 +99,7 @@ struct ConnectionTests {
         #expect(warnings.all.isEmpty)
     }
 
-    @Test func anotherCancellationOrNone() async throws {
+    @Test func usesTheChosenCancellation() async throws {
         var options = RPCConnection.Options.modelContext
         let (connection, peer) = HostilePeer.pair(options)
         let call = Task { await outcome { try await connection.call("initialize") } }
@@ -132,7 +132,8 @@ struct ConnectionTests {
         #expect(try await peer.message()?["method"] == "after")
     }
 
-    /// The peer takes no byte, so nothing tells how far a call got; cancelled ones leave the queue.
+    /// The peer reads no byte, so no call is known to have been sent; cancelled calls leave the
+    /// queue.
     @Test func cancelledCallsLeaveTheQueue() async throws {
         let (connection, peer) = HostilePeer.pair(capacity: 1)
         let first = Task { await outcome { try await connection.call("first") } }
@@ -164,7 +165,8 @@ struct ConnectionTests {
         while methods.last != "after" {
             methods.append(try await peer.message()?["method"]?.string)
         }
-        // What ended before it was written never is; what was written is cancelled.
+        // A call that ended before it was written is never written; a written one is cancelled at
+        // the peer.
         #expect(
             methods.count { $0 == "slow" } == methods.count { $0 == "$/cancelRequest" })
     }
@@ -205,11 +207,11 @@ struct ConnectionTests {
         await #expect(throws: RPCError.self) { try await peer?.notify("a") }
     }
 
-    @Test func aNotificationWaitsUntilThePeerTakesIt() async throws {
+    @Test func aNotificationWaitsUntilThePeerReadsIt() async throws {
         let (connection, peer) = HostilePeer.pair(capacity: 16)
         let note = Task { try await connection.notify("a") }
         let held = Task { try await connection.notify("held") }
-        // Neither is done before the peer reads; one of both is given up without an answer.
+        // Neither ends before the peer reads; one of the two is cancelled without a response.
         held.cancel()
         await #expect(throws: CancellationError.self) { try await held.value }
         while try await peer.message()?["method"] != "a" {}
@@ -217,7 +219,7 @@ struct ConnectionTests {
         connection.close()
     }
 
-    @Test func aNotificationThatNobodyTakesEndsWithItsTime() async throws {
+    @Test func anUnreadNotificationEndsAtItsTimeout() async throws {
         var options = RPCConnection.Options()
         options.timeout = .milliseconds(20)
         let (connection, _) = HostilePeer.pair(options, capacity: 4)

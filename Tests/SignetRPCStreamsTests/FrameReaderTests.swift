@@ -62,7 +62,7 @@ struct FrameReaderTests {
         }
     }
 
-    /// Limits hold for what comes in one piece, and for what has no end.
+    /// The limits apply to frames that arrive in one piece, and to frames without an end.
     @Test func limitsInOnePieceAndWithoutAnEnd() throws {
         let lines = String(repeating: "X: y\r\n", count: 20)
         for end in ["", "Content-Length: 2\r\n\r\n{}"] {
@@ -82,7 +82,7 @@ struct FrameReaderTests {
         }
     }
 
-    /// A length without its message takes no memory, and bytes one by one are looked at once each.
+    /// A length without its message takes no memory, and single bytes are read once each.
     @Test func aLengthAloneIsNothing() throws {
         var reader = FrameReader(
             .contentLength, maximumHeaderSize: 100, maximumMessageSize: 1 << 40)

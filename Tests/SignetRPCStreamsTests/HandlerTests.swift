@@ -11,7 +11,7 @@ struct HandlerTests {
     }
 
     @Test(arguments: ["window/showMessageRequest", "rpc.discover", "", "$/unknown"])
-    func whatNobodyServesIsNotFound(_ method: String) async throws {
+    func anUnservedMethodIsNotFound(_ method: String) async throws {
         for handler in [RPCHandler.none, RPCHandler(methods: ["other": { _, _ in 1 }])] {
             let (connection, peer) = HostilePeer.pair(handler: handler)
             try await peer.send(#"{"jsonrpc":"2.0","method":"\#(method)"}"#)
@@ -23,7 +23,7 @@ struct HandlerTests {
         }
     }
 
-    @Test func answersWithTheIdAsItCame() async throws {
+    @Test func respondsWithTheReceivedId() async throws {
         let handler = RPCHandler(request: { call, _ in call.parameters?.json ?? .null })
         let (connection, peer) = HostilePeer.pair(handler: handler)
         for id in ["1", "\"1\"", "1.0", "-0", "1e400", "\"\u{e9}\"", "\"\""] {
@@ -46,7 +46,7 @@ struct HandlerTests {
         #"{"jsonrpc":"2.0","method":"a","id":[]}"#, #"{"jsonrpc":"2.0","method":"a","id":{}}"#,
         "[]", "1", "\"a\"", "{}",
     ])
-    func requestsThatAreNone(_ message: String) async throws {
+    func refusesInvalidRequests(_ message: String) async throws {
         let (connection, peer) = HostilePeer.pair(handler: RPCHandler(request: { _, _ in 1 }))
         try await peer.send(message)
         let answer = try await peer.message()
@@ -170,8 +170,8 @@ struct HandlerTests {
         connection.close()
     }
 
-    /// A peer that ends cancels what it asked for.
-    @Test func theEndCancelsWhatIsServed() async throws {
+    /// If the peer ends, its requests are cancelled.
+    @Test func theEndCancelsServedRequests() async throws {
         let notes = Notes()
         let handler = RPCHandler(
             request: { _, _ in

@@ -5,9 +5,9 @@ import TestSupport
 
 @testable import SignetRPCStreams
 
-/// The other end of a stream, which says byte for byte what a test tells it to.
+/// The other end of a stream, which sends the exact bytes of a test.
 ///
-/// It cuts what comes into messages by itself, so that ours is not its own judge.
+/// It splits the received bytes into messages with its own code, to check ours independently.
 actor HostilePeer {
     private let stream: MemoryStream
     private let isFramed: Bool
@@ -51,7 +51,7 @@ actor HostilePeer {
         return members
     }
 
-    /// Sends bytes as they stand.
+    /// Sends bytes unchanged.
     func send(raw text: String) async throws { try await stream.write(bytes(text)) }
 
     /// Sends a message in its frame.
@@ -83,7 +83,7 @@ actor HostilePeer {
     }
 }
 
-/// What became of a call: the result's text, the error's code, or `cancelled`.
+/// The outcome of a call: the result's text, the error's code, or `cancelled`.
 func outcome(_ call: () async throws -> RPCResult) async -> String {
     do {
         return text(try await call().bytes)

@@ -49,7 +49,7 @@ struct LanguageServerTests {
             #expect(error.server?.data != nil)
             #expect(!"\(error)".contains("traceback"))
         }
-        // By position it takes nothing, and answers so.
+        // It refuses parameters by position.
         #expect(
             await outcome { try await connection.call("echo", parameters: .array([1])) }
                 == "rpc-error")
@@ -76,7 +76,7 @@ struct LanguageServerTests {
         _ = await child.ended()
     }
 
-    @Test func theServerCallsBackAndTells() async throws {
+    @Test func theServerSendsRequestsAndNotifications() async throws {
         let notes = Notes()
         let handler = RPCHandler(
             methods: [
@@ -88,7 +88,7 @@ struct LanguageServerTests {
         let (connection, child) = try await started(handler)
         #expect(try await connection.call("ask", parameters: .object(["number": 21])).value == 42)
         try await connection.notify("told", parameters: .object(["text": "é"]))
-        // What it answers behind the notification came behind it.
+        // The response to a request that follows the notification arrives after it.
         #expect(try await connection.call("null").value == nil)
         #expect(try await eventually { notes.all == [#"{"text":"é"}"#] })
         connection.close()

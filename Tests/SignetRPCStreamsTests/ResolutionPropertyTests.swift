@@ -4,9 +4,10 @@ import SignetRPCStreams
 import TestSupport
 import Testing
 
-/// Any set of replies with unique ids resolves each call exactly once, whatever stands between them.
+/// Any set of replies with unique ids resolves each call exactly once, with any other messages
+/// between them.
 struct ResolutionPropertyTests {
-    /// What the replies say to each call; nil where there is none.
+    /// The response to each call; nil if there is none.
     private struct Plan {
         var outcomes: [String?]
         var replies: [String]
@@ -30,7 +31,7 @@ struct ResolutionPropertyTests {
                 default: outcomes.append(nil)
                 }
             }
-            // Replies to nobody.
+            // Responses to no call.
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let stray = ["-1", "0", "\"a\"", "1e3", "7.5", "\"\""]
                     .randomElement(using: &random)

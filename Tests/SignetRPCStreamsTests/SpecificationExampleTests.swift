@@ -19,7 +19,7 @@ struct SpecificationExampleTests {
         let name: String
         let sent: String
         let received: String?
-        /// The calls that `sent` says; none where nobody could make it.
+        /// The calls of `sent`; none if no client could send it.
         let calls: [Call]
         let outcomes: [String]
         var testDescription: String { "\(version): \(name)" }
@@ -105,7 +105,7 @@ struct SpecificationExampleTests {
         let (connection, peer) = HostilePeer.pair(
             adapter: JSONRPCAdapter(version: example.rpcVersion), handler: Self.server)
         try await peer.send(example.sent)
-        // What is asked behind it is answered behind it, so that silence shows.
+        // A later request is answered later, which shows that there was no response.
         let version = example.rpcVersion == .v2 ? #""jsonrpc":"2.0","# : ""
         if let received = example.received {
             let found = try #require(try await peer.message())
@@ -117,7 +117,7 @@ struct SpecificationExampleTests {
         connection.close()
     }
 
-    /// The replies of a batch stand in any order.
+    /// The responses of a batch may have any order.
     private static func sorted(_ value: JSONValue) -> JSONValue {
         guard let replies = value.array else { return value }
         return .array(replies.sorted { "\($0["id"]?.text ?? "")" < "\($1["id"]?.text ?? "")" })

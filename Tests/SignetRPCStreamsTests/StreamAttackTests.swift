@@ -5,14 +5,15 @@ import Testing
 
 @testable import SignetRPCStreams
 
-/// A hostile peer on a stream: no bytes make a call hang, end twice, or be taken for another's answer.
+/// A hostile peer on a stream: no bytes make a call hang, end twice, or get the response of another
+/// call.
 struct StreamAttackTests {
-    /// What the peer sends while the calls 7 and 8 wait, and what becomes of them.
+    /// The bytes that the peer sends while the calls 7 and 8 wait, and their outcomes.
     ///
-    /// Behind it the peer answers both calls properly, if it still can.
+    /// Afterwards the peer responds to both calls correctly, if it still can.
     struct Attack: Decodable, Sendable, CustomTestStringConvertible {
         let name: String
-        /// What the peer sends, in its frame.
+        /// The bytes that the peer sends, in its frame.
         let messages: [String]
         let outcomes: [String]
         let warnings: [String]
@@ -33,8 +34,8 @@ struct StreamAttackTests {
         try await peer.send(#"{"jsonrpc":"2.0","id":7,"result":"seven"}"#)
         try await peer.send(#"{"jsonrpc":"2.0","id":8,"result":"eight"}"#)
         #expect(await [first.value, second.value] == attack.outcomes)
-        // The connection goes on, and the next call gets its own answer. What was sent back before it
-        // are errors without an id.
+        // The connection continues, and the next call gets its own response. The messages sent
+        // before it are errors without an id.
         async let third = connection.call("c")
         while let message = try await peer.message(), message["method"] != "c" {
             let answer = message.array?.first ?? message
@@ -57,7 +58,7 @@ struct StreamAttackTests {
         #expect(try await call.value == 1)
     }
 
-    /// Bytes that are no frame, and the error they end the connection with.
+    /// Invalid frames, each with the error that ends the connection.
     @Test(arguments: [
         "Content-Length: 2\n\n{}", "X-A: bb\nContent-Length: 2\r\n\r\n{}",
         "Content-Length: 2\r\nX-A: bb\n\r\n{}", "Content-Length: 2\r\n{}\r\n", "\r\n{}",
@@ -154,7 +155,7 @@ struct StreamAttackTests {
         #expect(await call.value == "message-too-large")
     }
 
-    /// Messages that are none of JSON-RPC are answered, so many.
+    /// This many messages that aren't JSON-RPC get a response.
     @Test(arguments: ["{", "1", "{}", "[]", "[1]", #"{"jsonrpc":"2.0","method":1}"#])
     func aFloodOfMalformedMessagesEndsTheConnection(_ message: String) async throws {
         var options = RPCConnection.Options.modelContext
@@ -165,12 +166,13 @@ struct StreamAttackTests {
         #expect(await outcome { try await connection.call("a") } == "malformed-reply")
     }
 
-    /// JSON-RPC 1.0, section 2.1: what is no request or response ends the connection at once.
+    /// JSON-RPC 1.0, section 2.1: a message that isn't a request or response ends the connection at
+    /// once.
     @Test(arguments: [
         "{", "1", "{}", "[]", #"{"method":1}"#, #"{"method":"a","id":1}"#,
         #"{"method":"a","params":{},"id":1}"#, #"{"method":"a","params":[],"id":true}"#,
     ])
-    func aMessageThatIsNoneEndsAConnectionOfVersion1(_ message: String) async throws {
+    func anInvalidMessageEndsAVersion1Connection(_ message: String) async throws {
         let (connection, peer) = HostilePeer.pair(adapter: JSONRPCAdapter(version: .v1))
         async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
         _ = try await peer.message()
@@ -182,8 +184,8 @@ struct StreamAttackTests {
         connection.close()
     }
 
-    /// JSON-RPC 1.0, section 2.1: so does an invalid response, even one that names its call; of 2.0 it ends
-    /// that call alone.
+    /// JSON-RPC 1.0, section 2.1: so does an invalid response, even one that names its call; of 2.0
+    /// it ends that call alone.
     @Test(arguments: [
         #"{"id":7}"#, #"{"id":7,"result":1,"error":2}"#, #"{"id":7,"error":null}"#,
         #"{"jsonrpc":"1.0","id":7}"#,
@@ -214,7 +216,7 @@ struct StreamAttackTests {
         newer.close()
     }
 
-    /// An error and an unknown id are valid responses: the connection of version 1.0 goes on.
+    /// An error and an unknown id are valid responses: the connection of version 1.0 continues.
     @Test func aValidResponseEndsNoConnectionOfVersion1() async throws {
         let adapter = JSONRPCAdapter.fromSeven(.v1)
         let (connection, peer) = HostilePeer.pair(adapter: adapter)
@@ -230,8 +232,9 @@ struct StreamAttackTests {
         connection.close()
     }
 
-    /// The peer floods with requests and takes no answer: it is read no more, and memory stays.
-    @Test func aFloodThatTakesNoAnswersIsReadNoMore() async throws {
+    /// The peer floods with requests and reads no response: reading from it stops, and memory
+    /// doesn't grow.
+    @Test func readingStopsIfTheFloodReadsNoResponse() async throws {
         var options = RPCConnection.Options.modelContext
         options.maximumQueuedSize = 1_000
         let (connection, peer) = HostilePeer.pair(options, capacity: 256)
@@ -252,7 +255,7 @@ struct StreamAttackTests {
         await #expect(throws: MemoryStream.Broken.self) { try await flood.value }
     }
 
-    @Test func repliesToNobodyFloodNothing() async throws {
+    @Test func responsesToNoCallUseNoMemory() async throws {
         let (connection, peer) = HostilePeer.pair()
         async let call = connection.call("a")
         _ = try await peer.message()

@@ -41,7 +41,7 @@ struct StreamBatchTests {
     }
 
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func repliesInAnyOrder(_ options: RPCConnection.Options) async throws {
+    func responsesMayHaveAnyOrder(_ options: RPCConnection.Options) async throws {
         let (connection, peer) = HostilePeer.pair(options)
         let calls = Self.three + [RPCCall("n", parameters: .object(["x": 1]), isNotification: true)]
         async let found = outcomes { try await connection.batch(calls) }
@@ -55,16 +55,17 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    /// What the peer says to a batch whose calls have the ids 7, 8 and 9, beside a call with the id 10.
+    /// The messages of the peer to a batch whose calls have the ids 7, 8 and 9, while a call with
+    /// the id 10 is pending.
     @Test(
         arguments: [
             // One by one, as if they had been single calls.
             ([("9", 3), ("7", 1), ("8", 2)], ["1", "2", "3"], []),
             // The first of two counts.
             ([("[7", 1), ("7", 2), ("8", 3), ("9]", 4)], ["1", "3", "4"], ["duplicate-reply"]),
-            // What the array leaves out has no reply.
+            // Calls that the array omits have no response.
             ([("[8]", 1)], ["unanswered", "1", "unanswered"], []),
-            // Another's id answers nothing of the batch.
+            // The id of another call answers no call of the batch.
             (
                 [("[7", 1), ("8", 2), ("11]", 3)], ["1", "2", "unanswered"],
                 ["unknown-reply"]
@@ -100,7 +101,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func anErrorWithoutIdRejectsWhatIsOpen() async throws {
+    @Test func anErrorWithoutIdRejectsPendingCalls() async throws {
         let rejection =
             #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}"#
         for (answer, wanted, other) in [
@@ -152,12 +153,13 @@ struct StreamBatchTests {
             sent += message.array?.count ?? 0
             if message["method"] == "$/cancelRequest" { cancelled.append(message["params"]?["id"]) }
         }
-        // What ended before it was written never is; what was written is cancelled, call by call.
+        // A batch that ended before it was written is never written; a written one is cancelled
+        // call by call.
         #expect(sent == cancelled.count && Set(cancelled).count == sent)
         connection.close()
     }
 
-    @Test func whatCameBeforeTheDeadlineIsKept() async throws {
+    @Test func responsesBeforeTheDeadlineAreKept() async throws {
         let (connection, peer) = HostilePeer.pair()
         let answering = Task {
             if try await peer.message() != nil { try await peer.send(result("8", "2")) }
@@ -180,7 +182,7 @@ struct StreamBatchTests {
         #expect(
             try await peer.members("method", count: 3)
                 == Array(repeating: "$/cancelRequest", count: 3))
-        // Late replies are nobody's.
+        // Late responses are ignored.
         try await peer.send("[\(result("7")),\(result("8"))]")
         async let next = outcome { try await connection.call("next") }
         #expect(try await peer.message()?["id"] == 10)
@@ -217,7 +219,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func limitsAndWhatIsNotSent() async throws {
+    @Test func refusesBatchesOverTheLimits() async throws {
         var options = RPCConnection.Options.languageServer
         options.maximumOpenCalls = 4
         options.maximumMessageSize = 400
@@ -237,7 +239,7 @@ struct StreamBatchTests {
         let (old, _) = HostilePeer.pair(adapter: JSONRPCAdapter(version: .v1))
         #expect(
             await outcomes { try await old.batch(Self.three) } == ["throws unsupported-call"])
-        // Nothing has been sent, and all places are free.
+        // Nothing has been sent, and all slots are free.
         async let found = outcomes { try await connection.batch(Self.three + [RPCCall("d")]) }
         let ids = try await peer.message()?.array?.compactMap { $0["id"]?.text } ?? []
         try await peer.send("[" + ids.map { result($0) }.joined(separator: ",") + "]")
@@ -262,9 +264,9 @@ struct StreamBatchTests {
             return call.parameters?.json ?? .null
         })
 
-    /// Two connections of ours, each asking the other in batches.
+    /// Two connections of this package, each sending batches to the other.
     @Test(arguments: [RPCConnection.Options.languageServer, .modelContext])
-    func bothSidesAskInBatches(_ options: RPCConnection.Options) async throws {
+    func bothSidesSendBatches(_ options: RPCConnection.Options) async throws {
         let (near, far) = MemoryStream.pair()
         let one = RPCConnection(near, options: options, handler: Self.server)
         let two = RPCConnection(far, options: options, handler: Self.server)
@@ -286,14 +288,15 @@ struct StreamBatchTests {
         two.close()
     }
 
-    @Test func aBatchIsAnsweredInOneArray() async throws {
+    @Test func aBatchGetsOneArrayOfResponses() async throws {
         let (connection, peer) = HostilePeer.pair(handler: Self.server)
         try await peer.send(
             #"[{"jsonrpc":"2.0","method":"echo","params":[1],"id":1},{"jsonrpc":"2.0","method":"n"},7,{"jsonrpc":"2.0","method":"fail","id":"1"},{"jsonrpc":"2.0","method":"echo","id":1}]"#
         )
         let answers = try await peer.message()?.array ?? []
         #expect(answers.count == 4)
-        // An id is not served twice, also where the first request of the two has been answered by then.
+        // An id isn't served twice, even if the first of the two requests has already been
+        // answered.
         let ids = answers.compactMap { $0["id"]?.text }.sorted()
         #expect(ids == ["\"1\"", "1", "null", "null"])
         let codes = answers.compactMap { $0["error"]?["code"]?.number?.int64 }.sorted()
@@ -315,7 +318,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func anAnswerOverTheLimitIsAnArrayOfErrors() async throws {
+    @Test func aResponseOverTheLimitBecomesErrors() async throws {
         var options = RPCConnection.Options.languageServer
         options.maximumMessageSize = 400
         let (connection, peer) = HostilePeer.pair(options, handler: Self.server)

@@ -14,7 +14,7 @@ import Testing
 
 /// Streams of the system: children, pipes and sockets, and how they end.
 struct StreamTests {
-    @Test func aChildTakesAndGivesMoreThanAPipeHolds() async throws {
+    @Test func aChildExchangesMoreThanAPipeHolds() async throws {
         let child = try ChildStream("cat")
         let sent = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         async let written: Void = child.write(sent)
@@ -33,7 +33,7 @@ struct StreamTests {
     }
 
     /// No SIGPIPE reaches the program.
-    @Test func aChildThatHasGoneTakesNothing() async throws {
+    @Test func writingToAnEndedChildFails() async throws {
         let child = try ChildStream("sh", arguments: ["-c", "exit 3"])
         #expect(await child.ended() == 3)
         #expect(try await child.read(atMost: 10).isEmpty)
@@ -92,7 +92,7 @@ struct StreamTests {
         let server = try await ServerProcess.start(
             "python3", ["-I", "-c", script, path], ready: .output("ready"))
         let connection = RPCConnection(try DescriptorStream(socketAt: path), options: .modelContext)
-        // The server sends our own request back, which nobody here serves, and our answer then.
+        // The server sends our request back, which has no handler here, and then our response.
         #expect(await outcome { try await connection.call("a") } == "rpc-error")
         connection.close()
         try await server.stop()
@@ -141,14 +141,14 @@ struct StreamTests {
         try await server.stop()
     }
 
-    @Test func nobodyAtAPort() throws {
+    @Test func aPortWithoutAServerIsAnError() throws {
         let error = #expect(throws: RPCStreamError.self) {
             try DescriptorStream(loopbackPort: UInt16(freePort()))
         }
         #expect(error?.code == .connect)
     }
 
-    @Test func descriptorsThatAreNone() async throws {
+    @Test func refusesInvalidDescriptors() async throws {
         let stream = try DescriptorStream(reading: 1_000_000, writing: 1_000_001)
         await #expect(throws: RPCStreamError.self) { try await stream.read(atMost: 1) }
         await #expect(throws: RPCStreamError.self) { try await stream.write([1]) }

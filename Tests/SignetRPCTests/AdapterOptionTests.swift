@@ -35,7 +35,8 @@ struct AdapterOptionTests {
         #expect(texts.allSatisfy { $0.utf8.count == 32 })
     }
 
-    /// A limit of batches, whatever it is, neither ends the program nor touches a reply to one call.
+    /// A limit of batches, whatever it is, neither ends the program nor touches a reply to one
+    /// call.
     @Test(arguments: [Int.min, -1, 0, 1, .max])
     func anyBatchLimit(_ limit: Int) throws {
         var adapter = JSONRPCAdapter.fromSeven()

@@ -83,7 +83,7 @@ struct BatchTests {
 
     static let many = "[1\(String(repeating: ",1", count: 80_000))]"
 
-    /// Two bytes of such a reply would take forty of ours.
+    /// Two bytes of such a response would need forty bytes of memory.
     @Test(arguments: [
         many, "{\((0..<80_000).map { "\"\($0)\":1" }.joined(separator: ","))}",
     ])
@@ -172,7 +172,7 @@ struct BatchTests {
         (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, "malformed-reply"),
         ("1", "malformed-reply"), ("null", "malformed-reply"), ("[]", "malformed-reply"),
     ])
-    func repliesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
+    func responsesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [stray, result("8"), result("9")].joined(separator: ",") + "]"
         let reply = try adapter.unboxBatch(RawResponse(body), to: request)
@@ -223,7 +223,7 @@ struct BatchTests {
         (#"{"jsonrpc":"2.0","id":"req-1"}"#, 503, "malformed-reply"),
         (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, 200, "malformed-reply"),
     ])
-    func aReplyThatIsNone(_ body: String, _ status: Int, _ code: String) throws {
+    func refusesInvalidResponses(_ body: String, _ status: Int, _ code: String) throws {
         let request = try adapter.box(batch: calls)
         let error = #expect(throws: RPCError.self) {
             try adapter.unboxBatch(RawResponse(body, status: status), to: request)

@@ -41,7 +41,7 @@ struct BoxingTests {
         "null", "1", "\"a\"", "true", "", "{", "[1,]", #"{"a":1,"a":2}"#, "{} x", "\u{feff}{}",
         #"["\ud800"]"#, "[NaN]", "nul",
     ])
-    func rule13ParametersThatCannotBeSaid(_ params: String) {
+    func rule13RefusesInvalidParameters(_ params: String) {
         let error = #expect(throws: RPCError.self) {
             try RPCParameters(parsing: bytes(params))
         }

@@ -154,7 +154,7 @@ struct EnvelopeTests {
         ("", "application/problem+json"), ("[]", "application/problem+json"),
         (#"{"title":"a","title":"b"}"#, "application/problem+json"),
     ])
-    func whatIsNoProblemIsAStatus(_ body: String, _ type: String) throws {
+    func otherBodiesAreAStatusError(_ body: String, _ type: String) throws {
         let error = try error(body, type)
         #expect(error?.code == .httpStatus)
         #expect(error?.problem == nil)

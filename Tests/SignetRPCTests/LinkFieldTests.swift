@@ -35,12 +35,12 @@ struct LinkFieldTests {
         "a; rel=next", "<a; rel=next", "<a> rel=next", #"<a>; rel="next"#, "<a>; rel=next <b>",
         #"<a>; rel="next" x"#, "https://a.example/?page=2",
     ])
-    func whatCannotBeReadIsNotTheEnd(_ value: String) {
+    func anUnreadableFieldIsNotTheEnd(_ value: String) {
         let error = #expect(throws: RPCError.self) { try links(value).target(of: "next") }
         #expect(error?.code == .malformedResponse)
     }
 
-    @Test func twoPlacesAreNone() {
+    @Test func refusesTwoLinks() {
         #expect(throws: RPCError.self) {
             try links("<a>; rel=next, <b>; rel=next").target(of: "next")
         }

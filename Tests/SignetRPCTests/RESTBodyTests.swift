@@ -85,7 +85,7 @@ struct RESTBodyTests {
     }
 
     @Test(arguments: [#"{"a":null}"#, #"{"a":{}}"#, #"{"a":[[]]}"#])
-    func formsThatCannotBeSaid(_ json: String) throws {
+    func refusesInvalidForms(_ json: String) throws {
         let fields = try object(json)
         #expect(throws: RPCError.self) { try RESTBody.form(fields) }
     }
@@ -159,7 +159,7 @@ struct RESTBodyTests {
         .init(name: "a", contentType: "text/plain\r\nX: y", content: []),
         .init(name: "a", contentType: "text", content: []),
     ])
-    func partsThatCannotBeSaid(_ part: MultipartForm.Part) {
+    func refusesInvalidParts(_ part: MultipartForm.Part) {
         let error = #expect(throws: RPCError.self) { try RESTBody.multipart(MultipartForm([part])) }
         #expect(error?.code == .invalidParameters)
     }

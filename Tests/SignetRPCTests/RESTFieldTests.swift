@@ -4,7 +4,7 @@ import SignetRPC
 import TestSupport
 import Testing
 
-/// Parameters and fields of a REST request beside path, query and body.
+/// Parameters and fields of a REST request outside of path, query and body.
 struct RESTFieldTests {
     private var adapter: RESTAdapter {
         var adapter = RESTAdapter()
@@ -24,7 +24,7 @@ struct RESTFieldTests {
         #expect(request.fields[name] == "a b,1,true")
         #expect(request.fields[values: .cookie] == ["c=x=y; d=2"])
         #expect(!(request.query ?? "").contains("a") && !text(request.body).contains("X-A"))
-        // Where they were all there was, nothing is left to be a body.
+        // If they were all parameters, there is no body.
         let alone = try boxed("POST", #"{"X-A":"a","c":1}"#)
         #expect(alone.body.isEmpty && alone.fields[.contentType] == nil && alone.query == nil)
         #expect(try boxed("GET", #"{"X-A":[]}"#).fields[name] == nil)
@@ -37,7 +37,7 @@ struct RESTFieldTests {
         #"{"c":"a\r\nX-Evil: 1"}"#, #"{"c":"é"}"#, #"{"c":null}"#, #"{"c":[1]}"#, #"{"c":{}}"#,
         #"{"e;f":"a"}"#,
     ])
-    func whatNoFieldCanHold(_ parameters: String) {
+    func refusesInvalidFieldValues(_ parameters: String) {
         let error = #expect(throws: RPCError.self) { try boxed("GET", parameters) }
         #expect(error?.code == .invalidParameters)
         #expect(error?.message.contains("Evil") == false)

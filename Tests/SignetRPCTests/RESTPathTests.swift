@@ -55,7 +55,7 @@ struct RESTPathTests {
         #expect(error?.code == .invalidPath)
     }
 
-    @Test func whatIsPartOfASegmentMayBeDots() throws {
+    @Test func aPartOfASegmentMayBeDots() throws {
         let dots = ".."
         #expect(try ("/v\(dots)" as RESTPath).encoded() == "/v..")
         #expect(try ("/\(1)/\(true)" as RESTPath).encoded() == "/1/true")

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [ResponseContent.json, .any])
-    func callsAndRequestsSayWhatTheyRead(_ content: ResponseContent) throws {
+    func callsAndRequestsChooseTheirContent(_ content: ResponseContent) throws {
         var request = RESTRequest(.get, "/x")
         request.responseContent = content
         let accept = content == .json ? "application/json" : "*/*"
@@ -71,8 +71,8 @@ import Testing
         #expect(large?.code == .responseTooLarge)
     }
 
-    /// A picture has no envelope; JSON without one is malformed all the same.
-    @Test func anEnvelopeIsOpenedWhateverIsRead() throws {
+    /// A picture has no envelope; JSON without one is malformed anyway.
+    @Test func anEnvelopeIsOpenedForEveryContent() throws {
         let adapter = EnvelopeAdapter()
         let request = try Self.boxed(by: adapter, reading: .any)
         #expect(try adapter.unbox(Self.picture, to: request).result == nil)

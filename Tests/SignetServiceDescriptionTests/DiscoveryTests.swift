@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServiceDescription
 
-/// What services say of themselves, and parameters that do not fit it.
+/// Descriptions of services, and parameters that don't match them.
 struct DiscoveryTests {
     @Test func aTypesNameCannotSteerATerminal() throws {
         let text =
@@ -85,7 +85,7 @@ struct DiscoveryTests {
             ("add", #"{"pet":{"name":"a","parent":{"name":"b"}}}"#), ("move", "[1]"),
             ("move", #"["x","home"]"#), ("move", "[1,null]"), ("move", "[1,[1,2.5]]"),
         ] as [(RPCMethod, String?)])
-    func takesWhatFits(_ method: RPCMethod, _ parameters: String?) throws {
+    func acceptsMatchingParameters(_ method: RPCMethod, _ parameters: String?) throws {
         #expect(try checked(Self.petStore, method, parameters).method == method)
     }
 
@@ -163,7 +163,7 @@ struct DiscoveryTests {
             ("GET /orders/{id}", #"{"id":"7"}"#, "/orders/7", nil, ""),
             ("note", #"{"id":7,"text":"a b"}"#, "/orders/7", nil, "text=a+b"),
         ] as [(RPCMethod, String?, String, String?, String)])
-    func parametersGoWhereTheDescriptionSays(
+    func parametersGoToTheirDescribedPlaces(
         _ method: RPCMethod, _ parameters: String?, _ path: String, _ query: String?, _ body: String
     ) throws {
         let call = try checked(Self.shop, method, parameters)
@@ -192,7 +192,7 @@ struct DiscoveryTests {
             ("GET", nil, "unknown-method"), ("GET /orders/7", nil, "unknown-method"),
             ("logo", nil, "unsupported-call"), ("drop", #"{"id":7}"#, "unsupported-call"),
         ] as [(RPCMethod, String?, String)])
-    func whatDoesNotFitAnOperation(_ method: RPCMethod, _ parameters: String?, _ code: String) {
+    func refusesAnOperationsOtherCalls(_ method: RPCMethod, _ parameters: String?, _ code: String) {
         let error = #expect(throws: RPCError.self) { try checked(Self.shop, method, parameters) }
         #expect(error?.code.name == code, "\(error?.message ?? "")")
     }
@@ -234,7 +234,7 @@ struct DiscoveryTests {
         for cookie in ["sid=abc", "other=1; sid=abc; x=y", "other=sid=z;sid=abc"] {
             _ = try description.checked(RPCCall("a"), fields: [one: "7", .cookie: cookie])
         }
-        // The operation's own takes the path's place, however its name is written.
+        // The operation's own parameter replaces the path's, in any spelling of its name.
         _ = try description.checked(RPCCall("b"), fields: [one: "text", .cookie: "sid=abc"])
     }
 
@@ -252,7 +252,7 @@ struct DiscoveryTests {
             ("a", #"{"x-one":7,"sid":"a","Host":"x"}"#, [:], "found a parameter \"Host\""),
             ("c", #"{"x-one":7,"sid":"a"}"#, [:], "parameters of one name"),
         ] as [(RPCMethod, String, [String: String], String)])
-    func fieldsThatDoNotFit(
+    func refusesInvalidFields(
         _ method: RPCMethod, _ parameters: String, _ given: [String: String], _ words: String
     ) throws {
         var fields: HTTPFields = [:]
@@ -264,7 +264,7 @@ struct DiscoveryTests {
                 fields: fields)
         }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
-        // What stands in a field may be a secret.
+        // The value of a field may be a secret.
         for value in given.values where value.utf8.count > 3 {
             #expect(error?.message.contains(value) == false)
         }
@@ -312,7 +312,7 @@ struct DiscoveryTests {
         (#"{"items":false}"#, "[1]"),
         (##"{"items":{"$ref":"#/%24defs/a~1b"},"$defs":{"a/b":{"type":"string"}}}"##, "[1]"),
     ])
-    func whatTheSchemaForbids(_ schema: String, _ value: String) throws {
+    func refusesValuesThatTheSchemaForbids(_ schema: String, _ value: String) throws {
         let schema = try JSONValue(parsing: bytes(schema))
         let found = ParameterSchema(schema, in: schema).mismatch(
             try JSONValue(parsing: bytes(value)))
@@ -340,7 +340,7 @@ struct DiscoveryTests {
         #"{"openapi":"3.0.0","paths":{"/a":{"get":{"parameters":[{"in":"query"}]}}}}"#,
         #"{"openapi":"3.0.0","openapi":"3.0.0"}"#, "openapi: 3.0.0",
     ])
-    func documentsThatAreNone(_ document: String) {
+    func refusesInvalidDocuments(_ document: String) {
         let error = #expect(throws: RPCError.self) {
             try ServiceDescription(parsing: bytes(document))
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetServiceDescription
 
-/// Bodies that are not made of parameters, and what a description says of them.
+/// Bodies that are not made of parameters, checked against a description.
 struct SuppliedBodyTests {
     private static let document = ##"""
         {"openapi":"3.1.0","paths":{"/a/{id}":{"parameters":[{"name":"id","in":"path","required":true}],
@@ -78,11 +78,11 @@ struct SuppliedBodyTests {
     }
 
     @Test(arguments: ["text/csv", "application/json", "application/x-www-form-urlencoded"])
-    func whatADescriptionDoesNotSayIsTaken(_ type: String) throws {
+    func undescribedBodiesAreAccepted(_ type: String) throws {
         for method in ["unknown", "untold"] as [RPCMethod] {
             try check(method, Self.body("{", type), id: false)
         }
-        // Under a name that is no media type nothing is known.
+        // A type whose name is not a media type isn't checked.
         try check("odd", Self.body("1", type), id: false)
     }
 
@@ -155,7 +155,7 @@ struct SuppliedBodyTests {
         #expect(!message.contains("4242424242"))
     }
 
-    /// In a URL-encoded form an object's members stand beside it; nothing is certain then.
+    /// In a URL-encoded form an object's members are separate fields, so they aren't checked.
     @Test func objectsSpread() throws {
         let type = "application/x-www-form-urlencoded"
         try check("spread", Self.body("street=x&town=y", type), id: false)

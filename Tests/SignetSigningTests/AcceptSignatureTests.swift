@@ -42,7 +42,7 @@ import Testing
         #expect(try AcceptSignature.all(in: Sample.message()).isEmpty)
     }
 
-    @Test func writesWhatItReads() throws {
+    @Test func writesTheParsedValueUnchanged() throws {
         var request = AcceptSignature(
             label: "a", components: try ComponentIdentifier.list(parsing: #"@status,"@path";req"#))
         request.requestsExpiration = true
@@ -64,7 +64,7 @@ import Testing
         arguments: [
             (["A"], "invalid-value"), ([""], "invalid-value"), (["a", "a"], "duplicate-label"),
         ])
-    func refusesToWriteWhatCannotBeRead(_ labels: [String], _ wanted: String) {
+    func refusesToWriteInvalidValues(_ labels: [String], _ wanted: String) {
         #expect(
             code {
                 _ = try AcceptSignature.field(
@@ -89,7 +89,7 @@ import Testing
         #expect(code { _ = try requests(value) } == wanted)
     }
 
-    @Test func answersWithLabelComponentsAndParameters() throws {
+    @Test func signsWithTheRequestedParameters() throws {
         let all = try requests(
             #"s=("@method" "x-request-id" "@query-param";name="tea");tag="t";nonce="n";keyid="orders-2026";alg="hmac-sha256";expires;created"#
         )
@@ -101,7 +101,7 @@ import Testing
         let policy = VerificationPolicy(acceptSignature: all[0])
         let verified = try Sample.verifier(.rfc9421, policy).verify(message, now: Sample.now)
         #expect(verified.nonce == "n")
-        // Who asked takes no answer to another question.
+        // The requester refuses a response that signs something else.
         for change in [
             { $0.nonce = "m" }, { $0.tag = "u" }, { $0.algorithm = "ed25519" },
             { $0.algorithm = "unknown" }, { $0.components.append(RFC.path) },
@@ -156,7 +156,7 @@ import Testing
             (#"s=("signature")"#, "unsupported-component"),
             (#"s=("signature";key="s")"#, "unsupported-component"),
         ])
-    func namesWhatCannotBeGiven(_ value: String, _ wanted: String) {
+    func namesUnsupportedRequests(_ value: String, _ wanted: String) {
         #expect(code { _ = try answer(requests(value)[0], nonce: "mine") } == wanted)
     }
 

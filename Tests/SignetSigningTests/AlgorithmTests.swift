@@ -219,8 +219,8 @@ import Testing
         }
     }
 
-    /// The files' messages are of any bytes, so they stand for bases: what is tried is the verifier's
-    /// own comparison.
+    /// The files' messages are arbitrary bytes and serve as bases: the test checks the verifier's
+    /// comparison.
     @Test(
         .enabled(if: SharedVectors.directory != nil, "no shared vectors"),
         arguments: [

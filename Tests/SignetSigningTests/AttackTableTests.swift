@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The messages that the rows change are good ones.
-    @Test func whatIsNotAttackedPasses() throws {
+    @Test func theOriginalMessagePasses() throws {
         let now = Sample.now
         _ = try Sample.verifier().verify(Sample.signed(), now: now)
         _ = try Sample.verifier(.saltedHMAC).verify(Sample.signed(.saltedHMAC), now: now)
@@ -107,7 +107,7 @@ private func webhook(
     _ = try verifier.verify(changed, now: Sample.now + later)
 }
 
-/// What shipped defaults of other libraries accepted when they were probed.
+/// Messages that other libraries accepted with their default settings.
 private let probes: [Row] = {
     var rows: [Row] = []
     func add(_ name: String, _ code: String, _ run: @escaping @Sendable () throws -> Void) {
@@ -185,7 +185,7 @@ private let probes: [Row] = {
     return rows
 }()
 
-/// What a verifier, or a signer, must not take whoever sends it.
+/// Messages that a verifier or a signer must refuse from every sender.
 private let badInput: [Row] = {
     var rows: [Row] = []
     func add(_ name: String, _ code: String, _ run: @escaping @Sendable () throws -> Void) {

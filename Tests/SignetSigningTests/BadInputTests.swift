@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// A message whose signature holds, whatever its parameters say: what a holder of the key can send.
+    /// A message with a valid signature and any parameters, as a holder of the key can send.
     private func forged(
         _ parameters: String, covers: [String] = ["@method", "@authority", "@path"],
         secret: [UInt8] = Sample.secret

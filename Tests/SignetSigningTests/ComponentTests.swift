@@ -84,7 +84,7 @@ import Testing
 
     @Test(
         arguments: [
-            // What does not go together.
+            // Combinations that are refused.
             (#""x";bs;sf"#, "unsupported-component"), (#""x";sf;bs"#, "unsupported-component"),
             (#""x";bs;key="a""#, "unsupported-component"),
             (#""@method";sf"#, "unsupported-component"),
@@ -121,7 +121,7 @@ import Testing
             (#""priority";sf,"priority";sf"#, "duplicate-component"),
             (#""x-dict";key="a";req,"x-dict";req;key="a""#, "duplicate-component"),
             (#""x-dict";tr;key="t";sf,"x-dict";sf;tr;key="t""#, "duplicate-component"),
-            // What is not there.
+            // Missing components.
             (#""priority";key="z""#, "missing-component"),
             (#""absent";sf;key="a""#, "missing-component"),
             (#""absent";key="a""#, "missing-component"), (#""absent";bs"#, "missing-component"),
@@ -131,7 +131,7 @@ import Testing
             (#""@method""#, "missing-component"),
             (#""@query-param";name="c""#, "missing-component"),
             (#""@query-param";name="z";req"#, "missing-component"),
-            // What is there, and ambiguous or of another type.
+            // Components that are ambiguous or have another type.
             (#""@query-param";name="a";req"#, "repeated-parameter"),
             (#""@query-param";name="b";req"#, "non-utf8-value"),
             (#""x-dict";sf"#, "unknown-field-type"), (#""set-cookie""#, "unsupported-component"),
@@ -194,7 +194,7 @@ import Testing
         var other = response
         #expect(code { try other.setRelatedRequest(response) } == "malformed-message")
         #expect(other.relatedRequest == nil)
-        // Without the request, and on a request itself, nothing can be taken from it.
+        // Components of the related request are refused without one, and on a request.
         for text in ["HTTP/1.1 200\n\n", Sample.text] {
             var message = try Sample.message(text)
             #expect(

@@ -45,7 +45,7 @@ import Testing
     func countsTargetsAsTheirParts(_ covers: String, _ wanted: String) throws {
         let signed = try Sample.signed(text: Self.query, covers: covers)
         #expect(try outcome(signed) == wanted)
-        // An explicit list is demanded as it is.
+        // An explicit list is required unchanged.
         #expect(
             try outcome(signed, required: "@path,@query")
                 == (covers.contains("@path,@query") ? "no error" : "not-covered"))

@@ -46,7 +46,7 @@ import Testing
         #expect(explanation.lines.first?.hasPrefix("not verified: \(reason)") == true)
     }
 
-    @Test func showsWhatCanBeReadOfABrokenMessage() throws {
+    @Test func explainsTheReadablePartOfAMessage() throws {
         let message = try Sample.signed(
             covers: "@method,@authority,@path,@query,content-digest,x-request-id"
         )

@@ -76,7 +76,7 @@ import Testing
         #expect(try folder.read("nonces") == Array(contents.utf8))
     }
 
-    @Test func refusesWhatIsNotAFile() throws {
+    @Test func refusesNonRegularFiles() throws {
         let folder = try TemporaryDirectory()
         for path in [folder.path, folder.path("absent/nonces"), "/dev/null", ""] {
             #expect(
@@ -227,7 +227,7 @@ import Testing
         #expect(code("x", later: 301) == "no error")
         #expect(code("n0", later: 301) == "no error")
         #expect(code("x", later: 301) == "replayed-nonce")
-        // What was dropped was live then.
+        // The dropped nonces were live then.
         #expect(code("y", later: 300) == "nonce-store-failed")
         #expect(try folder.contents() == ["nonces"])
     }

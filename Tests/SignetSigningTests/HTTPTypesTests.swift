@@ -53,7 +53,7 @@ import Testing
         #expect(text(try #require(message.request).target) == "/")
     }
 
-    @Test func refusesWhatWouldBeSentDifferently() throws {
+    @Test func refusesRequestsThatWouldBeSentChanged() throws {
         var other = try request()
         other.scheme = "ftp"
         #expect(code { _ = try SignableMessage(request: other) } == "malformed-message")

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// How often each nonce was taken.
+/// The number of times that each nonce was accepted.
 private final class Tally: Sendable {
     private let state = Mutex<[String: Int]>([:])
 
@@ -53,7 +53,7 @@ private final class Tally: Sendable {
         }
     }
 
-    @Test func refusesATimeBeforeWhatWasForgotten() throws {
+    @Test func refusesATimeBeforeDroppedNonces() throws {
         let store = MemoryNonceStore()
         try store.remember("a", of: "k", expiration: now + 10, now: now)
         // Forgets nothing, also where threads come with the second before.
@@ -129,7 +129,7 @@ private final class Tally: Sendable {
         #expect(throws: Never.self) { _ = try verifier.verify(message, now: now) }
         #expect(store.count == 1)
         #expect(code { _ = try verifier.verify(message, now: now) } == "replayed-nonce")
-        // Up to the last second at which the signature could be taken.
+        // Up to the last second at which the signature could be accepted.
         #expect(code { _ = try verifier.verify(message, now: now + 300) } == "replayed-nonce")
         #expect(code { _ = try verifier.verify(message, now: now - 60) } == "replayed-nonce")
     }

@@ -84,7 +84,7 @@ import Testing
         return try SignableMessage(parsing: Array(head.utf8) + Array(item.body))
     }
 
-    @Test func peerVerifiesWhatWeSign() async throws {
+    @Test func peerVerifiesOurSignatures() async throws {
         var sent: [Item] = []
         for item in items() {
             var message = try message(item)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func verifiesWhatThePeerSigns(_ namesAlgorithm: Bool) async throws {
+    func verifiesThePeersSignatures(_ namesAlgorithm: Bool) async throws {
         let items = items().map { item in
             var item = item
             item.alg = namesAlgorithm

@@ -34,7 +34,7 @@ import Testing
         #expect(result.addedFields.map { [$0.name, text($0.value)] } == wanted)
     }
 
-    /// Derived components of RFC 9421, section 2.2, and what they are for odd targets.
+    /// Derived components of RFC 9421, section 2.2, and their values for unusual targets.
     @Test(
         arguments: [
             ("GET /p?q HTTP/1.1\nHost: h", "@method", "GET"),
@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    @Test func coversWhatTheVerifierRequires() throws {
+    @Test func coversTheVerifiersComponents() throws {
         func covered(_ text: String) throws -> String {
             var message = try Sample.message(text)
             let result = try Sample.signer().sign(&message, now: 1)
@@ -152,7 +152,7 @@ import Testing
             ("\"open", "malformed-component"), ("\"a\"b", "malformed-component"),
             ("\"a\\\"b\"", "malformed-component"), ("x\u{e9}", "malformed-component"),
         ])
-    func refusesWhatCannotBeCovered(_ covers: String, _ wanted: String) throws {
+    func refusesUncoverableComponents(_ covers: String, _ wanted: String) throws {
         var message = try Sample.message()
         let before = message
         #expect(

@@ -115,7 +115,8 @@ import Testing
     }
 
     @Test func coversNoBodyByAnUnknownMember() throws {
-        // The good digest is there, but not covered: whoever changes the body can change it too.
+        // The good digest is there, but not covered: an attacker who changes the body can change it
+        // too.
         let text =
             "POST / HTTP/1.1\nHost: h\nContent-Digest: own=:AAAA:, \(Self.sha256)\n\n\(Self.body)"
         let message = try sign(

@@ -7,7 +7,7 @@ import Testing
 @Suite struct SaltedHMACTests {
     private let now = Sample.now
 
-    /// What Python's hmac and hashlib make of the definition.
+    /// The results of Python's hmac and hashlib for the definition.
     struct Vector: Decodable, Sendable, CustomTestStringConvertible {
         let name: String
         let alg: String
@@ -34,7 +34,7 @@ import Testing
     @Test(
         .features("003-21"),
         arguments: try VectorFile<Vector>.load("salted-hmac-v1", in: .module))
-    func signsAsTheDefinitionSays(_ vector: Vector) throws {
+    func signsAsDefined(_ vector: Vector) throws {
         var message = try SignableMessage(parsing: Array(vector.message))
         var options = MessageSigner.Options()
         options.coveredComponents = try vector.covers.map { try ComponentIdentifier($0) }

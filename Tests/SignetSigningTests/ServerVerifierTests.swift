@@ -152,7 +152,7 @@ private final class Ending: Sendable {
     }
 
     /// The sets have two keys of one name, or a key for another use.
-    @Test func refusesSetsThatDoNotFit() throws {
+    @Test func refusesUnusableSets() throws {
         #expect(throws: KeyError.self) { try keys(key("a"), key("a", "", Self.other)) }
         let forVault = try keys(Sample.jwk("a", #""use":"enc""#))
         let message = try signed(keys(key("a")), "a")
@@ -297,7 +297,7 @@ private final class Ending: Sendable {
             #expect(reason(verifier, message) == wanted.name)
             #expect(await code { _ = try await verifier.verify(message, now: now) } == wanted.name)
             #expect(SigningError(wanted, "").isOwnFailure)
-            // Nothing of it for what does not hold anyway.
+            // A signature that is invalid anyway never reaches the store.
             let changed = try message.replacing("\"id\":1", with: "\"id\":2")
             #expect(reason(verifier, changed) == "digest-mismatch")
         }

@@ -11,7 +11,7 @@ private enum AppendixB {
     }()
 }
 
-/// The signed messages of RFC 9421, Appendix B, beside the checkout.
+/// The signed messages of RFC 9421, Appendix B, next to the checkout.
 @Suite(.enabled(if: AppendixB.url != nil))
 struct SharedVectorTests {
     private struct File: Decodable {

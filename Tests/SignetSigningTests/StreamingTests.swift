@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    /// A head that is signed over a digest of the body, and the same message as it is signed whole.
+    /// A head that is signed over a digest of the body, and the same message signed as a whole.
     private static func signed(
         _ scheme: String, nonce: String? = nil
     ) throws -> (head: SignableMessage, whole: SignableMessage, verifier: Verifier) {

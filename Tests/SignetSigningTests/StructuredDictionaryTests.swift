@@ -17,7 +17,7 @@ import Testing
     func readsEverySpelling(_ input: String, _ canonical: String) throws {
         let read = try StructuredDictionary(parsing: Array(input.utf8), field: "F")
         #expect(text(read.text) == canonical)
-        // What serialisers write is read in one pass, to the same members.
+        // Canonical text is read in one pass, with the same members.
         let again = try StructuredDictionary(parsing: read.text, field: "F")
         #expect(again.members.map(\.whole) == read.members.map(\.whole))
     }
@@ -37,7 +37,8 @@ import Testing
                 == "malformed-signature")
     }
 
-    /// The one-pass reader must never take what the library refuses, nor read it otherwise.
+    /// The one-pass reader must refuse what the library refuses, and otherwise give the same
+    /// result.
     @Test func agreesWithTheLibraryOnRandomTexts() throws {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(#"ab1;=,"\()-:.A? "#.utf8)

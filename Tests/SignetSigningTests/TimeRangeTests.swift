@@ -7,7 +7,7 @@ import Testing
     private let now = Sample.now
     private static let latest: Int64 = 253_402_300_799
 
-    /// A request with the fields of a partner's scheme, whose time nobody has signed.
+    /// A request with the fields of a partner's scheme, whose time isn't signed.
     private static func forged(_ scheme: String, time: Int64) -> String {
         let fields =
             switch scheme {

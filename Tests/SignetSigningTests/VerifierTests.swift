@@ -7,7 +7,7 @@ import Testing
 @Suite struct VerifierTests {
     private let now = Sample.now
 
-    @Test func returnsExactlyWhatWasCovered() throws {
+    @Test func returnsExactlyTheCoveredValues() throws {
         let message = try Sample.signed(nonce: "n1", expires: now + 60, tag: "t")
         let verified = try Sample.verifier().verify(message, now: now)
         #expect(verified.keyID == "orders-2026")
@@ -25,8 +25,8 @@ import Testing
         #expect(verified["x-request-id"] == nil)
     }
 
-    /// Every single byte of a signed message, changed: either it is no message any more, or it does
-    /// not verify, or what changed was neither covered nor part of the signature.
+    /// Every single byte of a signed message, changed: it is no longer a message, or it doesn't
+    /// verify, or the byte was neither covered nor part of the signature.
     @Test func refusesEveryChangedByte() throws {
         let covers = "@method,@target-uri,host,content-type,x-request-id,content-digest"
         let message = try Sample.signed(covers: covers, nonce: "abc")
@@ -95,7 +95,7 @@ import Testing
 
     @Test(
         arguments: [
-            // alg that contradicts the key, also where the signature would hold.
+            // alg that contradicts the key, even if the signature would be valid.
             (
                 ";keyid=\"orders-2026\"", ";keyid=\"orders-2026\";alg=\"ed25519\"",
                 "algorithm-mismatch"
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func answersAllFailuresAlike() throws {
+    @Test func givesOneMessageForAllFailures() throws {
         #expect(!SigningError.publicMessage.contains("key"))
         let message = try Sample.signed()
         for (old, new) in [("\"id\":1", "\"id\":2"), ("keyid=\"orders-2026\"", "keyid=\"nobody\"")]

@@ -19,7 +19,7 @@ import Testing
         #expect(try folder.contents() == ["file"])
     }
 
-    @Test func theWaiterIsToldWhichFile() throws {
+    @Test func theErrorNamesTheLockedFile() throws {
         let path = try folder.write("old", to: "file")
         let lock = try FileLock(guarding: path)
         let failure = failure { _ = try FileLock(guarding: path, timeout: .milliseconds(20)) }
@@ -42,7 +42,7 @@ import Testing
         lock.release()
     }
 
-    @Test func theLockGoesOnToTheNewFile() throws {
+    @Test func theLockPassesToTheNewFile() throws {
         let path = try folder.write("old", to: "file")
         var lock = try FileLock(guarding: path)
         try lock.write(bytes("new"))
@@ -71,7 +71,7 @@ import Testing
         second.release()
     }
 
-    @Test func whatAnotherProgramPutThereStays() throws {
+    @Test func anotherProgramsFileStays() throws {
         let path = try folder.write("old", to: "file")
         var lock = try FileLock(guarding: path)
         try FileManager.default.removeItem(atPath: path)
@@ -83,7 +83,7 @@ import Testing
         lock.release()
     }
 
-    @Test func refusesWhatIsNoFile() throws {
+    @Test func refusesNonRegularFiles() throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("broken"), withDestinationPath: "nowhere")
         expect(.wrongKind) { _ = try FileLock(guarding: folder.path) }
@@ -110,7 +110,7 @@ import Testing
         #expect(try folder.read("file") == bytes("8") && folder.contents() == ["file"])
     }
 
-    @Test func whatIsReplacedIsWiped() throws {
+    @Test func aReplacedFileIsWiped() throws {
         let path = try folder.write("secret", to: "file")
         let old = try FileHandle(forReadingFrom: URL(filePath: path))
         defer { try? old.close() }
@@ -158,7 +158,7 @@ import Testing
         #expect(try folder.read("file") == bytes("new") && folder.contents() == ["file"])
     }
 
-    @Test func whatIsNotOursStaysAndIsNotInTheWay() throws {
+    @Test func foreignTemporaryFilesStay() throws {
         try folder.write("precious", to: "precious")
         for put in [
             {

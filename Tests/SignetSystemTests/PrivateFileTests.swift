@@ -10,13 +10,13 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     @Test(arguments: [0o600, 0o400, 0o700])
-    func readsWhatOnlyTheOwnerMay(_ mode: Int) throws {
+    func readsAFileOfTheOwnerOnly(_ mode: Int) throws {
         let path = try folder.write("secret", to: "file", mode: mode)
         #expect(try PrivateFile.read(path, limit: 6, requirePrivate: true) == bytes("secret"))
     }
 
     @Test(arguments: [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o644, 0o666, 0o777])
-    func refusesWhatOthersMay(_ mode: Int) throws {
+    func refusesAFileThatOthersCanAccess(_ mode: Int) throws {
         let path = try folder.write("secret", to: "file", mode: mode)
         let failure = fileFailure { try PrivateFile.read(path, limit: 6, requirePrivate: true) }
         #expect(failure?.kind == .permissions)
@@ -24,7 +24,7 @@ import Testing
         #expect(try PrivateFile.read(path, limit: 6, requirePrivate: false) == bytes("secret"))
     }
 
-    @Test func judgesTheFileBehindALink() throws {
+    @Test func checksTheFileThatALinkNames() throws {
         let open = try folder.write("secret", to: "open", mode: 0o644)
         try link("link", to: open)
         #expect(kind { try read("link") } == .permissions)
@@ -33,7 +33,7 @@ import Testing
         #expect(try read("good") == bytes("secret"))
     }
 
-    @Test func refusesWhatIsNoFile() throws {
+    @Test func refusesNonRegularFiles() throws {
         #expect(
             kind { try PrivateFile.read(folder.path, limit: 10, requirePrivate: true) }
                 == .wrongKind)
@@ -59,7 +59,7 @@ import Testing
             try PrivateFile.read(folder.path("file"), limit: 7, requirePrivate: true).count == 7)
         try folder.write("", to: "empty")
         #expect(try PrivateFile.read(folder.path("empty"), limit: 0, requirePrivate: true).isEmpty)
-        // A file whose size is said to be 0 and that holds more.
+        // A file that reports the size 0 and contains more.
         #expect(
             kind { try PrivateFile.read("/proc/self/maps", limit: 10, requirePrivate: false) }
                 == .tooLarge)
@@ -87,7 +87,7 @@ import Testing
         #expect(try folder.read("file").isEmpty)
     }
 
-    @Test func tightensTheModeOfWhatItReplaces() throws {
+    @Test func tightensTheModeOfTheReplacedFile() throws {
         try folder.write("old", to: "file", mode: 0o644)
         try PrivateFile.writeAtomically(bytes("new"), to: folder.path("file"))
         #expect(try mode("file") == 0o600)
@@ -120,7 +120,7 @@ import Testing
         #expect(try folder.contents() == ["broken", "folder"])
     }
 
-    @Test func whatAKilledRunLeftIsNotInTheWay() throws {
+    @Test func aKilledRunsFileDoesNotBlock() throws {
         for name in [".signet-.tmp", ".signet-AAAAAAAAAAAAAAAA.tmp", "file.tmp", ".file.tmp"] {
             try folder.write("left behind", to: name)
         }

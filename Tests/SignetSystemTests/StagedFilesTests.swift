@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Leaves what a process leaves that is killed after it gave so many names.
+    /// Leaves the files of a process that was killed after it published so many names.
     private func leave(given count: Int) throws {
         let staging = folder.url.appending(path: Self.staging)
         try FileManager.default.createDirectory(
@@ -67,13 +67,13 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2])
-    func whatAKilledProcessLeftIsTakenBack(_ count: Int) throws {
+    func aKilledProcessesFilesAreRemoved(_ count: Int) throws {
         try leave(given: count)
         try StagedFiles.takeBack(in: folder.path, names: Self.names)
         #expect(try folder.contents().isEmpty)
     }
 
-    @Test func whatWasWholeStays() throws {
+    @Test func aCompletedSetStays() throws {
         try leave(given: 3)
         try StagedFiles.takeBack(in: folder.path, names: Self.names)
         #expect(try folder.contents() == Self.names)

@@ -7,7 +7,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// What the articles show of interceptors, credentials, groups, chains and stubs.
+/// The articles' examples of interceptors, credentials, groups, chains and stubs.
 @Suite struct ArticleExampleTests {
     private struct ListOrders: Endpoint {
         var service: Service { "orders" }
@@ -101,7 +101,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func callsOfDifferentTypesRunAtOnceAndChainsOneByOne() async throws {
+    @Test func differentCallsRunAtOnceAndChainsInOrder() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("orders.list"), with: .result(["tea"]))
         stub.respond(to: .procedure("orders.count"), with: .result(1))

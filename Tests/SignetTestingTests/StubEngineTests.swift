@@ -36,7 +36,7 @@ private struct CreateOrder: Endpoint {
         }
     }
 
-    @Test func theStubTakesThePlaceOfEveryEngine() async throws {
+    @Test func theStubReplacesEveryEngine() async throws {
         let (stub, other) = (StubEngine(), StubEngine())
         stub.respond(to: .procedure("orders.create"), with: .result(["id": 7]))
         var options = NetworkSystem.Options()
@@ -162,7 +162,7 @@ private struct CreateOrder: Endpoint {
         #expect(await code { _ = try await system.call(RPCCall("a"), on: "orders") } == .notRunning)
     }
 
-    @Test func anEngineThatCannotPinGetsNothingForAPinnedHost() async throws {
+    @Test func anUnpinningEngineNeverCallsAPinnedHost() async throws {
         let stub = StubEngine(pinsPublicKeys: false)
         stub.respond(with: .result(1))
         var options = NetworkSystem.Options()

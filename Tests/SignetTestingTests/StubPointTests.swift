@@ -10,7 +10,7 @@ import Testing
 
 /// Stubs inside a running system, which respond in modes for debugging and tests alone.
 @Suite struct StubPointTests {
-    /// A system on an engine that stands for the network.
+    /// A system on an engine that replaces the network.
     private func system(
         _ network: StubEngine, point: StubPoint?, mode: String? = "development",
         mayBeSwitched: Bool = true
@@ -38,7 +38,7 @@ import Testing
             options: options)
     }
 
-    /// What stands for the network: it gives the result 1.
+    /// An engine that replaces the network: it returns the result 1.
     private func network() -> StubEngine {
         let network = StubEngine()
         network.respond(with: .result(1))
@@ -68,7 +68,7 @@ import Testing
         point.respond(to: .procedure("m"), with: .result(2))
         #expect(try await call(system) == 2 && network.requests.count == 1)
         #expect(point.requests.map(\.procedure) == ["m"])
-        // Other calls go on, and so does this one after the stubs have been removed.
+        // Other calls are sent, and so is this one after the stubs have been removed.
         #expect(try await call(system, "n") == 1)
         point.removeStubs()
         #expect(try await call(system) == 1 && network.requests.count == 3)

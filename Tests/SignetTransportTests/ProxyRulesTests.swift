@@ -2,7 +2,7 @@ import SignetPinning
 import SignetTransport
 import Testing
 
-/// What is a proxy's URL, and which hosts go without.
+/// Valid URLs of proxies, and hosts that are called without one.
 @Suite struct ProxyRulesTests {
     @Test(arguments: [
         ("http://proxy.test:3128", "http://proxy.test:3128"),

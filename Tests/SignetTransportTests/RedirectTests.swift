@@ -57,7 +57,7 @@ private func failure(
         }
     }
 
-    @Test func refusesWhatIsLongerThanAnyURL() throws {
+    @Test func refusesTooLongURLs() throws {
         let base = try WebURL(request())
         #expect(throws: TransportError.self) {
             try base.resolving("/" + String(repeating: "a", count: 16384))
@@ -189,7 +189,7 @@ private func failure(
             policy: RedirectPolicy())
         let redirect = try chain.follow(reply(302, location), pins: nil, now: 0)
         #expect(redirect?.crossesOrigins == false && chain.isWithinOrigin)
-        // The engine writes Host anew for each URL.
+        // The engine writes Host for each URL.
         #expect(chain.request.headerFields == [.authorization: "x"])
     }
 
@@ -259,7 +259,7 @@ private func failure(
         #expect(failure(chain, reply(302, "/3"))?.code == .redirectLoop)
         #expect(failure(chain, reply(302, "/6"))?.code == .tooManyRedirects)
         #expect(chain.redirects.count == 5)
-        // What answers a form may be where the form was.
+        // The response to a form may have the form's URL.
         let form = try RedirectChain(request(.post), policy: RedirectPolicy())
         #expect(failure(form, reply(303, ""), body: .replayable) == nil)
     }

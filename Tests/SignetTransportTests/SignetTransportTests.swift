@@ -32,7 +32,7 @@ import Testing
         #expect(try await body.collect() == [5])
     }
 
-    @Test func throwsWhatEndedItAfterWhatCameBefore() async throws {
+    @Test func throwsItsErrorAfterTheReceivedChunks() async throws {
         let buffer = buffer(100)
         _ = buffer.offer([1])
         buffer.finish(TransportError(.cutOff, "cut"))
@@ -53,7 +53,7 @@ import Testing
         #expect(try await whole == [1, 2])
     }
 
-    @Test func limitsWhatIsCollected() async throws {
+    @Test func limitsACollectedBody() async throws {
         #expect(try await ResponseBody(bytes: [1, 2, 3]).collect(limit: 3) == [1, 2, 3])
         let error = await #expect(throws: TransportError.self) {
             try await ResponseBody(bytes: [1, 2, 3]).collect(limit: 2)
@@ -74,7 +74,7 @@ import Testing
         for await _ in told.stream { break }
     }
 
-    @Test func tellsWhenNobodyWillReadTheRest() async throws {
+    @Test func reportsACancelledReader() async throws {
         let told = AsyncStream.makeStream(of: Void.self)
         let buffer = BodyBuffer(
             capacity: 4, drained: {}, abandoned: { told.continuation.yield() })

@@ -1,7 +1,7 @@
 import SignetTransport
 import Testing
 
-/// Which texts are a URL of a request, and what their parts are.
+/// Valid URLs of requests, and their parts.
 @Suite struct WebURLTests {
     @Test func readsTheParts() throws {
         let url = try WebURL(parsing: "HTTPS://API.test:443/a/%2E?b=c/d?e")

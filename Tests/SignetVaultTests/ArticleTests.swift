@@ -60,7 +60,7 @@ extension ConfigurationKey where Value == Duration, Visibility == Public {
                 == .milliseconds(500))
     }
 
-    /// Every word of the article's code stands in this file, in the same order.
+    /// Every word of the article's code is in this file, in the same order.
     @Test func theArticleShowsThisCode() throws {
         func words(_ text: String) -> [Substring] { text.split { $0.isWhitespace } }
         let source = words(try String(contentsOfFile: #filePath, encoding: .utf8))

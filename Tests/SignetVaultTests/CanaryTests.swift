@@ -68,7 +68,8 @@ import Testing
 
     // MARK: - Every place at once
 
-    /// What must never be seen: by type, and in the forms that bytes and numbers print in.
+    /// The values that must never be printed: by type, and in the printed forms of bytes and
+    /// numbers.
     static let needles = [
         "ZZZZZZ", "zz-canary", "90909", "WlpaWlpa", "90, 90, 90", "5a5a5a", "5A5A5A",
     ]

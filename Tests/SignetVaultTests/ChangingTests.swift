@@ -25,7 +25,7 @@ import Testing
             + JSONValue.object(configuration.publicOrigins).text
     }
 
-    @Test func keepsPrecedenceAndBringsBackWhatWasHidden() throws {
+    @Test func keepsPrecedenceAndRestoresHiddenValues() throws {
         let first = try merged()
         let before = text(first)
         let hidden = try first.changing(.launch, with: ["host": "m"])
@@ -81,7 +81,7 @@ import Testing
             error?.message == #""host" in launch: the value as a whole does not match the pattern"#)
     }
 
-    @Test func whatWasRequiredStaysRequired() throws {
+    @Test func requiredKeysStayRequired() throws {
         let first = try merged().changing(.launch, with: ["attempts": 2])
         let second = try first.changing(.defaults, with: ["attempts": nil])
         #expect(second.public[.attempts] == 2)
@@ -195,7 +195,7 @@ import Testing
         }
         task.cancel()
         #expect(await task.value <= 1)
-        // One that surely waits already: it has told that it saw the first.
+        // A reader that certainly waits: it has reported the first snapshot.
         let (seen, tell) = AsyncStream.makeStream(of: Void.self)
         let waiting = Task {
             for await _ in live.snapshots { tell.yield() }

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// A letter that is taken out, doubled or swapped with the next.
+    /// A character that is removed, doubled or swapped with the next.
     @Test func everyShiftOfADumpIsRefused() throws {
         let keys = try keySet()
         let dump = try shopDump().bytes
@@ -74,13 +74,14 @@ import Testing
             refusal(Array(parts.joined(separator: ".").utf8), keys)
         }
         for part in parts.indices {
-            // Once more behind itself, in one piece with itself, and left out.
+            // Repeated after itself, joined with itself, and left out.
             var doubled = parts
             doubled.insert(parts[part], at: part)
             #expect(refused(doubled) == "malformed-dump")
             var longer = parts
             longer[part] += parts[part]
-            // A ciphertext of twice the length is one as well, where its last letter's spare bits are 0.
+            // A ciphertext of twice the length is valid too, if the spare bits of its last
+            // character are 0.
             let isCiphertext = part == 3 && Base64.decode(longer[3], from: .url) != nil
             #expect(part == 1 || refused(longer) == (isCiphertext ? "tampered" : "malformed-dump"))
             var shorter = parts
@@ -135,7 +136,7 @@ import Testing
 
     // MARK: - With a dump's content key
 
-    /// What the key that `exportKey` gives lets its holder make: any header, any inside.
+    /// Dumps that a holder of the key of `exportKey` can make: with any header and any plaintext.
     struct Forger {
         let key: [UInt8]
         let parts: Parts
@@ -175,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func aHeaderMayBeInAnotherOrderAndNothingElse() throws {
+    @Test func onlyTheOrderOfAHeaderMayDiffer() throws {
         let keys = try keySet()
         let forger = try Forger(shopDump(), keys)
         let header = try forger.header()
@@ -224,7 +225,7 @@ import Testing
         }
     }
 
-    /// What a content key cannot do: make its dump one of another app, version, system or key.
+    /// A content key can't turn its dump into one of another app, version, system or key.
     @Test func aContentKeyOpensNoOtherName() throws {
         let keys = try keySet()
         let more = try keySet("vault-2027")
@@ -256,7 +257,7 @@ import Testing
         }
     }
 
-    /// What it can do, as SECURITY.md says: replace its own dump's inside.
+    /// It can replace its own dump's plaintext, as SECURITY.md says.
     @Test func aContentKeyCannotChangeTheVersions() throws {
         let keys = try keySet()
         let forger = try Forger(shopDump(), keys)

@@ -75,7 +75,7 @@ import Testing
 
     /// The same, before base64: every bit of the nonce, the ciphertext and the tag, and with every
     /// other byte in its place, for the first, a middle and the last one.
-    @Test func everyByteBehindTheHeaderIsTampering() throws {
+    @Test func everyByteAfterTheHeaderIsTampering() throws {
         let keys = try keySet()
         let parts = Parts(try Self.dump(shopConfiguration(), keys))
         for part in [2, 3, 4] {
@@ -103,7 +103,7 @@ struct DumpForm {
     private let original: [UInt8]
     private let points: [Int]
     private let header: [UInt8]
-    /// The bytes of the header's JSON that each part of the kid stands in.
+    /// The bytes of each part of the kid in the header's JSON.
     private let kidParts: [Range<Int>]
 
     init(_ bytes: [UInt8]) {
@@ -131,7 +131,7 @@ struct DumpForm {
             || letter == UInt8(ascii: "_")
         if points.contains(index) || !isLetter { return "malformed-dump" }
         if index < points[0] { return headerRefusal(changed[..<points[0]]) }
-        // Only the last letters can hold a bit that stands for nothing.
+        // Only the last characters can contain unused bits.
         guard let point = points.last(where: { $0 < index }) else { return "malformed-dump" }
         let end = points.first(where: { index < $0 }) ?? original.count
         let group = point + 1 + (index - point - 1) / 4 * 4

@@ -56,7 +56,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         }
     }
 
-    @Test func aValueSetByHandKeepsItsOriginWhereItMay() throws {
+    @Test func aSetValueKeepsAnAllowedOrigin() throws {
         let schema = try schema(
             #"{"a":{"type":"integer"},"b":{"type":"integer","setBy":["fetched"]},"c":{"type":"integer","setBy":["defaults","fetched"]}}"#
         )
@@ -98,7 +98,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         #expect(code { try contents(values).requireAllowed(by: schema) } == wanted)
     }
 
-    @Test func showsOnlyWhatIsPublicAndDoesNotLookSecret() throws {
+    @Test func showsOnlyHarmlessPublicValues() throws {
         let schema = try schema(
             #"{"a":{"type":"string","visibility":"public"},"b":{"type":"string"}}"#)
         let open = try #require(schema.rule(named: "a"))
@@ -136,7 +136,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
 @Suite struct DumpMergeTests {
     let base = contents(["a": 1, "b": 1, "c": 1])
 
-    /// Every way in which a key may stand in the ancestor and on both sides: nil, or a value.
+    /// Every combination of a key's values in the ancestor and on both sides: nil, or a value.
     @Test func everyCaseOfOneKey() {
         let states: [JSONValue?] = [nil, 1, 2, 3]
         func one(_ value: JSONValue?) -> DumpContents { contents(value.map { ["k": $0] } ?? [:]) }
@@ -151,7 +151,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
                     } else {
                         #expect(merge.conflicts.map(\.name) == ["k"] && merge.merged == one(our))
                     }
-                    // The other way round the same keys meet, and the same is taken.
+                    // With the sides swapped, the conflicts and the merged values are the same.
                     let turned = DumpMerge(base: one(old), ours: one(their), theirs: one(our))
                     #expect(turned.conflicts.isEmpty == merge.conflicts.isEmpty)
                     #expect(!merge.conflicts.isEmpty || turned.merged == merge.merged)
@@ -160,7 +160,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         }
     }
 
-    @Test func takesWhatEachSideChangedInOurOrder() {
+    @Test func mergesTheChangesInOurOrder() {
         var ours = base
         ours["a"] = .init(2, from: .launch)
         ours["x"] = .init(1, from: .launch)
@@ -226,7 +226,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         #expect(theirsWin.merged.values == ["a": 3, "b": 2])
         let oursWin = DumpMerge(base: base, ours: ours, theirs: theirs) { $1 ? .ours : nil }
         #expect(oursWin.merged.values == ["a": 2, "b": 2])
-        // A side that is asked for is taken where there is no conflict too.
+        // A requested side wins even without a conflict.
         let taken = DumpMerge(base: base, ours: ours, theirs: theirs) { name, _ in
             ["b": .theirs, "c": .ours, "a": .ours][name]
         }

@@ -34,7 +34,7 @@ import Testing
         #expect(try folder.contents() == ["dump"])
     }
 
-    @Test func theSequenceGoesOnOverADumpOfTheSameApp() throws {
+    @Test func theSequenceContinuesForTheSameApp() throws {
         #expect(try seal() == 1)
         #expect(try seal() == 2)
         let next = VersionBinding(app: "com.example.shop", version: "1.5.0", systemVersion: "0.1.0")
@@ -87,7 +87,7 @@ import Testing
             } == "newer-version")
     }
 
-    @Test func whatCannotBeWrittenLeavesNothing() throws {
+    @Test func aFailedWriteLeavesNoFile() throws {
         try FileManager.default.createDirectory(
             atPath: folder.path("folder"), withIntermediateDirectories: false)
         for name in ["folder", "none/dump", "folder/"] {
@@ -113,7 +113,7 @@ import Testing
         #expect(try folder.contents() == ["dump"])
     }
 
-    @Test func whatCannotBeReadIsNamed() throws {
+    @Test func anUnreadableFileIsNamed() throws {
         for name in ["none", "."] {
             let error = error { _ = try SealedDump(contentsOf: folder.path(name)) }
             #expect(error?.code == .unreadableFile)

@@ -10,7 +10,8 @@ import Testing
 /// Dumps that other implementations open or make: joserfc and jwcrypto (Python), `jose` (C), and
 /// `Vectors/dump-peer.py`, which derives the keys itself.
 @Suite struct DumpInteropTests {
-    /// Names and values beyond ASCII, control characters, a number that others write in another way.
+    /// Names and values beyond ASCII, control characters, a number that others write in another
+    /// way.
     static let values = """
         {"ключ":"é e\\u0301 \\u0000 \\" \\\\ 🙂","число":-12.50e3,"список":[1,[],{"a":null}]}
         """
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// `jose` is C (latchset), takes the key of a file and has no limit of its own.
+    /// `jose` is C (latchset), reads the key from a file and has no limit.
     @Test(.enabled(if: isInstalled("jose"), "the jose tool is not installed"))
     func theToolJoseOpensOurDumps() async throws {
         let keys = try keySet()
@@ -95,7 +96,7 @@ import Testing
 
     // MARK: - Both ways, from the root or the passphrase on
 
-    /// What the peer answers to an order.
+    /// The peer's response to an order.
     private func peer(_ order: JSONObject) async throws -> JSONValue {
         let url = try #require(
             Bundle.module.url(forResource: "Vectors/dump-peer", withExtension: "py"))
@@ -106,7 +107,7 @@ import Testing
         return try JSONValue(parsing: output.stdout)
     }
 
-    /// What both sides know of the secret: our keys, and the order's member for the peer.
+    /// The secret on both sides: our keys, and the order's member for the peer.
     private func secret(
         _ passphrase: String?
     ) throws -> (keys: VaultKeys, name: String, value: String) {

@@ -6,7 +6,7 @@ import Testing
 
 /// Dumps with changed parts or of another format, and the codes with which they are refused.
 @Suite struct DumpTamperTests {
-    /// The code with which a changed dump is refused, or nil where it opens.
+    /// The code with which a changed dump is refused, or nil if it opens.
     func refusal(_ bytes: [UInt8]) throws -> String? {
         let keys = try keySet()
         return code { _ = try SealedDump(parsing: bytes).open(with: keys, for: shop, now: noon) }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func theHeaderIsAuthenticatedAsItStands() throws {
+    @Test func theHeaderIsAuthenticatedUnchanged() throws {
         let parts = try Parts(shopDump())
         let header = try JSONValue(parsing: parts.decoded(0))
         let pretty = header.serialized(.pretty)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: try DumpVector.all("accepted"))
-    func opensWhatPythonSealed(_ vector: DumpVector) throws {
+    func opensPythonsDumps(_ vector: DumpVector) throws {
         let dump = try SealedDump(parsing: vector.dump)
         #expect(try dump.binding == vector.binding)
         #expect(try sameBytes(dump.kid, vector.text("kid")))
@@ -49,7 +49,7 @@ import Testing
                 .open(with: vector.keys, for: vector.binding, now: noon)
         }
         #expect(try error?.code.name == vector.text("refusal"), "\(error?.message ?? "accepted")")
-        // What is malformed is refused without a key, so before any cryptography.
+        // A malformed dump is refused without a key, so before any cryptography.
         let parsing = code { _ = try SealedDump(parsing: vector.dump) }
         #expect(try (parsing != nil) == (vector.text("refusal") == "malformed-dump"))
     }

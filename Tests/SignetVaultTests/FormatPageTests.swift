@@ -3,7 +3,7 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// The examples of Documentation/configuration-schema.md and sealed-dump.md, as they stand there.
+/// The examples of Documentation/configuration-schema.md and sealed-dump.md, unchanged.
 @Suite struct FormatPageTests {
     @Test func theConfigurationFitsTheSchema() throws {
         let blocks = try Article("Documentation/configuration-schema.md").blocks(in: "json")

@@ -24,7 +24,7 @@ import Testing
         #expect(guessed.guesses[0].type.rawValue == type)
         #expect(guessed.guesses[0].elementType?.rawValue == items)
         #expect(!guessed.guesses[0].isSecret)
-        // The schema takes the value that it was guessed from.
+        // The schema accepts the value that it was guessed from.
         let schema = try Schema(.object(guessed.document))
         _ = try GlobalConfiguration(
             schema: schema, defaults: .values(guessed.values(secret: false)))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", #"{"a":{"b":1},"a.b":2}"#])
-    func refusesWhatIsNoConfiguration(_ text: String) {
+    func refusesInvalidConfigurations(_ text: String) {
         #expect(code { _ = try guess(text) } == "malformed-input")
     }
 }

@@ -116,7 +116,7 @@ import Testing
         #expect(merged.public.entries.count == 100_000)
     }
 
-    @Test func refusesWhatIsNestedTooDeeply() throws {
+    @Test func refusesTooDeepNesting() throws {
         func nested(_ depth: Int) -> String {
             #"{"list":"# + String(repeating: "[", count: depth)
                 + String(repeating: "]", count: depth) + "}"

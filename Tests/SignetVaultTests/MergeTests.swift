@@ -97,7 +97,7 @@ import Testing
         _ = try merge(text)
     }
 
-    @Test func aHiddenValueIsCheckedAllTheSame() {
+    @Test func aHiddenValueIsCheckedToo() {
         let error = error {
             _ = try merge(#"{"attempts":0}"#, launch: .texts(["attempts=3"]))
         }

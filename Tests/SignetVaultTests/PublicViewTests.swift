@@ -50,7 +50,7 @@ import Testing
         #expect(settings.orders.pauses == [.seconds(1), .seconds(2)])
     }
 
-    @Test func decodesWhatIsBehindAPrefix() throws {
+    @Test func decodesTheKeysWithAPrefix() throws {
         let view = try configuration().public
         #expect(try view.decode(Orders.self, at: "orders").salt == [1, 2])
         #expect(code { _ = try view.decode(Orders.self, at: "order") } == "missing-value")

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RatchetTests {
     static let root = [UInt8](repeating: 0x5a, count: 32)
     static let others = #"{"kid":"other","kty":"oct","use":"sig","alg":"HS256","k":"c2VjcmV0"}"#
-    /// A set with a root, and what other programs keep beside it.
+    /// A set with a root, and keys of other programs.
     static let set = """
         { "x-note" : "kept",
           "keys" : [ {"kty":"oct","kid":"vault-2026","use":"enc","k":"\(Base64.encode(root, as: .url))",
@@ -61,7 +61,7 @@ import Testing
 
     // MARK: - What works
 
-    @Test func theNextRootTakesOverAndTheOldOneIsGone() throws {
+    @Test func theNextRootReplacesTheOldOne() throws {
         let old = try folder.read("dumps/dump")
         let done = try ratchet()
         #expect(done.forgotten == "vault-2026" && done.dump.keyID == "vault-2026+1")
@@ -124,8 +124,8 @@ import Testing
         #expect(code { _ = try guarded.open(with: keys, for: shop, now: noon) } == "unknown-key")
     }
 
-    /// Each pair of key file and dump that a kill can leave: the dump opens, and the same call again
-    /// ends in the same place.
+    /// Each pair of key file and dump that a kill can leave: the dump opens, and the same call
+    /// again ends in the same place.
     @Test(arguments: [nil, "vault-2027"] as [String?])
     func aKillAnywhereIsMadeGood(_ keyID: String?) throws {
         let oldDump = try folder.read("dumps/dump")
@@ -163,7 +163,7 @@ import Testing
             #expect(last.seals.map(\.keyID) == [id] && last.highestSequence(of: next) == 2)
             #expect(try guarded.open(with: keys, for: next, now: noon).sequence == 2)
         }
-        // When all is done nothing is left to do, and no root is taken out by mistake.
+        // A repeated run changes nothing, and removes no root by mistake.
         #expect(code { try ratchet(guarded, keyID: keyID) } == "newer-version")
         #expect(try folder.read("keys") == lastKeys)
     }
@@ -174,7 +174,7 @@ import Testing
         _ = try DumpFile(folder.path("dumps/second")).seal(
             shopConfiguration(), with: keys, keyID: "vault-2026", for: shop, now: noon)
         try folder.write(try folder.read("dumps/dump"), to: "dumps/.backup")
-        // These are none of its dumps.
+        // These are not dumps of that root.
         try folder.write("eyJ", to: "dumps/broken")
         try folder.write(try folder.read("dumps/dump"), to: "dumps/.dump.signet-0.tmp")
         try folder.write(
@@ -200,7 +200,7 @@ import Testing
         #expect(try ratchet(guarded, lockingOutOthers: true).dump.sequence == 2)
     }
 
-    @Test func whatCannotBeRatchetedIsLeftAsItIs() throws {
+    @Test func aFailedRatchetChangesNothing() throws {
         let (dump, set) = (try folder.read("dumps/dump"), try folder.read("keys"))
         let older = VersionBinding(
             app: "com.example.shop", version: "1.4.1", systemVersion: "0.1.0")
@@ -252,7 +252,7 @@ import Testing
     }
 
     /// A root of that id that was made for other versions is another key.
-    @Test func aRootLeftByAnotherUpgradeIsNotTaken() throws {
+    @Test func aRootOfAnotherUpgradeIsNotUsed() throws {
         let root = try nextRoot(version: "1.6.0")
         var locked = try LockedKeyFile(keysPath)
         try locked.add(root: root.span, as: "vault-2026+1", beside: "vault-2026")
@@ -266,7 +266,7 @@ import Testing
         #expect(try ratchet(keyID: "vault-2026+1b").dump.sequence == 2)
     }
 
-    @Test func theNextRootIsBoundToWhatItIsFor() throws {
+    @Test func theNextRootIsBoundToItsUse() throws {
         let root = try keys.root(named: "vault-2026", scheme: .root)
         var seen: Set<[UInt8]> = [Self.root]
         for (id, binding) in [

@@ -21,7 +21,7 @@ import Testing
     var file: DumpFile { DumpFile(folder.path("dump")) }
     var guarded: DumpFile { DumpFile(folder.path("dump"), state: folder.path("state")) }
 
-    @Test func anotherSetsRootTakesOver() throws {
+    @Test func aRootOfAnotherSetReplacesIt() throws {
         let before = try SealedDump(contentsOf: file.path)
         let opened = try file.rekey(with: old, to: new, for: shop, now: noon)
         #expect(opened.sequence == 2 && opened.keyID == "vault-2027")
@@ -32,14 +32,14 @@ import Testing
         #expect(try folder.contents() == ["dump"])
     }
 
-    @Test func anotherRootOfTheSameIDTakesOver() throws {
+    @Test func anotherRootWithTheSameIDReplacesIt() throws {
         let same = VaultKeys.keys(try keySet(root: [UInt8](repeating: 0x33, count: 32)))
         #expect(try file.rekey(with: old, to: same, for: shop, now: noon).sequence == 2)
         #expect(code { _ = try file.open(with: old, for: shop, now: noon) } == "wrong-key")
         #expect(try file.open(with: same, for: shop, now: noon).sequence == 2)
     }
 
-    @Test func aPassphraseTakesOverAndGivesBack() throws {
+    @Test func aPassphraseReplacesARootAndViceVersa() throws {
         let phrase = VaultKeys.passphrase(Passphrase(copying: Array("correct horse".utf8).span))
         let short = VaultKeys.passphrase(Passphrase(copying: Array("7 bytes".utf8).span))
         #expect(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func anEndedKeyIsLeftOnlyWhenItIsSaid() throws {
+    @Test func anEndedKeyNeedsTheOption() throws {
         for (more, wanted) in [
             (["revoked": true], "key-revoked"),
             (["exp": .number(JSONNumber(noon))], "key-expired"),
@@ -70,7 +70,7 @@ import Testing
             let before = try folder.read("dump")
             #expect(code { try file.rekey(with: ended, to: new, for: shop, now: noon) } == wanted)
             #expect(try folder.read("dump") == before)
-            // Never sealed with one, whatever is said.
+            // Sealing with such a key is always refused.
             let away = try file.rekey(
                 with: ended, to: new, for: shop, acceptingEndedKey: true, now: noon)
             #expect(away.keyID == "vault-2027")
@@ -91,7 +91,7 @@ import Testing
             } == "key-not-yet-valid")
     }
 
-    @Test func whatDoesNotOpenIsNotRekeyed() throws {
+    @Test func anUnopenedDumpIsNotRekeyed() throws {
         let before = try folder.read("dump")
         let other = VaultKeys.keys(try keySet(root: [UInt8](repeating: 1, count: 32)))
         let next = VersionBinding(app: "com.example.shop", version: "1.5.0", systemVersion: "0.1.0")

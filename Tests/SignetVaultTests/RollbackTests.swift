@@ -31,14 +31,14 @@ import Testing
             shopConfiguration(), with: keys ?? self.keys, for: binding, now: noon)
     }
 
-    /// The code with which the dump is refused, or nil where it opens.
+    /// The code with which the dump is refused, or nil if it opens.
     func refusal(with keys: VaultKeys? = nil, _ rollback: RollbackPolicy = .refuse) -> String? {
         code { _ = try file("dump", rollback).open(with: keys ?? self.keys, for: shop, now: noon) }
     }
 
     // MARK: - What is noticed
 
-    @Test func theFirstUseIsSaidAndTheHighestSequenceKept() throws {
+    @Test func reportsTheFirstUseAndKeepsTheMaximum() throws {
         let first = try seal()
         #expect(first.rollback?.isFirstUse == true && first.rollback?.isRolledBack == false)
         let attributes = try FileManager.default.attributesOfItem(atPath: statePath)
@@ -64,7 +64,7 @@ import Testing
         #expect(refusal?.code == .rolledBack && refusal?.code.value.class == .checkFailed)
         #expect(refusal?.message.contains("sequence 1") == true)
         #expect(refusal?.message.contains("4 was seen") == true)
-        // Accepted, it opens, and what was seen stays.
+        // If it is accepted, it opens, and the highest sequence seen stays.
         for _ in 0..<2 {
             let opened = try file("dump", .report).open(with: keys, for: shop, now: noon)
             #expect(opened.rollback == RollbackCheck(sequence: 1, highestSeen: 4))
@@ -98,20 +98,20 @@ import Testing
         #expect(rebound.rollback == RollbackCheck(sequence: 1, highestSeen: 2))
     }
 
-    @Test func sealingGoesOnBehindWhatWasSeen() throws {
+    @Test func sealingContinuesTheSequenceSeen() throws {
         for _ in 0..<3 { try seal() }
         try FileManager.default.removeItem(atPath: folder.path("dump"))
         #expect(try seal().sequence == 4)
         try folder.write("eyJ0eXAi", to: "dump")
         #expect(try seal().sequence == 5)
-        // The state is the app's, of whatever version.
+        // The state belongs to the app, for all versions.
         #expect(
             try seal("dump", .init(app: "com.example.shop", version: "9", systemVersion: "7"))
                 .sequence == 6)
         #expect(try seal("dump", .init(app: "com.example.other", version: "1")).sequence == 1)
     }
 
-    @Test func aNewerDumpThanTheStateSaysOpensAndIsNoted() throws {
+    @Test func aDumpNewerThanTheStateOpens() throws {
         try seal()
         let state = try folder.read("state")
         try seal()
@@ -209,7 +209,7 @@ import Testing
         #expect(refusal() == "state-tampered")
     }
 
-    @Test func aStateOfAnotherRootVouchesForNothing() throws {
+    @Test func aStateOfAnotherRootProvesNothing() throws {
         try seal()
         // The same id, another root; and another id, which the same root would not fit either.
         for other in [
@@ -280,8 +280,9 @@ import Testing
             code { _ = try loose.open(with: keys, for: shop, now: noon) } == "unwritable-file")
     }
 
-    /// The bytes of entries and of MACs' names stand behind their lengths, and nothing else fits.
-    @Test func theMACIsWhatItsDescriptionSays() throws {
+    /// The bytes of entries and of MACs' names follow their lengths, so that no other split is
+    /// possible.
+    @Test func theMACIsAsDocumented() throws {
         try seal()
         try seal()
         let state = try #require(SequenceState(parsing: folder.read("state")))

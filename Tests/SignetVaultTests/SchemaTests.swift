@@ -72,7 +72,7 @@ import Testing
         #expect(error?.code.name == "malformed-schema", "\(error?.message ?? "accepted")")
     }
 
-    @Test func namesTheKeyAndEscapesWhatATerminalWouldObey() {
+    @Test func namesTheKeyAndEscapesControls() {
         let error = error { _ = try schema(#"{"a\u202eb":{"type":"text"}}"#) }
         #expect(error?.message.contains(#""a\u{202e}b""#) == true)
     }

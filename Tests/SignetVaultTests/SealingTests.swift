@@ -12,7 +12,7 @@ import Testing
         VersionBinding(app: "com.example.shop", version: version, systemVersion: "0.1.0")
     }
 
-    @Test(.features("000-11")) func whatIsSealedComesBack() throws {
+    @Test(.features("000-11")) func aSealedValueIsRestored() throws {
         let configuration = try shopConfiguration()
         let keys = try keySet()
         let dump = try configuration.seal(
@@ -138,7 +138,7 @@ import Testing
             #expect(code { _ = try dump.open(with: keys, for: other, now: noon) } == wanted)
             #expect(code { _ = try dump.exportKey(with: keys, for: other, now: noon) } == wanted)
         }
-        // The letter й in one scalar and in two: the same to Swift's ==, two apps to us.
+        // The letter й in one scalar and in two: equal for Swift's ==, but two different apps.
         let composed = VersionBinding(app: "й", version: "1")
         let decomposed = VersionBinding(app: "и\u{306}", version: "1")
         #expect(
@@ -216,7 +216,7 @@ import Testing
         #expect(try folder.contents() == ["dump"])
     }
 
-    @Test func aPassphraseSealsAndOpensWhatNoKeySetDoes() throws {
+    @Test func aPassphraseReplacesAKeySet() throws {
         let passphrase = Passphrase(copying: Array("correct horse".utf8).span)
         let folder = try TemporaryDirectory()
         let dump = DumpFile(folder.path("dump"))

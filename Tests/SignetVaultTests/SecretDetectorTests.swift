@@ -161,11 +161,11 @@ import Testing
         #"{"k":{"type":"string","visibility":"public","notSecret":"true"}}"#,
         #"{"k":{"type":"string","visibility":"public","notSecret":null}}"#,
     ])
-    func refusesNotSecretWhereItSaysNothing(_ keys: String) {
+    func refusesAPointlessNotSecret(_ keys: String) {
         #expect(code { _ = try schema(keys) } == "malformed-schema")
     }
 
-    @Test func aSchemaShowsWhatItLetsThrough() throws {
+    @Test func aSchemaListsItsExceptions() throws {
         let schema = try schema(
             #"{"k":{"type":"string","visibility":"public","meaning":"m","maxLength":9,"notSecret":true}}"#
         )

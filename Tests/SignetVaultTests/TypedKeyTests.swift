@@ -105,7 +105,7 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
         #expect(view[.mode] == .test && view[.level] == .high && view[.maybe] == nil)
     }
 
-    @Test func refusesBeforeAnyReadWhatCannotBeRead() {
+    @Test func refusesUnreadableKeysBeforeAnyRead() {
         let view = configuration.public
         #expect(code { try view.require(.host, .absent) } == "missing-value")
         #expect(code { try view.require(.unknown) } == "unknown-config-key")

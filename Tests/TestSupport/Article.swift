@@ -1,6 +1,6 @@
 import Foundation
 
-/// A Markdown file of the package, whose code a test takes as it stands there.
+/// A Markdown file of the package, whose code a test uses unchanged.
 package struct Article: Sendable {
     private let text: String
 

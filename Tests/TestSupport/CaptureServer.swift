@@ -29,8 +29,8 @@ package final class CaptureServer: Sendable {
     /// `http://127.0.0.1:PORT`, without a path; with TLS `https://…`.
     package var url: String { "\(scheme)://127.0.0.1:\(port)" }
 
-    /// The requests so far, in their order, as soon as there are `count` of them; an error where they
-    /// do not come.
+    /// The requests so far, in their order, as soon as there are `count` of them; an error where
+    /// they do not come.
     package func requests(count: Int) async throws -> [[UInt8]] {
         var lines: [Substring] = []
         let areThere = try await eventually {

@@ -33,8 +33,8 @@ package final class ChildProcess: Sendable {
 
     /// Starts a program, given by its path or by a name that `PATH` finds.
     ///
-    /// `stdin` is all that it can read (nil: it waits for input for ever); `environment` is joined over
-    /// this process's own, which is handed on without proxy settings.
+    /// `stdin` is all that it can read (nil: it waits for input without end); `environment` is
+    /// joined over this process's own, which is handed on without proxy settings.
     package init(
         _ executable: String, _ arguments: [String] = [], stdin: [UInt8]? = [],
         environment: [String: String] = [:], directory: URL? = nil
@@ -84,7 +84,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// What the program has written so far.
+    /// The output of the program so far.
     package var output: (stdout: [UInt8], stderr: String) {
         let stdout = (try? folder.read("stdout")) ?? []
         let stderr = (try? folder.read("stderr")) ?? []
@@ -168,7 +168,7 @@ private final class ExitStatus: Sendable {
     }
 }
 
-/// Does work that blocks on a thread of its own, so that tests running beside it go on.
+/// Does blocking work on a thread of its own, so that other tests continue.
 func offThePool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
     -> Value
 {

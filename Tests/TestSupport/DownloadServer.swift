@@ -1,15 +1,15 @@
 import Foundation
 
-/// A server on loopback that has files, knows ranges (RFC 9110, section 14), leads elsewhere as it is told,
-/// and cuts or holds back what a query asks it to.
+/// A server on loopback that has files, knows ranges (RFC 9110, section 14), redirects as a test
+/// chooses, and cuts or holds back what a query asks it to.
 ///
-/// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first reply to that target
-/// after N bytes, `?hold=N` sends no more after N bytes until the client goes.
+/// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first reply to that
+/// target after N bytes, `?hold=N` sends no more after N bytes until the client goes.
 package final class DownloadServer: Sendable {
     package static let size = 200_000
-    /// What `/file` holds.
+    /// The content of `/file`.
     package static let file = (0..<size).map { UInt8($0 * 7 % 251) }
-    /// What `/other` holds.
+    /// The content of `/other`.
     package static let other = (0..<size).map { UInt8($0 * 5 % 241) }
 
     package let port: Int
@@ -18,8 +18,8 @@ package final class DownloadServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter redirects: For a path, where its first, second, … request is led (302); an empty text, and
-    ///   the list's end, leads nowhere.
+    /// - Parameter redirects: For a path, where its first, second, … request is led (302); an empty
+    ///   text, and the list's end, leads nowhere.
     package init(
         _ redirects: [String: [String]] = [:], tls: TestAuthority.Certificate? = nil
     ) async throws {
@@ -73,7 +73,8 @@ package final class DownloadServer: Sendable {
         }
     }
 
-    /// Of each request so far, what it asked for from which byte on, as `/file 90000`; `-` is the whole.
+    /// Of each request so far, what it asked for from which byte on, as `/file 90000`; `-` is the
+    /// whole.
     package var asked: [String] {
         requests.map { request in
             let lines = request.split(separator: "\r\n")

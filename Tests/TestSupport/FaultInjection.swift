@@ -2,7 +2,7 @@ package import Foundation
 
 /// Runs a program with one of its system calls hit by a signal or an error, by means of `strace`.
 package enum FaultInjection {
-    /// What happens to a call.
+    /// The fault of a call.
     package enum Fault: Sendable, Hashable, CustomStringConvertible {
         /// The process gets a signal, such as `"KILL"`, before the call has done anything.
         case signal(String)
@@ -23,8 +23,8 @@ package enum FaultInjection {
         package let number: Int
         package var description: String { "\(name) \(number)" }
 
-        /// Whether the call changes neither files nor locks. A process that a signal ends there leaves what it
-        /// would leave at its next call.
+        /// Whether the call changes neither files nor locks. A process that a signal ends there
+        /// leaves what it would leave at its next call.
         package var onlyReads: Bool {
             ["newfstatat", "fstat", "getcwd", "readlink", "read", "lseek", "getdents64"].contains(
                 name)
@@ -40,10 +40,11 @@ package enum FaultInjection {
 
     /// The calls about files that an undisturbed run makes, from the first that names `marker` on.
     ///
-    /// With `paths` only calls about these are seen: as they are written, and by descriptors of them.
+    /// With `paths` only calls about these are seen: as they are written, and by descriptors of
+    /// them.
     ///
-    /// Calls about memory and threads are left out: a process that dies at one of them leaves what it
-    /// would leave at the next call about a file.
+    /// Calls about memory and threads are left out: a process that dies at one of them leaves what
+    /// it would leave at the next call about a file.
     package static func calls(
         of program: URL, _ arguments: [String], directory: URL, from marker: String,
         paths: [String] = []
@@ -68,11 +69,13 @@ package enum FaultInjection {
                 let text = line.drop { $0 != " " }.drop { $0 == " " }
                 return text.firstIndex(of: "(").map { (String(text[..<$0]), text) }
             }
-        // The arguments name it too, and a sanitizer reads them from a file before the program begins.
+        // The arguments name it too, and a sanitizer reads them from a file before the program
+        // begins.
         func begins(_ line: (name: String, text: Substring), at text: String) -> Bool {
             !["execve", "read", "readlink"].contains(line.name) && line.text.contains(text)
         }
-        // The text of a process that lets nobody look into it shows to root alone: then from there on.
+        // The code of a process that disables inspection is readable by root only: then use the
+        // calls from there.
         let begin = lines.contains { begins($0, at: marker) } ? marker : "PR_SET_DUMPABLE"
         for line in lines {
             seen[line.name, default: 0] += 1
@@ -88,7 +91,8 @@ package enum FaultInjection {
         _ program: URL, _ arguments: [String], directory: URL, _ fault: Fault, at call: Call,
         paths: [String] = []
     ) async throws -> ProcessOutput {
-        // With a filter in the kernel strace is faster, and its signals come too late (seen in 6.1).
+        // With a filter in the kernel strace is faster, and its signals come too late (seen in
+        // 6.1).
         let (kind, options) =
             switch fault {
             case .signal(let name): ("signal=\(name)", ["-f", "-qq"])
@@ -104,12 +108,13 @@ package enum FaultInjection {
 
     /// Hits every point, two at a time.
     ///
-    /// A sanitizer reads files of its own as often as they have pieces at the time, so that a run may
-    /// have fewer calls than the one that was counted, and its last points are not there.
+    /// A sanitizer reads files of its own as often as they have pieces at the time, so that a run
+    /// may have fewer calls than the one that was counted, and its last points are not there.
     ///
-    /// - Parameter hit: Runs the program with the fault; returns false where there was no such call.
-    /// - Returns: How many kills were not there; nil where that is as it should be: none, or of a program
-    ///   with AddressSanitizer a tenth or two at most.
+    /// - Parameter hit: Runs the program with the fault; returns false where there was no such
+    ///   call.
+    /// - Returns: The number of kills that did not happen; nil if that is as expected: none, or of
+    ///   a program with AddressSanitizer a tenth or two at most.
     package static func missedKills(
         of program: URL, _ points: [(Fault, Call)],
         hit: @escaping @Sendable (Fault, Call) async throws -> Bool
@@ -128,7 +133,8 @@ package enum FaultInjection {
         return missed > (search.exit == 0 ? max(2, kills / 10) : 0) ? missed : nil
     }
 
-    /// Without a sanitizer's look for leaks, which needs the place that `strace` has, and descriptors.
+    /// Without a sanitizer's look for leaks, which needs the place that `strace` has, and
+    /// descriptors.
     package static let environment = [
         "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "")
             + "detect_leaks=0"

@@ -188,7 +188,7 @@ package final class FaultServer: Sendable {
     ///
     /// - Parameters:
     ///   - plan: The faults of requests.
-    ///   - tls: What it shows in TLS; nil is TCP.
+    ///   - tls: Its TLS certificates; nil is TCP.
     ///   - http2: Whether it speaks HTTP/2, for which it needs TLS.
     ///   - secret: A text that each response contains, in a field and in the body.
     package init(
@@ -293,14 +293,14 @@ package final class FaultServer: Sendable {
             except EOFError: pass
         """
 
-    /// The requests that came whole, as `GET -` or `POST 7`.
+    /// The requests that arrived completely, as `GET -` or `POST 7`.
     package var requests: [String] {
         server.stdout.split(separator: "\n").map(String.init).filter {
             $0.hasPrefix("GET ") || $0.hasPrefix("POST ") || $0.hasPrefix("PUT ")
         }
     }
 
-    /// The ids of the POST requests that came whole, in their order.
+    /// The ids of the POST requests that arrived completely, in their order.
     package var posts: [Int] {
         requests.filter { $0.hasPrefix("POST ") }.compactMap { Int($0.dropFirst(5)) }
     }

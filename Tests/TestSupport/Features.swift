@@ -1,7 +1,7 @@
 package import Testing
 
-/// The rows of `Documentation/features.md` that a test shows. `Scripts/features` reads the ids in the source, so
-/// they must be literals.
+/// The rows of `Documentation/features.md` that a test shows. `Scripts/features` reads the ids in
+/// the source, so they must be literals.
 ///
 /// ```swift
 /// @Test(.features("000-01")) func afterShutdownNoCallIsTaken() {}

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// A JSON-RPC server on loopback that breaks every rule it is told to: Python's sockets.
+/// A JSON-RPC server on loopback that breaks the rules that a test chooses: Python's sockets.
 ///
-/// It reads a vector file; a request to `/N` is answered by case N: `status`, `type` and `body`, in which
-/// `{id}` is the call's id and `{id0}`, `{id1}` … those of a batch. `mode` is `short` (ended before the
-/// length it names), `drip` (one byte at a time, never all), `flood` (without end), `hang` (no answer),
-/// `close` (no byte), `garbage` (no HTTP), `large` (two million times the body) or
-/// nil.
+/// It reads a vector file; a request to `/N` is answered by case N: `status`, `type` and `body`, in
+/// which `{id}` is the call's id and `{id0}`, `{id1}` … those of a batch. `mode` is `short` (ended
+/// before the length it names), `drip` (one byte at a time, never all), `flood` (without end),
+/// `hang` (no answer), `close` (no byte), `garbage` (no HTTP), `large` (two million times the body)
+/// or nil.
 package final class HostileRPCServer: Sendable {
     package let port: Int
     private let server: ServerProcess
@@ -51,6 +51,6 @@ package final class HostileRPCServer: Sendable {
         (server, port) = try await SocketServer.start(script, [vectors.path])
     }
 
-    /// Where case `number` is answered.
+    /// The URL of case `number`.
     package func url(case number: Int) -> String { "http://127.0.0.1:\(port)/\(number)" }
 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// mitmproxy on loopback: it reads what goes through it, with certificates of an authority of its own.
+/// mitmproxy on loopback: it reads the traffic through it, with certificates of an authority of its
+/// own.
 ///
-/// Everything that it could read stands in `heard`: its log with each request's fields and body, and the
+/// `heard` has everything that it could read: its log with each request's fields and body, and the
 /// file that it saves its flows in.
 package final class Interceptor: Sendable {
     /// How clients come to it.
@@ -46,7 +47,7 @@ package final class Interceptor: Sendable {
                 + Data(contentsOf: URL(filePath: own)), to: "both.pem")
     }
 
-    /// The URL that a client is given where it is a proxy.
+    /// The URL for a client that uses it as a proxy.
     package var proxyURL: String { "http://127.0.0.1:\(port)" }
 
     /// All that it heard; it is stopped for that, so that nothing is under way.

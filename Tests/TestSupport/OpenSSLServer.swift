@@ -6,9 +6,9 @@ package final class OpenSSLServer: Sendable {
     package let port: Int
     package let server: ServerProcess
 
-    /// What the server shows to a client.
+    /// The certificates that the server shows to a client.
     package struct Identity: Sendable {
-        /// PEM files: the leaf, its key, and what is sent after the leaf (nil: nothing).
+        /// PEM files: the leaf, its key, and the certificates sent after the leaf (nil: none).
         package let certificate: String
         package let key: String
         package let chain: String?
@@ -22,8 +22,8 @@ package final class OpenSSLServer: Sendable {
 
     /// Starts a server; `options` are more words of `openssl s_server`, such as `-tls1_2`.
     ///
-    /// It answers each request with a status page (`-www`), or, where `answers` is false, says nothing
-    /// and keeps what it receives in `received`.
+    /// It answers each request with a status page (`-www`), or, where `answers` is false, says
+    /// nothing and keeps what it receives in `received`.
     package init(_ identity: Identity, options: [String] = [], answers: Bool = true) async throws {
         port = freePort()
         var arguments = [

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The orders host of `Examples/orders`: nginx with njs on loopback, verifying signatures on its own.
+/// The orders host of `Examples/orders`: nginx with njs on loopback, verifying signatures on its
+/// own.
 package final class OrdersHost: Sendable {
     /// The id of the key that the host trusts unless it is given another set.
     package static let keyID = "orders-2026"
@@ -26,7 +27,7 @@ package final class OrdersHost: Sendable {
     ///
     /// It trusts the keys of `keyFile`, or of the JWK Set `keySet`; else one fresh key, `keyID`.
     /// `certificate` is shown with its chain; without it, that is the trusted authority's leaf.
-    /// `directives` are put into nginx's server block, for what a test needs beside the orders.
+    /// `directives` are put into nginx's server block, for the further needs of a test.
     package static func start(
         keyFile: String? = nil, keySet: String? = nil,
         certificate: TestAuthority.Certificate? = nil, directives: String = ""

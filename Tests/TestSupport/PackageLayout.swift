@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where this checkout keeps what the tests need beside their own vectors.
+/// The places of this checkout's files that the tests need in addition to their vectors.
 package enum PackageLayout {
     /// The folder that holds `Package.swift`.
     package static let root: URL = {
@@ -18,10 +18,10 @@ package enum PackageLayout {
     package static func url(_ path: String) -> URL { root.appending(path: path) }
 }
 
-/// The public vector suites that may lie beside a checkout; tests that need them are skipped, by
-/// name, where they are absent: `@Test(.enabled(if: SharedVectors.directory != nil))`.
+/// The public vector suites that may be next to a checkout; tests that need them are skipped, by
+/// name, if they are absent: `@Test(.enabled(if: SharedVectors.directory != nil))`.
 package enum SharedVectors {
-    /// `../shared/vectors` beside the package, or nil.
+    /// `../shared/vectors` next to the package, or nil.
     package static let directory: URL? = {
         let url = PackageLayout.root.deletingLastPathComponent().appending(path: "shared/vectors")
         let values = try? url.resourceValues(forKeys: [.isDirectoryKey])
@@ -29,7 +29,7 @@ package enum SharedVectors {
     }()
 }
 
-/// A test's surroundings are not as it needs them: a program is missing, failed or did not answer.
+/// A test's environment is unusable: a program is missing, failed or did not respond.
 package struct TestSupportError: Error, CustomStringConvertible {
     package let description: String
 

@@ -5,8 +5,8 @@ private let handedOut = Mutex<Set<Int>>([])
 
 /// A TCP port on which nothing listens now, never given twice in this process.
 ///
-/// It lies below the range that the system takes for outgoing connections, so that no connection
-/// of another test sits on it by the time a server binds it.
+/// It is below the system's range for outgoing connections, so that no connection of another test
+/// uses it when a server binds it.
 package func freePort() -> Int {
     handedOut.withLock { taken in
         let listening = listeningPorts()

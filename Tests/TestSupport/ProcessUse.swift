@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process holds now (proc(5)).
+/// The resources that this process uses now (proc(5)).
 package enum ProcessUse {
     /// The resident memory in bytes.
     package static func memory() throws -> Int {

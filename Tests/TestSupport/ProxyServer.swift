@@ -1,8 +1,9 @@
-/// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and 5.
+/// A proxy on loopback, in Python: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and
+/// 5.
 ///
 /// It prints what it was asked (`ASKED CONNECT localhost:443`), the credentials it was given
-/// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host, it
-/// connects to 127.0.0.1. Whoever takes it for a host, and asks for a path, gets `ok`.
+/// (`LOGIN …`) and, as hexadecimal, all that clients said to itself (`GOT …`); whatever the host,
+/// it connects to 127.0.0.1. A client that uses it as a host, and requests a path, gets `ok`.
 package final class ProxyServer: Sendable {
     package let port: Int
     private let server: ServerProcess
@@ -10,9 +11,10 @@ package final class ProxyServer: Sendable {
     /// Starts a proxy.
     ///
     /// - Parameters:
-    ///   - login: `USER:PASSWORD` that it wants; nil takes everybody.
-    ///   - gathers: Whether what the origin says is kept until it pauses, and then goes on as one TLS record.
-    ///   - answer: Lines of Python that answer CONNECT on `c` in the place of opening the way.
+    ///   - login: The required `USER:PASSWORD`; nil accepts every client.
+    ///   - gathers: Whether the origin's bytes are collected until it pauses, and then sent as one
+    ///     TLS record.
+    ///   - answer: Lines of Python that answer CONNECT on `c` instead of connecting to the host.
     package init(
         login: String? = nil, tls: TestAuthority.Certificate? = nil, gathers: Bool = false,
         answer: String? = nil
@@ -125,7 +127,7 @@ package final class ProxyServer: Sendable {
             .map { String($0.dropFirst(word.count + 1)) }
     }
 
-    /// What it was asked, in order, as `CONNECT localhost:443` or `SOCKS5 localhost:443`.
+    /// The requests to it, in order, as `CONNECT localhost:443` or `SOCKS5 localhost:443`.
     package var asked: [String] { lines("ASKED") }
     /// The credentials it was given.
     package var logins: [String] { lines("LOGIN") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Implementations that are not ours, in Python, in virtual environments under `.build` that
+/// Foreign implementations in Python, in virtual environments under `.build` that
 /// `Scripts/python-peers` makes once of `Scripts/python-requirements.txt` and its like.
 package enum PythonPeer {
     private static let interpreter = Task { try await environment("python") }
@@ -38,8 +38,8 @@ package enum PythonPeer {
             environment: environment)
     }
 
-    /// Starts a server, given as a script's text, with the peers importable; its arguments are the port and
-    /// then `arguments`.
+    /// Starts a server, given as a script's text, with the peers importable; its arguments are the
+    /// port and then `arguments`.
     package static func serve(
         _ script: String, on port: Int, _ arguments: [String] = []
     ) async throws -> ServerProcess {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// A server on loopback that answers each path as it was told, over TCP or TLS, one request on each
-/// connection, and keeps every byte that came: Python's sockets.
+/// A server on loopback that responds to each path as a test chooses, over TCP or TLS, one request
+/// on each connection, and keeps every received byte: Python's sockets.
 package final class RouteServer: Sendable {
     package let port: Int
     package let isSecure: Bool
     private let server: ServerProcess
 
-    /// Starts a server; `routes` gives status line's end, fields and body for paths without query, as
-    /// `302 Found\r\nLocation: /b\r\n\r\n`. In them `{self}` is the server's port. Any other path is 404.
+    /// Starts a server; `routes` gives status line's end, fields and body for paths without query,
+    /// as `302 Found\r\nLocation: /b\r\n\r\n`. In them `{self}` is the server's port. Any other
+    /// path is 404.
     package init(_ routes: [String: String], tls: TestAuthority.Certificate? = nil) async throws {
         isSecure = tls != nil
         let table = String(decoding: try JSONEncoder().encode(routes), as: UTF8.self)

@@ -25,7 +25,7 @@ package final class ServerProcess: Sendable {
 
     /// Starts a program and waits until it is ready.
     ///
-    /// - Throws: `TestSupportError` with the program's words where it ends instead, or is not ready
+    /// - Throws: `TestSupportError` with the program's output if it ends instead, or isn't ready
     ///   within a minute.
     package static func start(
         _ executable: String, _ arguments: [String], stdin: [UInt8]? = nil,
@@ -49,7 +49,7 @@ package final class ServerProcess: Sendable {
         return ServerProcess(process)
     }
 
-    /// What the server has written so far.
+    /// The output of the server so far.
     package var stdout: String { process.stdoutText }
     package var stderr: String { process.output.stderr }
 
@@ -67,7 +67,7 @@ extension ChildProcess {
     fileprivate var stdoutText: String { String(decoding: output.stdout, as: UTF8.self) }
 }
 
-/// Asks until the answer is yes, at most for `timeout` seconds; says whether it was.
+/// Polls a condition for at most `timeout` seconds, and returns whether it became true.
 package func eventually(timeout: Double = 60, _ condition: () throws -> Bool) async throws -> Bool {
     // Counted in looks, not by the clock: a busy machine may let a minute pass between two of them.
     for _ in 0..<Int(timeout * 100) {

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The built `signet` program, which lies beside the test bundle in every kind of build.
+/// The built `signet` program, which is next to the test bundle in every kind of build.
 package enum SignetTool {
-    /// Where it is.
+    /// Its path.
     ///
     /// `signetTests` depends on the executable target, so that it is always built.
     package static let url: URL = {
@@ -34,7 +34,7 @@ package enum SignetTool {
         return program
     }()
 
-    /// When a file was changed last; nil for what is no file.
+    /// The time of a file's last change; nil if it isn't a file.
     private static func modified(_ url: URL) -> Date? {
         let values = try? url.resourceValues(forKeys: [
             .isRegularFileKey, .contentModificationDateKey,

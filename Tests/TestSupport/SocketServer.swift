@@ -1,5 +1,5 @@
-/// Servers on loopback of a few lines of Python, over TCP or TLS: nothing between the wire and the test
-/// puts in order what either says.
+/// Servers on loopback of a few lines of Python, over TCP or TLS: nothing between the wire and the
+/// test puts in order what either says.
 package enum SocketServer {
     private static let prelude = """
         import re, socket, ssl, sys, threading, time
@@ -40,11 +40,12 @@ package enum SocketServer {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - script: Python that defines `run(c)`, which serves the connection `c` in a thread of its own; what
-    ///     it throws is printed as `ERR …`. It has `port`, the list `arguments`, `head(c)` (what came up to the
-    ///     empty line, and perhaps more; less where the client went) and `request(c, data)`: head, body and
-    ///     what came behind them, where `data` came before.
-    ///   - tls: What it shows in TLS; nil is TCP.
+    ///   - script: Python that defines `run(c)`, which serves the connection `c` in a thread of its
+    ///     own; what it throws is printed as `ERR …`. It has `port`, the list `arguments`,
+    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client went)
+    ///     and `request(c, data)`: head, body and the bytes after them; `data` are the bytes
+    ///     received before.
+    ///   - tls: Its TLS certificates; nil is TCP.
     package static func start(
         _ script: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil
     ) async throws -> (server: ServerProcess, port: Int) {

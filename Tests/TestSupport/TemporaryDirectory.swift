@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A folder of a test's own (mode 0700), removed with everything in it when the last reference goes.
+/// A folder of a test's own (mode 0700), removed with everything in it when the last reference
+/// goes.
 package final class TemporaryDirectory: Sendable {
     package let url: URL
     package var path: String { url.path }
@@ -46,7 +47,7 @@ package final class TemporaryDirectory: Sendable {
         return [UInt8](try file.readToEnd() ?? Data())
     }
 
-    /// The names of the files in this folder, sorted; to see that nothing half-written stays behind.
+    /// The names of the files in this folder, sorted; to check that no partial file is left.
     package func contents() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }

@@ -6,9 +6,10 @@ import Foundation
 package final class TestAuthority: Sendable {
     /// The authority that tests trust.
     package static let trusted = Result { try TestAuthority("Signet tests") }
-    /// One with the trusted one's own names in all its certificates, and other keys; nobody trusts it.
+    /// One with the trusted one's own names in all its certificates, and other keys; it is trusted
+    /// by no client.
     package static let impostor = Result { try TestAuthority("Signet tests") }
-    /// One with the same names in its leaf, which nobody trusts.
+    /// One with the same names in its leaf, which no client trusts.
     package static let rogue = Result { try TestAuthority("Signet rogue") }
 
     /// A certificate with its key, as PEM files, and its pin.
@@ -110,7 +111,7 @@ package final class TestAuthority: Sendable {
         return try Self.certificate(name, in: folder, chain: "\(name).pem")
     }
 
-    /// A certificate as a server shows it that sends others behind it, whether they vouch for it or not.
+    /// A certificate as a server sends it, followed by others, whether they vouch for it or not.
     package func showing(_ certificate: Certificate, with others: String...) throws -> Certificate {
         let name = "\(UUID().uuidString)-chain.pem"
         let chain = try ([certificate.pem] + others).reduce(into: Data()) {

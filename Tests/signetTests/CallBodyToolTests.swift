@@ -36,7 +36,7 @@ import Testing
         return try JSONValue(parsing: output.stdout)
     }
 
-    @Test func aFileGoesOutAsItStands() async throws {
+    @Test func aFileIsSentUnchanged() async throws {
         let file = try folder.write("a,b\r\n1,\u{0}é\n", to: "table.csv")
         let told = try await call(
             "POST /anything/{id}",
@@ -83,7 +83,7 @@ import Testing
         #expect(told["files"]?["one"]?.string == big && told["files"]?["two"] == "typed")
     }
 
-    @Test func fileNamesAndTypesAreTold() async throws {
+    @Test func fileNamesAndTypesAreSent() async throws {
         let server = try await CaptureServer()
         let file = try folder.write("<p>", to: "a\"b\\.html")
         let output = try await SignetTool.run([
@@ -105,7 +105,8 @@ import Testing
         try await server.stop()
     }
 
-    /// Signed, a file is read twice, and a pipe is held; what arrives verifies.
+    /// To be signed, a file is read twice, and a pipe is kept in memory; the received message
+    /// verifies.
     @Test(arguments: [true, false])
     func bodiesAreSigned(_ isFile: Bool) async throws {
         let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -187,7 +188,7 @@ import Testing
             (["TRACE", "--file", "a=/dev/null"], "rest", "usage", "TRACE has no body"),
             (["POST", "--header", "Content-Type: a/b"], "rest", "usage", "--content-type"),
         ] as [([String], String, String, String)])
-    func saysWhatMakesNoSense(
+    func refusesContradictoryOptions(
         _ arguments: [String], _ name: String, _ code: String, _ words: String
     ) async throws {
         let output = try await SignetTool.run(
@@ -220,7 +221,7 @@ import Testing
          "patch":{"operationId":"touch"}}}}
         """#
 
-    @Test func aDescriptionSaysWhatAHeaderAndACookieAre() async throws {
+    @Test func aDescriptionMapsHeadersAndCookies() async throws {
         let file = try folder.write(Self.document, to: "shop.json")
         let described = ["--param", "id=7", "--description", file]
         let told = try await call(
@@ -232,7 +233,8 @@ import Testing
         #expect(told["headers"]?["X-Version"] == "7-one")
         #expect(told["headers"]?["Cookie"] == "other=1; session=abcd")
         #expect(told["files"]?["f"]?.string == Self.document)
-        // A field and a cookie may be given as such, and the body's type is the one of the description.
+        // A field and a cookie may be given as such, and the body's type is the one of the
+        // description.
         let note = try folder.write(#"{"a":1}"#, to: "note.json")
         let given = try await call(
             "note",

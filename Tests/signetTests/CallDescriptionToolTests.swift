@@ -5,7 +5,7 @@ import Testing
 
 /// The descriptions (OpenRPC, OpenAPI) that `signet call` is given.
 extension CallOptionsToolTests {
-    @Test func aDescriptionTellsTextFromNumber() async throws {
+    @Test func aDescriptionSeparatesTextAndNumber() async throws {
         let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
         let folder = try TemporaryDirectory()
         let file = try folder.write(Self.document, to: "tea.json")
@@ -19,7 +19,7 @@ extension CallOptionsToolTests {
         try await server.stop()
     }
 
-    @Test func aRESTDescriptionSaysWhereParametersGo() async throws {
+    @Test func aRESTDescriptionPlacesParameters() async throws {
         let server = try await CaptureServer()
         let folder = try TemporaryDirectory()
         let file = try folder.write(Self.openAPI, to: "shop.json")
@@ -83,7 +83,7 @@ extension CallOptionsToolTests {
         try await server.stop()
     }
 
-    @Test func aServiceThatDescribesNothing() async throws {
+    @Test func anUndescribedServiceIsAnError() async throws {
         for (answer, exit, code) in [
             (
                 #"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#, 1 as Int32,

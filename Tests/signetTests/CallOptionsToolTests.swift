@@ -81,7 +81,7 @@ import Testing
             let output = try await SignetTool.run(
                 ["call", server.url, "m"] + arguments, stdin: Array(stdin.utf8))
             #expect(output.exit == 0, "\(output.stderr)")
-            // Nothing but the answer is told.
+            // Only the response is printed.
             #expect(output.text == "null\n" && output.stderr.isEmpty)
             count += 1
             let request = try #require(try await server.requests(count: count).last)
@@ -156,7 +156,7 @@ import Testing
             (["GET /{id}", "--param", "id=..", "--protocol", "rest"], "invalid-path", "path"),
             (["GET /../x", "--protocol", "rest"], "invalid-path", "path"),
         ] as [([String], String, String)])
-    func saysWhatIsWrong(_ arguments: [String], _ code: String, _ words: String) async throws {
+    func namesTheWrongOption(_ arguments: [String], _ code: String, _ words: String) async throws {
         let output = try await SignetTool.run(
             ["call", "http://localhost:1"] + arguments + ["--json"])
         #expect(output.exit == 2, "\(output.text)")
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func reservedMethodsWhereTheyAreAskedFor() async throws {
+    @Test func reservedMethodsNeedTheOption() async throws {
         let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
         let output = try await SignetTool.run(["call", server.url, "rpc.ping", "--allow-reserved"])
         #expect(output.exit == 0 && output.text == "1\n", "\(output.stderr)")
@@ -209,13 +209,13 @@ import Testing
         let call = ["call", server.url, "--protocol", "jsonrpc-1.0"]
         let output = try await SignetTool.run(call + ["tea", "--params", #"["a",2]"#])
         #expect(output.exit == 0 && output.text == "[1e400]\n", "\(output.stderr)")
-        // The method that JSON-RPC keeps for itself, where it is asked for and where it is not.
+        // The method that JSON-RPC reserves, with and without --allow-reserved.
         let ping = try await SignetTool.run(call + ["rpc.ping", "--allow-reserved", "--json"])
         #expect(ping.exit == 0 && ping.text == "{\"result\":[1e400]}\n", "\(ping.text)")
         let refused = try await SignetTool.run(call + ["rpc.ping", "--json"])
         #expect(refused.exit == 2)
         #expect(try json(refused)["error"]?["code"] == "reserved-method")
-        // It has no batches, whatever is allowed.
+        // It never has batches.
         let folder = try TemporaryDirectory()
         let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")
         for more in [[], ["--allow-reserved"]] {
@@ -232,7 +232,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func aReservedMethodOfABatchWhereItIsAskedFor() async throws {
+    @Test func aReservedMethodOfABatchNeedsTheOption() async throws {
         let server = try await CaptureServer(answer: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
         let folder = try TemporaryDirectory()
         let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")

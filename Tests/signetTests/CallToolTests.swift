@@ -45,7 +45,7 @@ import Testing
     private static let otherMalformed = reply("2", #""result":"s3cr3t","error":null"#)
     private static let rejection = reply("null", #""error":{"code":7,"message":"no"}"#)
 
-    /// 3 where a call is unanswered, else 1 where one has an error, whichever comes first.
+    /// 3 if a call has no response, else 1 if one has an error, in any order.
     @Test(
         arguments: [
             ("[\(otherResult),\(result)]", 0, nil, ["result", "result"]),
@@ -96,7 +96,7 @@ import Testing
         try await server.stop()
     }
 
-    /// What is odd about a good reply is told on standard error, without a value of it.
+    /// Warnings about a good response go to standard error, without a value of it.
     @Test(
         arguments: [
             (

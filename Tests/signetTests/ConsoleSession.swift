@@ -2,7 +2,7 @@ import Foundation
 import SignetBase
 import TestSupport
 
-/// A session of a shell as a text shows it: commands behind `$ `, and below each what it prints.
+/// A session of a shell as a text shows it: commands after `$ `, and below each its output.
 struct ConsoleSession {
     let lines: [Substring]
 
@@ -14,8 +14,8 @@ struct ConsoleSession {
     /// Everything that the session shows.
     var text: String { lines.joined(separator: "\n") + "\n" }
 
-    /// What the commands show when they run, in one shell, each behind its own line; a command that
-    /// fails is part of it. `signet` is the one that was built.
+    /// The output of the commands in one shell, each after its own line; a command may fail.
+    /// `signet` is the one that was built.
     func run(
         in folder: TemporaryDirectory, environment: [String: String] = [:]
     ) async throws -> ProcessOutput {

@@ -7,9 +7,9 @@ import Testing
 /// Every system call of every command that writes a dump, hit by a full disk and a failing one, and
 /// every one that does more than read, hit by a kill.
 ///
-/// After each there is exactly one dump, old or new, that opens; nobody else can read it; nothing
-/// stands in the way of the next run, and nothing is left behind by it. An error leaves no temporary
-/// file, and exit 0 means that the new dump is whole.
+/// After each there is exactly one dump, old or new, that opens; no other user can read it; the
+/// next run isn't prevented, and leaves no file. An error leaves no temporary file, and exit 0
+/// means that the new dump is whole.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct CrashToolTests {
@@ -87,7 +87,7 @@ struct CrashToolTests {
         return isHit
     }
 
-    /// What must hold after the point, and after the next run.
+    /// Checks the state after the kill, and after the next run.
     private static func check(
         _ folder: TemporaryDirectory, after outcome: ProcessOutput,
         _ fault: FaultInjection.Fault, _ command: Command, _ shop: CrashShop, _ point: Comment
@@ -110,8 +110,8 @@ struct CrashToolTests {
         #expect(try folder.mode("d/dump") == 0o600, point)
     }
 
-    /// Swift's runtime finds the arguments by this file; without it there are none, and no arguments
-    /// would be a call for help, which is done.
+    /// Swift's runtime finds the arguments by this file; without it there are none, and no
+    /// arguments would be a call for help, which is done.
     @Test func anUnseenCommandIsNotDone() async throws {
         let shop = try CrashShop()
         let command = Self.commands[0]
@@ -170,7 +170,8 @@ extension FaultInjection.Call {
     }
 }
 
-/// What the commands need: a schema, values, two roots, and a dump of sequence 7 with its state file.
+/// The input of the commands: a schema, values, two roots, and a dump of sequence 7 with its state
+/// file.
 private struct CrashShop {
     static let inputs = [
         "schema.json":
@@ -220,8 +221,8 @@ private struct CrashShop {
         return folder
     }
 
-    /// The sequence of the dump that stands there, which must be of the old version or the new one
-    /// and open; nil where none is.
+    /// The sequence of the dump, which must have the old or the new version and open; nil
+    /// without a dump.
     func sequence(
         in folder: TemporaryDirectory, _ command: CrashToolTests.Command
     ) throws -> Int64? {

@@ -5,7 +5,7 @@ import Testing
 
 /// The tool without free descriptors, and with closed standard descriptors.
 @Suite struct DescriptorToolTests {
-    /// There are enough before anything begins: libdispatch ends a process where it finds none.
+    /// There are enough at the start: libdispatch ends a process if it finds none.
     @Test(arguments: [4, 5, 7, 10, 20, 50, 80])
     func beginsWithEnoughDescriptors(_ limit: Int) async throws {
         let authority = try TestAuthority.trusted.get()
@@ -26,7 +26,7 @@ import Testing
         #expect(output.exit == 3)
     }
 
-    /// Of what the program opens once it has begun, it may open one more each time.
+    /// Each run may open one more descriptor after the start.
     @Test func namesALackOfDescriptors() async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await OpenSSLServer(authority.identity)
@@ -59,8 +59,8 @@ import Testing
                     ], environment: environment, directory: folder.url, timeout: 300)
             }
             var output = try await run()
-            // libdispatch looks at its threads each second, opens a file for that, and ends the process
-            // where it cannot (SIGILL, Swift 6.3): a race that is not lost each time.
+            // libdispatch looks at its threads each second, opens a file for that, and ends the
+            // process if it can't (SIGILL, Swift 6.3): a race that isn't lost each time.
             for _ in 0..<9 where output.exit == 132 {
                 try FileManager.default.removeItem(atPath: folder.path("pipe\(limit)"))
                 output = try await run()
@@ -73,19 +73,20 @@ import Testing
             codes.append(code ?? "exit \(output.exit): \(output.stderr)")
             if code == "resources" { #expect(output.exit == 3) }
         }
-        // The last 16 are left to others: libdispatch ends a process where it finds none.
+        // The last 16 are reserved for others: libdispatch ends a process if it finds none.
         #expect(codes.prefix(17).allSatisfy { $0 == "resources" }, "\(codes)")
         #expect(Set(codes) == ["", "resources"], "\(codes)")
         #expect(codes.last == "")
     }
 
-    /// What a child process would inherit: sockets that have no close-on-exec flag. libcurl makes two.
+    /// The sockets that a child process would inherit, because they have no close-on-exec flag.
+    /// libcurl makes two.
     @Test func keepsItsSocketsFromChildProcesses() async throws {
         let authority = try TestAuthority.trusted.get()
         let (server, port) = try await SocketServer.start(
             "def run(c):\n    head(c)\n    print('WAITING', flush=True)\n    time.sleep(300)",
             tls: authority.leaf)
-        // Without what it would inherit of the tests.
+        // Without the descriptors of the tests.
         let alone = "import os, sys; os.closerange(3, 65536); os.execv(sys.argv[1], sys.argv[1:])"
         let tool = try ChildProcess(
             "/usr/bin/env",
@@ -116,8 +117,8 @@ import Testing
         #expect(inherited.isEmpty, "\(inherited)")
     }
 
-    /// What is meant for standard output never goes into a file or a socket that got its number, and is
-    /// never lost in silence.
+    /// Standard output never goes into a file or socket that got its number, and is never lost
+    /// without an error.
     @Test(arguments: [">&-", "<&- >&-", ">/dev/full"], [[], ["--json"]])
     func aResultThatCannotBeWrittenIsAnError(_ streams: String, _ more: [String]) async throws {
         let authority = try TestAuthority.trusted.get()

@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The JSON Schemas that the tool prints say what the readers say.
+/// The JSON Schemas that the tool prints agree with the readers.
 @Suite struct DocumentSchemaToolTests {
     private static let validating = """
         import sys, json
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: [
         ("vault", "configuration-schema"), ("pins", "pin-policy"), ("project", "project"),
     ])
-    func thePublishedFileIsWhatTheToolPrints(_ command: String, _ name: String) async throws {
+    func thePublishedFileMatchesTheTool(_ command: String, _ name: String) async throws {
         let output = try await SignetTool.run([command, "schema"])
         let file = PackageLayout.url("Documentation/schemas/\(name).schema.json")
         #expect(output.stdout == [UInt8](try Data(contentsOf: file)))
@@ -92,7 +92,7 @@ import Testing
         #"{"type":"string","enum":[]}"#, #"{"type":"string","enum":["a","a"]}"#, "[]", "null",
     ]
 
-    @Test func rulesAreValidWhereTheReaderTakesThem() async throws {
+    @Test func rulesAreValidIfTheReaderAcceptsThem() async throws {
         let folder = try TemporaryDirectory()
         try folder.write("{}", to: "defaults.json")
         let documents = try Self.rules.map { rule in
@@ -124,7 +124,7 @@ import Testing
         #"{"hosts":{"a.example":{"exclude":1}}}"#,
     ]
 
-    @Test func policiesAreValidWhereTheReaderTakesThem() async throws {
+    @Test func policiesAreValidIfTheReaderAcceptsThem() async throws {
         let folder = try TemporaryDirectory()
         let documents = try Self.policies.map { try JSONValue(parsing: Array($0.utf8)) }
         let valid = try await Self.isValid(documents, by: "pins")
@@ -148,7 +148,7 @@ import Testing
         #"{"connectTo":[1]}"#, #"{"system":{}}"#,
     ]
 
-    @Test func projectsAreValidWhereTheReaderTakesThem() async throws {
+    @Test func projectsAreValidIfTheReaderAcceptsThem() async throws {
         let folder = try TemporaryDirectory()
         let documents = try Self.projects.map { try JSONValue(parsing: Array($0.utf8)) }
         let valid = try await Self.isValid(documents, by: "project")

@@ -4,8 +4,8 @@ import Testing
 
 /// Every system call of `send --out` about its file, hit by a kill, a full disk and a failing one.
 ///
-/// After each the file is the old one or the whole new one, exit 0 means the new one, and the next run with
-/// `--resume` brings it and leaves nothing else.
+/// After each the file is the old one or the whole new one, exit 0 means the new one, and the next
+/// run with `--resume` brings it and leaves nothing else.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct DownloadCrashToolTests {
@@ -38,7 +38,7 @@ struct DownloadCrashToolTests {
         ]
     }
 
-    /// What the run's calls about its file name, or have open.
+    /// The files that the run's calls name or have open.
     private static func paths(_ folder: TemporaryDirectory) -> [String] {
         let root = folder.url.resolvingSymlinksInPath().path
         return ["\(root)/d", "\(root)/d/file", "\(root)/d/\(part)", part, "file"]
@@ -53,7 +53,8 @@ struct DownloadCrashToolTests {
         let names = Set(calls.map(\.name))
         #expect(
             names.isSuperset(of: ["openat", "flock", "write", "fsync", "renameat"]), "\(names)")
-        // How many pieces come is the network's business: of like calls the first and one on the way.
+        // How many pieces come is the network's business: of like calls the first and one on the
+        // way.
         let points = Dictionary(grouping: calls, by: \.name).values.flatMap { calls in
             Set([calls[0], calls[calls.count / 3]]).flatMap { call in
                 [FaultInjection.Fault.signal("KILL"), .error("ENOSPC"), .error("EIO")]
@@ -95,7 +96,8 @@ struct DownloadCrashToolTests {
 }
 
 extension FaultInjection.Call {
-    /// Whether a kill here differs from one at the next call, and a full or a failing disk can be its end.
+    /// Whether a kill here differs from one at the next call, and a full or a failing disk can be
+    /// its end.
     fileprivate func takes(_ fault: FaultInjection.Fault) -> Bool {
         switch fault {
         case .signal: !["close", "fstat", "newfstatat", "lseek", "geteuid"].contains(name)

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func saysWhatCameAndHoldsItToItsDigest() async throws {
+    @Test func reportsTheFileAndChecksItsDigest() async throws {
         let server = try await DownloadServer(["/a": ["/file"]], tls: leaf)
         let plain = try await fetch(server, "/file")
         #expect(plain.exit == 0, "\(plain.text)")
@@ -86,7 +86,7 @@ import Testing
         #expect(try folder.contents() == [] && server.requests.isEmpty)
     }
 
-    @Test func goesOnWithResumeAloneWhereItWasCut() async throws {
+    @Test func continuesACutDownloadOnlyWithResume() async throws {
         let server = try await DownloadServer(tls: leaf)
         for (target, options, from) in [
             ("/file?cut=90000", ["--resume"], 90_000), ("/file?cut=80000", [], 0),
@@ -113,7 +113,7 @@ import Testing
 
     /// Ended while the server holds the second half back.
     @Test(arguments: [SIGKILL, SIGTERM, SIGINT])
-    func aRunThatIsEndedLeavesNothingThatLooksWhole(signal: Int32) async throws {
+    func aKilledRunLeavesNoCompleteFile(signal: Int32) async throws {
         let server = try await DownloadServer(tls: leaf)
         try folder.write("old", to: "file")
         let arguments =

@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func openSSLsOwnConfigurationIsTheSystems() async throws {
-        // It can narrow what TLS is spoken, as for every program; it brings no trust.
+        // It can restrict the TLS versions, as for every program; it adds no trusted CA.
         let host = try await host()
         let folder = try TemporaryDirectory()
         let file = try folder.write(

@@ -12,15 +12,15 @@ import Testing
         "a\tb\rc", "é€😀", "-n", "!!", "%s%n",
     ]
 
-    private let vault: HandVault
+    private let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
     private func exec(
         _ command: [String], _ options: [String] = [], environment: [String: String] = [:]
     ) async throws -> ProcessOutput {
         try await SignetTool.run(
-            ["exec", "--dump", "dump"] + HandVault.keys + options + ["--"] + command,
+            ["exec", "--dump", "dump"] + EditableVault.keys + options + ["--"] + command,
             environment: environment, directory: vault.folder.url)
     }
 
@@ -46,7 +46,7 @@ import Testing
         let executed = try await exec(["sh", "-c", "printf '%s' \"$ORDERS_NOTE\""])
         #expect(executed.text == value, "\(executed.stderr)")
         let exported = try await vault.run(
-            ["vault", "export", "dump", "--format", "env", "--show-secrets"] + HandVault.keys)
+            ["vault", "export", "dump", "--format", "env", "--show-secrets"] + EditableVault.keys)
         try vault.folder.write(exported.stdout, to: "env.sh")
         let read = try await ChildProcess.run(
             "sh", ["-c", ". ./env.sh && printf '%s' \"$ORDERS_NOTE\""],
@@ -55,7 +55,7 @@ import Testing
         #expect(!(try vault.folder.contents()).contains("pwned"))
     }
 
-    @Test func onlyGivesTheKeysThatAreNamed() async throws {
+    @Test func onlyPassesTheNamedKeys() async throws {
         let output = try await exec(["env"], ["--only", "orders.host", "--prefix", "P_"])
         let names = output.text.split(separator: "\n").filter { $0.hasPrefix("P_") }
         #expect(names == ["P_ORDERS_HOST=orders.example.com"])
@@ -95,7 +95,7 @@ import Testing
             "sh", ["-c", start, "sh", "env"], directory: vault.folder.url)
         let under = try await ChildProcess.run(
             "sh",
-            ["-c", start, "sh", SignetTool.url.path, "exec", "--dump", "dump"] + HandVault.keys
+            ["-c", start, "sh", SignetTool.url.path, "exec", "--dump", "dump"] + EditableVault.keys
                 + ["--"], directory: vault.folder.url)
         #expect(under.exit == 0 && under.text == plain.text, "\(under.stderr)")
         #expect(!plain.text.contains("Max core file size        0 "))
@@ -106,14 +106,16 @@ import Testing
         let output = try await ChildProcess.run(
             "sh",
             ["-c", "exec \"$@\" 0<&-", "sh", SignetTool.url.path, "exec", "--dump", "dump"]
-                + HandVault.keys + ["--", "sh", "-c", script], directory: vault.folder.url)
+                + EditableVault.keys + ["--", "sh", "-c", script], directory: vault.folder.url)
         #expect(output.text == "closed\n", "\(output.stderr)")
     }
 
     @Test func theVariableOfTheKeysIsTakenOut() async throws {
         let keys = String(decoding: try vault.folder.read("keys"), as: UTF8.self)
         let output = try await SignetTool.run(
-            ["exec", "--dump", "dump", "--keys", "env:ROOTS"] + HandVault.identity + ["--", "env"],
+            ["exec", "--dump", "dump", "--keys", "env:ROOTS"] + EditableVault.identity + [
+                "--", "env",
+            ],
             environment: ["ROOTS": keys, "OTHER": "stays"], directory: vault.folder.url)
         #expect(output.exit == 0 && output.text.contains("OTHER=stays"), "\(output.stderr)")
         #expect(!output.text.contains("ROOTS="))
@@ -131,7 +133,7 @@ import Testing
         (#"{"1st":{"type":"string"}}"#, #"{"1st":"/"}"#, "unusable-name"),
         (#"{"a":{"type":"string"}}"#, #"{"a":"b\u0000c"}"#, "zero-byte"),
     ])
-    func namesAndValuesThatCannotBeVariablesAreRefused(
+    func invalidVariableNamesAndValuesAreRefused(
         _ keys: String, _ values: String, _ code: String
     ) async throws {
         try vault.folder.write(#"{"keys":\#(keys)}"#, to: "schema.json")
@@ -141,7 +143,7 @@ import Testing
         try expect(
             try await vault.run(
                 ["vault", "export", "dump", "--format", "env", "--show-secrets", "--json"]
-                    + HandVault.keys), exit: 2, code: code)
+                    + EditableVault.keys), exit: 2, code: code)
         if code == "reserved-name" || code == "unusable-name" {
             #expect(try await exec(["true"], ["--prefix", "P_"]).exit == 0)
         }
@@ -156,7 +158,7 @@ import Testing
                 + ["--", "touch", "pwned"], directory: vault.folder.url)
         try expect(output, exit: 1, code: "wrong-app")
         let without = try await SignetTool.run(
-            ["exec", "--dump", "dump", "--json"] + HandVault.keys, directory: vault.folder.url)
+            ["exec", "--dump", "dump", "--json"] + EditableVault.keys, directory: vault.folder.url)
         try expect(without, exit: 2, code: "usage")
         #expect(!(try vault.folder.contents()).contains("pwned"))
     }

@@ -22,7 +22,7 @@ import Testing
             return [command] + (value["subcommands"]?.array ?? []).flatMap(all)
         }
 
-        /// The commands behind `EXAMPLES:`, each with the lines that continue it.
+        /// The commands after `EXAMPLES:`, each with the lines that continue it.
         private static func examples(in discussion: String) -> [String] {
             var examples: [String] = []
             var isInside = false

@@ -34,7 +34,7 @@ import Testing
         return files
     }
 
-    @Test func installsAndTakesAwayAgain() async throws {
+    @Test func installsAndUninstalls() async throws {
         let output = try await make("install")
         #expect(output.exit == 0, "\(output.stderr)")
         let files = try installed()
@@ -121,7 +121,8 @@ import Testing
         #expect(missing.exit == 2)
     }
 
-    /// A value that is a file or a source of secrets, which a file may be, is completed by names of files.
+    /// A value that is a file or a source of secrets, which a file may be, is completed by names of
+    /// files.
     @Test func filesAreCompleted() async throws {
         let described = try await SignetTool.run(["--experimental-dump-help"])
         var commands = [try #require(JSONValue(parsing: described.stdout)["command"])]

@@ -38,7 +38,7 @@ import Testing
                 let error = try JSONValue(parsing: output.stdout)["error"]
                 #expect(error?["code"]?.string == (isPinned ? "pin-mismatch" : nil))
                 if isPinned {
-                    // Enough to see who stood between, and what was wanted.
+                    // Enough to recognise the interceptor, and the expected pins.
                     let message = try #require(error?["message"]?.string)
                     #expect(message.contains(interceptor.pin))
                     #expect(message.contains(authority.root.pin))

@@ -5,8 +5,8 @@ import Testing
 
 /// A program that loaded a key keeps none of the key's text in its memory.
 @Suite struct KeyMemoryTests {
-    /// Prints which secret members of a JWK Set a process's memory holds as text, and whether it holds the
-    /// control. This process never holds the text itself.
+    /// Prints which secret members of a JWK Set a process's memory holds as text, and whether it
+    /// holds the control. This process never holds the text itself.
     private static let scanner = """
         import json, re, sys
         with open(sys.argv[2]) as file: keys = json.load(file)['keys']
@@ -21,7 +21,7 @@ import Testing
                 span = re.match('([0-9a-f]+)-([0-9a-f]+) rw', line)
                 if not span: continue
                 at, end = (int(part, 16) for part in span.groups())
-                # AddressSanitizer's shadow: terabytes that hold no byte of the program.
+                # AddressSanitizer's shadow: terabytes without a byte of the program.
                 if end - at > 1 << 38: continue
                 tail = b''
                 while at < end:

@@ -133,7 +133,7 @@ import Testing
         #expect(try code(output) == "http-status")
     }
 
-    @Test func aRawMessageGoesTheSameWay() async throws {
+    @Test func aRawMessageUsesTheSamePipeline() async throws {
         let body = #"{"jsonrpc":"2.0","id":7,"method":"orders.list"}"#
         let message = try folder.write(
             "POST /rpc HTTP/1.1\r\nHost: localhost:\(host.port)\r\n\r\n\(body)", to: "message")

@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every system call of `verify --nonces` about its file, hit by a kill, a full disk and a failing one.
+/// Every system call of `verify --nonces` about its file, hit by a kill, a full disk and a failing
+/// one.
 ///
-/// However it ends, a message is verified once at most, a nonce of before stays remembered, and the next
-/// run goes on.
+/// After any kill, a message is verified at most once, an earlier nonce stays remembered, and the
+/// next run works.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct NonceCrashToolTests {
@@ -32,14 +33,14 @@ struct NonceCrashToolTests {
         #expect(missed == nil, "kills came to nothing")
     }
 
-    /// Calls that change or read the file; a process that dies at another leaves what it leaves at the next of
-    /// these.
+    /// Calls that change or read the file; a process that dies at another leaves what it leaves at
+    /// the next of these.
     private static let matters: Set<String> = [
         "openat", "flock", "pread64", "ftruncate", "lseek", "write", "fchmod", "fsync", "renameat",
         "renameat2", "unlinkat",
     ]
 
-    /// A kill at each, and what a full or failing disk can answer.
+    /// A kill at each call, and the errors of a full or failing disk.
     private static func faults(_ call: FaultInjection.Call) -> [FaultInjection.Fault] {
         let error: FaultInjection.Fault? =
             switch call.name {
@@ -61,12 +62,12 @@ struct NonceCrashToolTests {
         #expect(outcome.exit != 128 + 6 && outcome.exit != 128 + 11, point)
         let hasPassed = outcome.text.hasPrefix("verified: ")
         if outcome.exit == 0 { #expect(hasPassed, point) }
-        // The next runs are not held up, and take the message if nobody did.
+        // The next runs don't wait, and accept the message if no earlier run did.
         let second = try await verify(folder, "signed")
         if hasPassed {
             #expect(second.exit == 1, "a replay passed: \(point)")
         } else {
-            // One that was killed may have remembered what it had no time to tell.
+            // A killed run may have stored the nonce without reporting success.
             #expect(second.exit == 0 || second.exit == 1, "\(second.stderr), \(point)")
         }
         #expect(try await verify(folder, "signed").exit == 1, point)
@@ -112,7 +113,7 @@ struct NonceCrashToolTests {
             throw TestSupportError("the message of before does not verify")
         }
         if state == "a file that is written anew" {
-            // Much that has expired stands behind the nonce of before.
+            // Many expired lines follow the earlier nonce.
             let old = String(repeating: "1795228000 aw b2xk\n", count: 16_000)
             try folder.write(folder.read("n/nonces") + Array(old.utf8), to: "n/nonces")
         }

@@ -20,7 +20,8 @@ import Testing
         try await SignetTool.run(arguments, directory: folder.url)
     }
 
-    /// The arguments of a plan with a certificate, a request with hostile names, and a pin without a key.
+    /// The arguments of a plan with a certificate, a request with hostile names, and a pin without
+    /// a key.
     private func plan() async throws -> [String] {
         let made = try await ChildProcess.run(
             "openssl",
@@ -74,7 +75,7 @@ import Testing
             }
         }
         #expect(open.isEmpty, what)
-        // Nothing else looks like a tag to a browser.
+        // A browser sees no other tag.
         #expect(body.count { $0 == "<" } == tags, what)
         #expect(!page.contains("url(") && !page.contains("@import") && !page.contains("://"), what)
         let style = try #require(page.firstRange(of: "<style>"))
@@ -105,7 +106,7 @@ import Testing
         #expect(!page.contains("<script") && !page.contains("<b>"))
     }
 
-    @Test func aLaterPageTakesThePlaceOfAnEarlierOneAlone() async throws {
+    @Test func aPageReplacesOnlyAPage() async throws {
         let arguments = try await plan()
         _ = try await signet(arguments + ["--html", "plan.html"])
         let first = try folder.read("plan.html")
@@ -144,7 +145,7 @@ import Testing
         try expectSafe(check.text, of: "the self-check")
     }
 
-    /// Dates at the ends of what a file can say take neither the drawing nor the table apart.
+    /// The earliest and latest possible dates break neither the drawing nor the table.
     @Test(arguments: ["0", "253402300799"])
     func distantTimesAreDrawn(_ now: String) async throws {
         let output = try await signet(

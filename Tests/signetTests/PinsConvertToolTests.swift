@@ -23,7 +23,7 @@ private let b = "E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
     }
 
     @Test(arguments: ["trustkit", "trustkit-json", "android", "okhttp"])
-    func namesLossesAndComesBack(_ format: String) async throws {
+    func namesLossesAndConvertsBack(_ format: String) async throws {
         let there = try await convert(["--from", "signet", "--to", format], Self.policy)
         #expect(there.exit == 0, "\(there.stderr)")
         #expect(there.text.contains(a) && there.stderr.contains("signet: "))

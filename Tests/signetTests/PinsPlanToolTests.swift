@@ -133,12 +133,13 @@ import Testing
         #expect(zero.exit == 2)
         #expect(try error(zero) == "malformed-update")
 
-        // Nor is one that no program would take any more.
+        // Nor is a document that no program would accept any more.
         let past = try await sign("8", "--not-before", "1")
         #expect(past.exit == 2)
         #expect(try error(past) == "usage")
 
-        // No program takes a document when its key's time is over, so that is told where it comes first.
+        // No program accepts a document after its key has expired, so signing warns if the key
+        // expires first.
         let end = try #require(Int64(Self.now)) + 90 * 86_400
         for (exp, isTold) in [(end - 1, true), (end, false)] {
             let set = try JSONValue(parsing: folder.read("keys"))
@@ -152,7 +153,7 @@ import Testing
             #expect(try JSONValue(parsing: signed.stdout)["payload"] != nil)
         }
 
-        // Signing knows the public suffixes that lint knows: the machine's list, where there is one.
+        // Signing knows the public suffixes that lint knows: the machine's list, if there is one.
         let pair = #"["\#(authority.leaf.pin)","\#(authority.root.pin)"]"#
         for suffix in ["k12.tr", "example.com"] {
             try folder.write(

@@ -32,7 +32,7 @@ import Testing
         #"{"hosts":{"localhost":{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}}}"#,
         #"{"hosts":{"localhost":{"pins":["$other"]},"example.com":{"pins":["$leaf"]}}}"#,
     ])
-    func whatItPrintsCanBePasted(_ policy: String) async throws {
+    func thePrintedEntryCanBePasted(_ policy: String) async throws {
         let server = try await OpenSSLServer(authority.identity)
         let wrong = policy.replacing("$other", with: Self.other)
             .replacing("$leaf", with: authority.leaf.pin)
@@ -42,18 +42,18 @@ import Testing
         for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
             #expect(words.contains(pin))
         }
-        // The entry as it stands in the message, into the braces of "hosts".
+        // The entry of the message, copied into the braces of "hosts".
         let entry = try #require(words.firstMatch(of: /"localhost":\{.*?\}/)).output
         let pasted = try await check(server.port, policy: "{\"hosts\":{\(entry)}}")
         #expect(pasted.exit == 0, "\(entry): \(pasted.stderr)")
-        // For scripts the same stands in the error as values.
+        // For scripts, the error has the same values as members.
         let json = try JSONValue(
             parsing: try await check(server.port, policy: wrong, "--json").stdout)
         #expect(
             json["error"]?["code"]
                 == (wrong.contains("elsewhere") ? "unlisted-host" : "pin-mismatch"))
         #expect(json["error"]?["message"]?.string?.contains(entry) == true)
-        // Pin by pin, too: each that was seen may stand in the policy.
+        // Pin by pin, too: each pin that was seen may be added to the policy.
         for certificate in json["chain"]?.array ?? [] {
             let pin = try #require(certificate["pin"]?.string)
             let again = try await check(

@@ -5,14 +5,14 @@ import Testing
 /// util-linux's program that makes a terminal.
 private let script = "/usr/bin/script"
 
-/// Colours and tables stand on a terminal, and nowhere else.
+/// Colours and tables appear only on a terminal.
 @Suite(
     .enabled("util-linux's script is there") {
         FileManager.default.isExecutableFile(atPath: script)
     })
 /// Colours and tables, which are printed on a terminal only.
 struct PinsTerminalToolTests {
-    /// What `signet pins …` writes to a terminal, which util-linux's `script` makes.
+    /// The output of `signet pins …` on a terminal, which util-linux's `script` makes.
     private func onATerminal(
         _ arguments: String, in folder: TemporaryDirectory, environment: [String: String]
     ) async throws -> String {
@@ -30,7 +30,7 @@ struct PinsTerminalToolTests {
             (["TERM": "xterm"], true), (["TERM": "dumb"], false),
             (["TERM": "xterm", "NO_COLOR": "1"], false),
         ] as [([String: String], Bool)])
-    func coloursStandOnATerminalAlone(_ environment: [String: String], _ isColored: Bool)
+    func coloursAppearOnlyOnATerminal(_ environment: [String: String], _ isColored: Bool)
         async throws
     {
         let folder = try TemporaryDirectory()
@@ -60,7 +60,7 @@ struct PinsTerminalToolTests {
     }
 
     /// A person who checks a server sees a row for each certificate, with its last day, and one for
-    /// each wanted pin that the server did not show; a pipe gets the lines that it always got.
+    /// each wanted pin that the server did not show; a pipe gets plain lines.
     @Test func checkingAServerIsATableOnATerminalAlone() async throws {
         let authority = try TestAuthority.trusted.get()
         let leaf = try authority.issue(to: "20491231235959Z")

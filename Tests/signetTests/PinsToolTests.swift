@@ -49,7 +49,7 @@ import Testing
         if exit == 0 { #expect(try JSONValue(parsing: output.stdout)["port"] != nil) }
     }
 
-    /// The CA stands beside the policy; nothing else vouches for the server.
+    /// The CA is next to the policy; no other CA vouches for the server.
     @Test(
         arguments: [
             (#""caFile":"ca.pem""#, 0, nil), (#""caFile":"ca.pem","caMode":"add""#, 0, nil),
@@ -122,7 +122,7 @@ import Testing
         #expect(!output.text.contains("secret"))
     }
 
-    /// What a newcomer types first.
+    /// The first command of a newcomer.
     @Test(
         arguments: [
             (["show", "api.example.com"], "for a host, say https://api.example.com\n"),
@@ -139,7 +139,7 @@ import Testing
                 "(signet pins show https://other.invalid:8443)"
             ),
         ])
-    func theErrorSaysWhatToType(_ arguments: [String], _ words: String) async throws {
+    func theErrorNamesTheNextCommand(_ arguments: [String], _ words: String) async throws {
         _ = try policy(#"{"hosts":{"localhost":{"pins":["$leaf"]}}}"#)
         let output = try await SignetTool.run(["pins"] + arguments, directory: folder.url)
         #expect([1, 2].contains(output.exit))

@@ -17,7 +17,7 @@ import Testing
         return ProgressBar.line(for: state)
     }
 
-    @Test func showsWhatIsKnown() {
+    @Test func showsTheKnownNumbers() {
         #expect(line() == nil)
         #expect(line(of: 9, outOf: 9) == nil)
         #expect(line(sent: 5) == "sent 5 bytes")

@@ -3,18 +3,18 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `signet.json`: found, named, refused, and what it fills in.
+/// `signet.json`: found, named or refused, and the options that it fills in.
 @Suite struct ProjectToolTests {
     private static let project: JSONObject = [
         "app": ["id": "com.example.shop", "version": "1.9.0"], "keys": "keys", "keyID": "v1",
         "schema": "schema.json", "defaults": "defaults.json", "dump": "dump",
     ]
 
-    private let vault: HandVault
+    private let vault: EditableVault
     private var folder: TemporaryDirectory { vault.folder }
 
     init() async throws {
-        vault = try await HandVault()
+        vault = try await EditableVault()
         try write(Self.project)
     }
 
@@ -157,14 +157,14 @@ import Testing
         #"{"system":{"id":"a"}}"#, #"{"system":{"version":"1"},"systemVersion":"1"}"#,
         #"{"app":{"id":"a"}}"#, "[]", "", #"{"keys":"a","keys":"b"}"#,
     ])
-    func refusesWhatIsNoProject(_ text: String) async throws {
+    func refusesInvalidProjects(_ text: String) async throws {
         try folder.write(text, to: "signet.json")
         let output = try await signet("vault", "open", "--json")
         try expect(output, exit: 2, code: "malformed-input")
         #expect(output.text.contains("signet.json"))
     }
 
-    @Test func aProjectThatWasFoundChoosesNoPolicySchemeOrKeysOfAMessage() async throws {
+    @Test func aFoundProjectGivesNoPolicySchemeOrKeys() async throws {
         try write(
             Self.project.merged([
                 "policy": "policy.json", "scheme": "rfc9421", "keys": "signing",
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func mergeTakesTheKeysAlone() async throws {
+    @Test func mergeUsesOnlyTheKeys() async throws {
         try vault.copy(to: "base")
         try vault.copy(to: "theirs")
         let set = try await signet("vault", "set", "orders.attempts=4", "--dump", "theirs")

@@ -7,8 +7,8 @@ import Testing
 
 /// Every system call of `vault rebind --ratchet`, hit by a kill, a full disk and a failing one.
 ///
-/// After each the dump opens with the key file as it stands, nobody else can read either, and the
-/// same command does what is left: in the end the old root is gone, and the dump is there once.
+/// After each the dump opens with the current key file, no other user can read either, and the same
+/// command completes the work: in the end the old root is gone, and the dump is there once.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct RatchetCrashToolTests {
@@ -74,14 +74,14 @@ struct RatchetCrashToolTests {
                 #expect(mode as? Int == 0o600, "\(file), \(point)")
             }
         }
-        // What stands there belongs together.
+        // The files belong together.
         let opened = try open(folder)
         #expect(opened.sequence == (opened.binding.app.version == "1.9.0" ? 7 : 8), point)
         if outcome.exit == 0 {
             try expectDone(folder, point)
             return isHit
         }
-        // And the same again does what is left.
+        // The same command completes the work.
         let dump = DumpFile(folder.path("d/dump"), state: folder.path("d/state"))
         do throws(VaultError) {
             try dump.ratchet(

@@ -9,7 +9,7 @@ import Testing
             .blocks(in: kind)
     }
 
-    @Test func runsAsItIsShown() async throws {
+    @Test func printsTheShownOutput() async throws {
         let folder = try TemporaryDirectory()
         let document = try #require(Self.blocks("json").last).joined(separator: "\n")
         try folder.write(document, to: "tea-trade.json")
@@ -19,7 +19,7 @@ import Testing
         #expect(output.text == session.text, "\(output.stderr)")
     }
 
-    /// What the tool says of each document on the way to the whole one.
+    /// The tool's output for each intermediate document.
     @Test func eachStepIsADocument() async throws {
         let folder = try TemporaryDirectory()
         let steps = try Self.blocks("json")

@@ -5,7 +5,7 @@ import Testing
 
 /// `signet self-check` on a program's folder, complete and with one defect each.
 @Suite struct SelfCheckToolTests {
-    /// A program's folder beside a running host.
+    /// A program's folder and a running host.
     private struct Program {
         let folder: TemporaryDirectory
         var project: JSONObject = [:]
@@ -149,13 +149,13 @@ import Testing
             "--app-version", "1.4.2", "--out", "fetched.dump",
         ])
         #expect(try await program.lines("good", ["--offline"]).contains("fetch last good"))
-        // A dump of the whole configuration is no dump of fetched values.
+        // A dump of the whole configuration isn't accepted as a dump of fetched values.
         try program.folder.write(program.folder.read("shop.dump"), to: "fetched.dump")
         #expect(try await program.lines("warning", ["--offline"]) == ["fetch last good"])
         try await host.stop()
     }
 
-    @Test func whatTheNetworkSystemCannotWorkWithIsNamed() async throws {
+    @Test func invalidConfigurationsAreNamed() async throws {
         let host = try await OrdersHost.start()
         var program = try await Program(for: host)
         program.project["dump"] = nil
@@ -194,7 +194,7 @@ import Testing
         arguments: [
             [:], ["DEBUG": "1", "SIGNET_RUN_MODE": "development", "APP_RUNMODE": "development"],
         ] as [[String: String]])
-    func aReleaseBuildIsProductionWhateverIsSet(_ environment: [String: String]) async throws {
+    func aReleaseBuildIsAlwaysProduction(_ environment: [String: String]) async throws {
         let release = try #require(SignetTool.release)
         let host = try await OrdersHost.start()
         let program = try await Program(for: host, launch: Self.switches)
@@ -283,7 +283,7 @@ import Testing
         "{\"mode\":\"development\"}",
         "{\"runMode\":\"development\"}", "{\"keys\":\"a\",\"keys\":\"b\"}",
     ])
-    func refusesAProjectThatIsNone(_ text: String) async throws {
+    func refusesAnInvalidProject(_ text: String) async throws {
         let folder = try TemporaryDirectory()
         let file = try folder.write(text, to: "project.json")
         let output = try await SignetTool.run(["self-check", "--project", file, "--json"])

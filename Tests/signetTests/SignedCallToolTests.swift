@@ -29,7 +29,7 @@ import Testing
     private static let token = aws + ["--set", "sessionToken=FwoGZXIvYXdzE+/=="]
     private static let weak = ["--insecure-scheme-ok", "--scheme"]
 
-    /// Runs it, and gives what came.
+    /// Runs it, and returns the received requests.
     private func arrived(_ arguments: [String], stdin: String = "") async throws -> [UInt8] {
         let output = try await SignetTool.run(
             arguments + ["--keys", keys], stdin: Array(stdin.utf8))
@@ -140,7 +140,7 @@ import Testing
             class Signer(botocore.auth.SigV4QueryAuth):
                 def payload(self, request):
                     return botocore.auth.SigV4Auth.payload(self, request)
-            # Its presigned URLs take the body's fields for the query; ours has them in the body.
+            # Its presigned URLs have the body's fields in the query; ours has them in the body.
             request.data = body.decode()
             signer = Signer(*place, expires=3600)
         else:
@@ -151,7 +151,7 @@ import Testing
         """
 
     @Test(arguments: [aws, presigned, token])
-    func botocoreMakesTheSameSignatureOfWhatArrives(_ options: [String]) async throws {
+    func botocoreMakesTheReceivedSignature(_ options: [String]) async throws {
         let message = try await arrived(
             ["call", "\(server.url)/a%20b/c?q=%2Fx&p=", "GET", "--protocol", "rest"] + options)
         let output = try await PythonPeer.run(Self.botocore, stdin: message)
@@ -173,7 +173,7 @@ import Testing
         (["--scheme", "/nonexistent/scheme.json"], "unreadable-file"),
         (["--scheme", "/dev/null"], "malformed-scheme"), (["--scheme", "none"], "unknown-scheme"),
     ])
-    func whatCannotBeSignedIsExit2BeforeAnyByte(_ options: [String], _ code: String) async throws {
+    func anUnsignableMessageIsExit2AndUnsent(_ options: [String], _ code: String) async throws {
         let isSigned = options.contains("--scheme")
         for command in [["call", "\(server.url)/", "m"], ["send", "--plain-http"]] {
             let output = try await SignetTool.run(

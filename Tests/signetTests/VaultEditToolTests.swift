@@ -5,17 +5,17 @@ import Testing
 
 /// `signet vault edit` with scripts as editors, correct and faulty ones.
 @Suite struct VaultEditToolTests {
-    let vault: HandVault
+    let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
-    /// Edits with a script that first writes down where it works.
+    /// Edits with a script that first writes its folder's path to a file.
     private func edit(
         _ script: String, _ more: [String] = []
     ) async throws -> ProcessOutput {
         let editor = try vault.editor("printf %s \"$1\" > where\n" + script)
         let output = try await vault.vault(
-            ["edit", "dump"] + more + HandVault.schemaAndKeys,
+            ["edit", "dump"] + more + EditableVault.schemaAndKeys,
             environment: ["VISUAL": "", "EDITOR": editor])
         try expectNothingLeft()
         return output
@@ -35,7 +35,7 @@ import Testing
 
     // MARK: - What works
 
-    @Test func editsInAPrivateFolderAndLeavesNothing() async throws {
+    @Test func editsInAPrivateFolderAndRemovesIt() async throws {
         let output = try await edit(
             """
             d=$(dirname "$1")
@@ -47,7 +47,7 @@ import Testing
             echo words of the editor
             """, ["--json"])
         #expect(output.exit == 0, "\(output.stderr)")
-        // What the editor prints does not come between.
+        // The editor's output isn't mixed in.
         let told = try JSONValue(parsing: output.stdout)
         #expect(told["sequence"] == 2 && told["changes"]?.array?.count == 2)
         let modes = String(decoding: try vault.folder.read("modes"), as: UTF8.self)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["", "cp \"$1\" x; mv x \"$1\"", "touch \"$1\"", "printf '\\n\\n' >> \"$1\""])
-    func nothingNewLeavesTheFileAsItIs(_ script: String) async throws {
+    func anUnchangedValueLeavesTheFile(_ script: String) async throws {
         let before = try vault.folder.read("dump")
         let output = try await edit(script)
         #expect(output.exit == 0 && output.text.hasPrefix("nothing to change"), "\(output.stderr)")
@@ -81,7 +81,7 @@ import Testing
             "[ \"$1\" = --flag ] && [ \"$2\" = 'two words' ] && shift 2 && " + Self.toNew,
             name: "visual")
         let output = try await vault.vault(
-            ["edit", "dump"] + HandVault.schemaAndKeys,
+            ["edit", "dump"] + EditableVault.schemaAndKeys,
             environment: ["VISUAL": other + " --flag 'two words'", "EDITOR": "false"])
         #expect(output.exit == 0, "\(output.stderr)")
     }
@@ -103,7 +103,7 @@ import Testing
         (#"echo '{"nothing":"ZZZZZZ"}' > "$1""#, "unknown-config-key"),
         ("head -c 20000000 /dev/zero > \"$1\"", "unreadable-file"),
     ])
-    func leavesTheDumpAndNothingElse(_ script: String, _ code: String) async throws {
+    func leavesOnlyTheDump(_ script: String, _ code: String) async throws {
         let before = try vault.folder.read("dump")
         try expect(try await edit(script, ["--json"]), exit: 2, code: code)
         let words = try await edit(script)
@@ -113,7 +113,7 @@ import Testing
 
     @Test func anEditorThatIsNotThere() async throws {
         let output = try await vault.vault(
-            ["edit", "dump", "--json"] + HandVault.schemaAndKeys,
+            ["edit", "dump", "--json"] + EditableVault.schemaAndKeys,
             environment: ["VISUAL": "", "EDITOR": "/nonexistent/editor"])
         try expect(output, exit: 2, code: "editor-failed")
     }
@@ -140,7 +140,8 @@ import Testing
                 + "printf %s \"$1\" > where; cp \"$1\" \"$1~\"; echo > ready; exec tail -f /dev/null"
         )
         let child = try SignetTool.start(
-            ["vault", "edit", "dump"] + HandVault.schemaAndKeys, environment: ["VISUAL": editor],
+            ["vault", "edit", "dump"] + EditableVault.schemaAndKeys,
+            environment: ["VISUAL": editor],
             directory: vault.folder.url)
         // Opening the pipe waits for the editor.
         _ = try await ChildProcess.run("cat", ["ready"], directory: vault.folder.url)
@@ -151,12 +152,13 @@ import Testing
         #expect(try vault.folder.read("dump") == before)
     }
 
-    @Test func theNextRunWipesWhatAKillLeft() async throws {
+    @Test func theNextRunWipesAKilledRunsFiles() async throws {
         _ = try await ChildProcess.run("mkfifo", ["ready"], directory: vault.folder.url)
         let editor = try vault.editor(
             "printf %s \"$1\" > where; echo $$ > editor-id; echo > ready; exec tail -f /dev/null")
         let child = try SignetTool.start(
-            ["vault", "edit", "dump"] + HandVault.schemaAndKeys, environment: ["VISUAL": editor],
+            ["vault", "edit", "dump"] + EditableVault.schemaAndKeys,
+            environment: ["VISUAL": editor],
             directory: vault.folder.url)
         _ = try await ChildProcess.run("cat", ["ready"], directory: vault.folder.url)
         child.send(signal: SIGKILL)
@@ -165,7 +167,7 @@ import Testing
         _ = try await child.outcome()
         let killed = try vault.folder.read("where")
         let next = try await vault.vault(
-            ["edit", "dump"] + HandVault.schemaAndKeys, environment: ["VISUAL": "true"])
+            ["edit", "dump"] + EditableVault.schemaAndKeys, environment: ["VISUAL": "true"])
         #expect(next.exit == 0, "\(next.stderr)")
         try vault.folder.write(killed, to: "where")
         try expectNothingLeft()
@@ -174,7 +176,7 @@ import Testing
     // MARK: - Another change meanwhile
 
     private func meanwhile(_ assignment: String) -> String {
-        let arguments = ["vault", "set", "dump", assignment] + HandVault.schemaAndKeys
+        let arguments = ["vault", "set", "dump", assignment] + EditableVault.schemaAndKeys
         return "'\(SignetTool.url.path)' \(arguments.joined(separator: " ")) || exit 9\n"
     }
 
@@ -221,7 +223,7 @@ import Testing
         _ script: String, answers: String
     ) async throws -> ProcessOutput {
         let editor = try vault.editor(script)
-        let arguments = ["vault", "edit", "dump"] + HandVault.schemaAndKeys
+        let arguments = ["vault", "edit", "dump"] + EditableVault.schemaAndKeys
         let line = ([SignetTool.url.path] + arguments).joined(separator: " ")
         return try await ChildProcess.run(
             "script", ["-qec", line, "/dev/null"], stdin: Array(answers.utf8),

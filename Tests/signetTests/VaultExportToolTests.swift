@@ -4,17 +4,18 @@ import Testing
 
 /// `vault list` and `vault export`.
 @Suite struct VaultExportToolTests {
-    private let vault: HandVault
+    private let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
     private func export(_ more: [String]) async throws -> ProcessOutput {
-        try await vault.run(["vault", "export", "dump"] + HandVault.keys + more)
+        try await vault.run(["vault", "export", "dump"] + EditableVault.keys + more)
     }
 
     @Test func listShowsEverythingButSecrets() async throws {
         _ = try await vault.set(["orders.attempts=4"])
-        let output = try await vault.vault(["list", "dump", "--json"] + HandVault.schemaAndKeys)
+        let output = try await vault.vault(
+            ["list", "dump", "--json"] + EditableVault.schemaAndKeys)
         #expect(output.exit == 0 && !output.text.contains("ZZZZZZ"), "\(output.stderr)")
         let entries = try JSONValue(parsing: output.stdout)["entries"]?.array ?? []
         #expect(
@@ -26,12 +27,12 @@ import Testing
                 #"{"key":"orders.note","type":"string","visibility":"public","origin":null,"changed":false}"#,
                 #"{"key":"partner.limits","type":"object","visibility":"secret","origin":null,"changed":false}"#,
             ])
-        let words = try await vault.vault(["list", "dump"] + HandVault.schemaAndKeys)
+        let words = try await vault.vault(["list", "dump"] + EditableVault.schemaAndKeys)
         #expect(words.text.contains("orders.example.com") && !words.text.contains("ZZZZZZ"))
     }
 
     @Test func withoutASchemaEveryKeyIsSecret() async throws {
-        let output = try await vault.vault(["list", "dump"] + HandVault.keys)
+        let output = try await vault.vault(["list", "dump"] + EditableVault.keys)
         #expect(output.text.contains("orders.host") && !output.text.contains("orders.example.com"))
         #expect(!output.text.contains("public"))
     }

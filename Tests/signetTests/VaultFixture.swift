@@ -34,7 +34,7 @@ struct VaultFixture {
         return output
     }
 
-    /// Seals the inputs into `dump`, or where the options say.
+    /// Seals the inputs into `dump`, or into the options' file.
     func seal(
         _ key: [String] = ["--keys", "keys", "--key-id", "v1"], out: String = "dump",
         _ more: [String] = [], environment: [String: String] = [:]

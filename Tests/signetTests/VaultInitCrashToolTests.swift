@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `vault init`, killed at each call that makes, names or removes a file: the project is whole or not there,
-/// and the next run finds its way.
+/// `vault init`, killed at each call that makes, names or removes a file: the project is whole or
+/// not there, and the next run finds its way.
 @Suite(
     .enabled(if: FaultInjection.isPermitted, "strace is missing or may not trace processes here"))
 struct VaultInitCrashToolTests {
@@ -48,7 +48,7 @@ struct VaultInitCrashToolTests {
         #expect(missed == nil, "kills came to nothing")
     }
 
-    /// What must hold after the kill and after the next run, and that the project opens then.
+    /// Checks the state after the kill and after the next run, and that the project opens then.
     private static func check(_ folder: TemporaryDirectory, after point: Comment) async throws {
         let left =
             FileManager.default.fileExists(atPath: folder.path("out"))

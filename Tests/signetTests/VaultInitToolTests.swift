@@ -134,7 +134,7 @@ import Testing
         for (key, value) in Self.values { #expect(found[key] == value, "\(key)") }
     }
 
-    @Test func guessesAreTold() async throws {
+    @Test func guessesArePrinted() async throws {
         try folder.write(Self.nested[1].text, to: "config.yaml")
         let made = try await signet(
             ["vault", "init", "config.yaml", "--out", "out", "--json"] + Self.keys)
@@ -213,7 +213,7 @@ import Testing
         (".env", "ZZZZZZ"), (".env", "A='ZZZZZZ"), (".env", "A='x' ZZZZZZ"), (".env", "A_=1\nA=2"),
         (".env", "_=1"),
     ])
-    func refusesWhatIsNoConfiguration(_ name: String, _ text: String) async throws {
+    func refusesInvalidConfigurations(_ name: String, _ text: String) async throws {
         let output = try await initialize(name, text, Self.keys + ["--json"])
         try expect(output, exit: 2, code: "malformed-input")
         #expect(try folder.contents() == [name])
@@ -260,7 +260,7 @@ import Testing
         #expect(try folder.contents() == ["config.toml", name].sorted())
     }
 
-    @Test func twoRunsAtOnceDoNotTakeEachOthersFiles() async throws {
+    @Test func twoRunsAtOnceDoNotMixFiles() async throws {
         _ = try await signet(["keys", "new", "--type", "vault", "--id", "v", "--out", "keys"])
         try folder.write("password = 'ZZZZZZ'", to: "config.toml")
         for index in 1...10 {
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func theProjectFindsTheKeysFromAFolderBehindALink() async throws {
+    @Test func theProjectFindsKeysFromALinkedFolder() async throws {
         try FileManager.default.createDirectory(
             at: folder.url.appending(path: "real/deep"), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(

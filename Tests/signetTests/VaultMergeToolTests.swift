@@ -5,10 +5,10 @@ import Testing
 
 /// `signet vault merge`, called directly and as the merge driver of git.
 @Suite struct VaultMergeToolTests {
-    let vault: HandVault
+    let vault: EditableVault
 
     init() async throws {
-        vault = try await HandVault()
+        vault = try await EditableVault()
         for name in ["base", "ours", "theirs"] { try vault.copy(to: name) }
     }
 
@@ -25,7 +25,7 @@ import Testing
         #expect(output.exit == 0, "\(output.stderr)")
     }
 
-    /// Refused, with our dump as it was and nothing beside it.
+    /// Refused, with our dump unchanged and no other file.
     private func expectRefused(
         _ more: [String] = [], files: [String] = ["base", "ours", "theirs"], exit: Int32,
         code: String, at location: SourceLocation = #_sourceLocation
@@ -60,7 +60,7 @@ import Testing
             ])
         #expect(inside["sequence"] == 4)
         #expect(try vault.folder.read("theirs") == theirs)
-        // Another salt: no part of either dump's name but the binding comes again.
+        // Another salt: only the binding is the same as in either dump's header.
         #expect(try vault.folder.read("ours") != theirs)
     }
 
@@ -150,7 +150,7 @@ import Testing
         try await other(identity("com.example.other", "1.9.0"))
         try await expectRefused(exit: 1, code: "wrong-app")
         try await expectRefused(["--app-id", "x"], exit: 1, code: "wrong-app")
-        try await other(HandVault.keys + ["--system-version", "99"])
+        try await other(EditableVault.keys + ["--system-version", "99"])
         try await expectRefused(exit: 1, code: "newer-version")
 
         _ = try await vault.run(
@@ -158,16 +158,16 @@ import Testing
         try FileManager.default.removeItem(atPath: vault.folder.path("theirs"))
         let sealed = try await vault.vault(
             ["seal", "--schema", "schema.json", "--defaults", "defaults.json", "--key-id", "v2"]
-                + HandVault.keys + ["--out", "theirs"])
+                + EditableVault.keys + ["--out", "theirs"])
         #expect(sealed.exit == 0, "\(sealed.stderr)")
         try await expectRefused(exit: 1, code: "other-key")
 
         _ = try await vault.run(["keys", "new", "--type", "vault", "--id", "v1", "--out", "k2"])
-        try await other(["--keys", "k2"] + HandVault.identity)
+        try await other(["--keys", "k2"] + EditableVault.identity)
         try await expectRefused(exit: 1, code: "wrong-key")
     }
 
-    @Test func refusesWhatIsNoDumpOrWasChanged() async throws {
+    @Test func refusesInvalidAndChangedDumps() async throws {
         try vault.folder.write("plain text", to: "text")
         try await expectRefused(files: ["text", "ours", "theirs"], exit: 2, code: "malformed-dump")
         try await expectRefused(files: ["base", "ours", "text"], exit: 2, code: "malformed-dump")
@@ -189,7 +189,8 @@ import Testing
     @Test func checksTheResult() async throws {
         try await change("theirs", ["orders.attempts=5"])
         try vault.folder.write(
-            HandVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#), to: "narrow.json")
+            EditableVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#),
+            to: "narrow.json")
         try await expectRefused(["--schema", "narrow.json"], exit: 2, code: "out-of-range")
         #expect(try await merge(["--schema", "schema.json"]).exit == 0)
     }
@@ -269,7 +270,7 @@ import Testing
         let merged = try await git(["merge", "-q", "--no-edit", "other"], under: tracer)
         #expect(merged.exit == 0, "\(merged.stderr)\(merged.text)")
         if hasTracer {
-            // What was written, from git and from us; what was read are the sealed dumps and keys.
+            // The files that git and Signet wrote; the sealed dumps and keys are only read.
             let trace = String(decoding: try vault.folder.read("trace"), as: UTF8.self)
             #expect(trace.contains("signet") && trace.contains("rename"))
             #expect(!trace.contains("canary"))

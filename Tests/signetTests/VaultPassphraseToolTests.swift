@@ -146,7 +146,7 @@ import Testing
     ///
     /// - Parameter answers: Each is typed when a question ends with `: ` and nothing follows;
     ///   `^C` and the like are bytes too, and `kill N` sends a signal.
-    /// - Returns: What the terminal showed, whether echo was off at each question and on at the end,
+    /// - Returns: The terminal's output, whether echo was off at each question and on at the end,
     ///   and the exit status (negative for a signal).
     func onATerminal(
         _ arguments: [String], _ answers: [String]
@@ -223,7 +223,7 @@ import Testing
         #expect(!(try folder.contents()).contains("dump"))
     }
 
-    @Test func withoutATerminalItIsSaid() async throws {
+    @Test func withoutATerminalItIsAnError() async throws {
         let output = try await ChildProcess.run(
             "setsid", ["--wait", SignetTool.url.path, "vault"] + Self.prompted + ["--json"],
             directory: folder.url)

@@ -121,7 +121,7 @@ import Testing
         #expect(try folder.read("dump") == before)
     }
 
-    @Test func whatDoesNotOpenStays() async throws {
+    @Test func anUnopenedDumpStays() async throws {
         let before = try folder.read("dump")
         try await fixture.newKey("v1", in: "same-id")
         for (key, target, exit, code) in [
@@ -135,7 +135,7 @@ import Testing
             if let code {
                 try fixture.expect(output, exit: exit, code: code)
             } else {
-                // It is under that root already, whatever the old keys are.
+                // It is already under that root, with any old keys.
                 #expect(try JSONValue(parsing: output.stdout)["changed"] == false)
             }
             #expect(try folder.read("dump") == before)
@@ -232,7 +232,7 @@ import Testing
         ("31", "malformed-keys", 2), ("33", "malformed-keys", 2), ("0", "malformed-keys", 2),
         ("64", "malformed-keys", 2), ("sig", "wrong-key-use", 1),
     ])
-    func rootsThatAreNone(_ kind: String, _ code: String, _ exit: Int32) async throws {
+    func refusesInvalidRoots(_ kind: String, _ code: String, _ exit: Int32) async throws {
         // The letters of so many bytes of zero.
         let count = kind == "sig" ? 32 : try #require(Int(kind))
         let k = String(repeating: "A", count: (count * 4 + 2) / 3)

@@ -22,7 +22,7 @@ import Testing
 
     static let key = ["--keys", "keys"]
 
-    @Test func theFirstUseIsSaidOnce() async throws {
+    @Test func theFirstUseIsReportedOnce() async throws {
         let sealed = try await fixture.seal(Self.key + Self.state, ["--json"])
         fixture.expectDone(sealed)
         #expect(sealed.stderr.contains("state had no sequence for this app"))
@@ -59,7 +59,7 @@ import Testing
             #expect(try folder.read("dump") == dump)
             #expect(try folder.read("state") == state)
         }
-        // Without the state file nobody notices.
+        // Without the state file, the rollback isn't noticed.
         fixture.expectDone(try await fixture.open(Self.key))
     }
 

@@ -185,7 +185,7 @@ import Testing
         #expect(try await open("1.10.0").exit == 0)
     }
 
-    @Test func takesKeysFromElsewhere() async throws {
+    @Test func readsKeysFromOtherSources() async throws {
         let set = String(decoding: try folder.read("keys"), as: UTF8.self)
         let sealed = try await vault(
             ["seal"] + Self.inputs + ["--keys", "env:ROOTS", "--key-id", "v1"] + Self.identity
@@ -270,7 +270,7 @@ import Testing
     }
 
     @Test(arguments: ["", "{}", "a.b.c.d.e", "\n", "....", "\u{0}\u{0}"])
-    func refusesWhatIsNoDump(_ text: String) async throws {
+    func refusesInvalidDumps(_ text: String) async throws {
         try folder.write(text, to: "dump")
         try expect(try await vault(["inspect", "dump", "--json"]), exit: 2, code: "malformed-dump")
         try expect(try await open("1.9.0", ["--json"]), exit: 2, code: "malformed-dump")
@@ -323,7 +323,7 @@ import Testing
         #expect(!(try folder.contents()).contains("new"))
     }
 
-    @Test func refusesWhatCannotBeWritten() async throws {
+    @Test func refusesUnwritableFiles() async throws {
         for path in [".", "none/dump", "schema.json/dump"] {
             let output = try await vault(
                 ["seal", "--keys", "keys", "--key-id", "v1", "--out", path, "--json"]

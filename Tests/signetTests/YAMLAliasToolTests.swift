@@ -46,7 +46,7 @@ import Testing
         small + "b: {[*a2, *a1]: 1}\n", small + "*a2 : 1\n", small + "b: {?*a2 : 1}\n",
         // The same with anchors of one name.
         "a: &x [1,1]\n" + (0..<40).map { "a\($0): &x [*x,*x]\n" }.joined(),
-        // A name of a key, and values that cannot be told from the replaced characters.
+        // A name of a key, and values that contain the replacement characters.
         "&k a: 1\n*k : 2\n", "a: ?", "? a\n: 1", "a: &x 1\nb: *x y", "a: &x 1\nb: *x\n  y",
         "a: &x 1\nb: &y *x\nc: *y", "a: &x [*x]", "a: *x\nb: &x 1", "a: *\nb: 1",
     ])

@@ -1,4 +1,4 @@
-// Counts what this thread asks of the heap. The C library's own functions do the work; the
+// Counts the heap allocations of this thread. The C library's own functions do the work; the
 // program's names stand before them for every library that it loads.
 #include "CFloor.h"
 

@@ -4,8 +4,9 @@ import SignetPinning
 import SignetTransport
 import Synchronization
 
-/// How long the last of 10,000 concurrent calls takes to end when all are cancelled at random moments,
-/// beside tasks that wait for nothing but their cancellation: what Swift's own threads take.
+/// How long the last of 10,000 concurrent calls takes to end when all are cancelled at random
+/// moments, compared with tasks that only wait for their cancellation: what Swift's own threads
+/// take.
 struct CancelRow {
     let authority: Authority
     let caFile: String

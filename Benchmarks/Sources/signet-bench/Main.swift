@@ -1,8 +1,8 @@
 import Foundation
 import SignetJSON
 
-/// Prints each row beside its floor, and writes the same as JSON. With `--demand` it fails where a goal is
-/// not met.
+/// Prints each row and its floor, and writes the same as JSON. With `--demand` it fails if a goal
+/// is not met.
 @main
 struct Main {
     static func main() async {

@@ -1,8 +1,8 @@
 import CFloor
 
-/// One row of the table: our work beside the floor, timed in turns in the same run.
+/// One row of the table: our work and the floor, timed in turns in the same run.
 struct Row {
-    /// What the figures are.
+    /// The unit of the figures.
     enum Unit: String {
         case nanoseconds = "ns"
         case microseconds = "µs"
@@ -17,13 +17,13 @@ struct Row {
     /// Which of the rounds counts.
     enum Statistic: String {
         case median
-        /// The best of ours beside the best of the floor's.
+        /// Our best time compared with the floor's best.
         case best
-        /// The worst of ours beside the worst of the floor's.
+        /// Our worst time compared with the floor's worst.
         case worst
     }
 
-    /// What is wanted: at most so much of a cost, at least so much of a rate.
+    /// The goal: at most this cost, or at least this rate.
     enum Goal {
         /// Of `value ÷ floor`.
         case ratio(Double)
@@ -37,7 +37,7 @@ struct Row {
     /// How often the pair is measured.
     var rounds = 15
     var statistic = Statistic.median
-    /// Processor time beside the figure, where the row measures it.
+    /// The processor time, if the row measures it.
     var processor: ProcessorTime?
     /// Does our work and returns its figure in `unit`.
     var ours: () async throws -> Double
@@ -67,7 +67,7 @@ struct Row {
     }
 }
 
-/// What a row came to.
+/// The result of a row.
 struct Outcome {
     var row: Row
     var value: Double
@@ -157,7 +157,7 @@ struct WrongResult: Error {
     var what: String
 }
 
-/// Refuses to time what does not do its work.
+/// Refuses to time a job that gives a wrong result.
 func require(_ condition: Bool, _ what: String) throws {
     guard condition else { throw WrongResult(what: what) }
 }

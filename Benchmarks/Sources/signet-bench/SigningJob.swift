@@ -10,7 +10,7 @@ struct SigningJob: Sendable {
     typealias Maker = @Sendable () throws -> Work
 
     let name: String
-    /// How often the floor it may take.
+    /// The goal, as a multiple of the floor.
     let goal: Double
     /// Our work and the floor's for a body of so many bytes; each checks its result.
     let make: @Sendable (Int) throws -> (ours: Maker, floor: Work)

@@ -7,9 +7,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the engine on async-http-client does with requests, bodies, limits and ends.
+/// The engine on async-http-client: requests, bodies, limits and shutdown.
 @Suite struct AsyncHTTPClientEngineTests {
-    /// A server that runs `run(c)` and prints what it gets of requests.
+    /// A server that runs `run(c)` and prints the received requests.
     private static func server(
         _ behaviour: String, tls: TestAuthority.Certificate? = nil
     ) async throws -> (server: ServerProcess, port: Int) {
@@ -140,7 +140,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: replies.indices) func namesWhatWentWrong(_ index: Int) async throws {
+    @Test(arguments: replies.indices) func namesTheFailure(_ index: Int) async throws {
         let (behaviour, code) = Self.replies[index]
         let (server, port) = try await Self.server(behaviour)
         let engine = try AsyncHTTPClientEngine()
@@ -186,7 +186,7 @@ import Testing
     // MARK: What it can't do
 
     @Test(arguments: ["proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *"])
-    func whatItCannotDoIsRefused(_ what: String) async throws {
+    func refusesUnsupportedRequests(_ what: String) async throws {
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
         var request = Self.request(port)

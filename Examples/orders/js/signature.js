@@ -113,7 +113,7 @@ function parameter(input, name, type) {
     return found.type === type ? found.value : refuse(`bad-${name}`);
 }
 
-// What must hold before any cryptography: coverage, time, algorithm.
+// Checks before any cryptography: coverage, time, algorithm.
 function checkPolicy(input, hasBody, now) {
     const wanted = hasBody ? REQUIRED.concat(['content-digest']) : REQUIRED;
     wanted.forEach(name => {
@@ -175,7 +175,7 @@ function equalInConstantTime(one, other) {
     return difference === 0;
 }
 
-// A Content-Digest, where there is one, must be that of the body as it arrived.
+// A Content-Digest, if there is one, must be that of the received body.
 function checkContentDigest(request, body) {
     if (fieldValues(request, 'content-digest').length === 0) {
         return;
@@ -206,8 +206,8 @@ function verifyOne(request, keys, body, input, signatures, now) {
     return keyID;
 }
 
-// Verifies a request against a JWK Set's keys: {keyID} where a signature holds, else {reason}, a
-// word for the log. What is sent to the caller must not tell one reason from another.
+// Verifies a request against a JWK Set's keys: {keyID} if a signature is valid, else {reason}, a word
+// for the log. The response to the caller is the same for every reason.
 function verify(request, keys, body, now) {
     try {
         const inputs = dictionary(request, 'signature-input');

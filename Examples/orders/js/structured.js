@@ -1,13 +1,13 @@
 // Structured fields (RFC 8941), as much of them as Signature-Input, Signature and Content-Digest need:
 // a dictionary whose members are items or inner lists, each with parameters. Stricter than the RFC
-// where leniency would let two readers disagree: a name given twice and base64 that is not canonical
+// if leniency would let two readers disagree: a name given twice and base64 that is not canonical
 // are errors. (Written for njs 0.7: no for-of, no classes, no spread.)
 
 function fail(what) {
     throw new Error(`structured field: ${what}`);
 }
 
-// A cursor over the text; each parser leaves it behind what it took.
+// A cursor over the text; each parser leaves it after the text that it parsed.
 function Cursor(text) {
     this.text = text;
     this.at = 0;

@@ -25,7 +25,7 @@ public struct Fixture: Sendable {
 
     /// Verifies by the scheme.
     public let verifier: Verifier
-    /// What is covered by the messages that were signed.
+    /// The covered values of the signed messages.
     public let proofs: Set<[MessagePart]>
     /// The messages that were signed.
     public let signed: [SignableMessage]

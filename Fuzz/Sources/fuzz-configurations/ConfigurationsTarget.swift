@@ -91,7 +91,7 @@ private func seal(_ configuration: GlobalConfiguration) throws(VaultError) {
     else { broken("a configuration that was sealed is not restored") }
 }
 
-/// What the client reads of a configuration.
+/// The client's readers of a configuration.
 private func services(_ configuration: GlobalConfiguration) {
     do throws(ClientError) {
         _ = try ServiceConfiguration.all(

@@ -49,7 +49,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Our reader of dictionaries, which is quicker, beside the library's.
+/// Signet's faster reader of dictionaries, compared with the library's.
 private func dictionary(_ input: [UInt8]) {
     let ours: StructuredDictionary
     do throws(SigningError) {

@@ -111,7 +111,7 @@ private func fields(_ response: HTTPResponse) {
     }
 }
 
-/// What a body decodes to, or why not.
+/// The decoded body, or the error.
 private func decode(
     _ pieces: [[UInt8]], _ response: HTTPResponse, _ method: HTTPRequest.Method
 ) -> (bytes: [UInt8], code: TransportError.Code?) {

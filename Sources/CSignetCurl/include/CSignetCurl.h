@@ -1,8 +1,9 @@
-// libcurl's multi interface for SignetCurl, with typed functions in place of libcurl's variadic ones.
+// libcurl's multi interface for SignetCurl, with typed functions in place of libcurl's variadic
+// ones.
 //
-// A loop belongs to one thread. Functions that other threads may call say so. libcurl's callbacks run
-// here and store their results in the transfer, where the loop's thread finds them between two steps: no
-// callback calls Swift.
+// A loop belongs to one thread. Functions that other threads may call say so. libcurl's callbacks
+// run here and store their results in the transfer, where the loop's thread finds them between two
+// steps: no callback calls Swift.
 //
 // The Swift side decides what is sent where, and by which pins. This code makes the decisions that
 // libcurl asks for in its callbacks, and refuses a transfer with one of the codes below:
@@ -116,15 +117,16 @@ int signet_trust_make(
     SIGNET_MUST_CHECK;
 // Creates a loop. Returns NULL if the system has no memory or descriptor for it.
 //
-// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the CAs are
-// those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether calls share
-// connections over HTTP/2. `idle_seconds`: how long an idle connection may be used again; 0: never.
-// `dns_seconds`: how long addresses are remembered; 0: not at all.
+// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the
+// CAs are those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether
+// calls share connections over HTTP/2. `idle_seconds`: how long an idle connection may be used
+// again; 0: never. `dns_seconds`: how long addresses are remembered; 0: not at all.
 signet_loop *signet_loop_new(
     const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
     long connections_per_host, long idle_seconds, long dns_seconds)
     SIGNET_MUST_CHECK;
-// Releases everything but the loop's own memory. No transfer may be left, and no thread may step it.
+// Releases everything but the loop's own memory. No transfer may be left, and no thread may step
+// it.
 void signet_loop_close(signet_loop *loop);
 // Closes the loop if it is open, and frees it.
 void signet_loop_free(signet_loop *loop);
@@ -133,15 +135,15 @@ void signet_loop_free(signet_loop *loop);
 void signet_loop_wake(signet_loop *loop);
 // Announces that the loop is about to wait. From now on, threads that queue work must wake it.
 void signet_loop_will_wait(signet_loop *loop);
-// Waits for sockets, timers or a wake, at most `at_most` milliseconds, and lets libcurl handle them.
-// Returns whether sockets had events.
+// Waits for sockets, timers or a wake, at most `at_most` milliseconds, and lets libcurl handle
+// them. Returns whether sockets had events.
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
 // Removes and returns the next transfer with news, or returns NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
 // Returns how often the loop has called libcurl for sockets and timers. From any thread.
 uint64_t signet_loop_calls(const signet_loop *loop);
-// If libcurl has handled one socket for longer than `limit` milliseconds, shuts the socket down, so that
-// libcurl returns. Returns whether it was stuck. From any thread.
+// If libcurl has handled one socket for longer than `limit` milliseconds, shuts the socket down, so
+// that libcurl returns. Returns whether it was stuck. From any thread.
 bool signet_loop_watch(signet_loop *loop, int64_t limit);
 // Returns for how many milliseconds libcurl has been running; 0 if it isn't. From any thread.
 int64_t signet_loop_busy_milliseconds(signet_loop *loop);
@@ -156,23 +158,23 @@ void signet_loop_wait_at_gate(signet_loop *loop, int milliseconds);
 
 // Returns a transfer, new or reused, or NULL if memory ran out.
 signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier) SIGNET_MUST_CHECK;
-// Ends a transfer, whatever it is doing, and keeps or frees its handle.
+// Ends a transfer in any state, and keeps or frees its handle.
 void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
-// `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is; the
-// URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request that may have reached
-// the server is sent again if a pooled connection ends.
+// `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is;
+// the URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request that may have
+// reached the server is sent again if a pooled connection ends.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count, bool is_repeatable) SIGNET_MUST_CHECK;
-// Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if unknown.
-// A body with trailers, which has no known length, is sent over HTTP/1.1 only.
+// Announces a body that is fed piece by piece, after set_request without one. `length`: -1 if
+// unknown. A body with trailers, which has no known length, is sent over HTTP/1.1 only.
 bool signet_transfer_set_upload(
     signet_transfer *transfer, int64_t length, bool is_replayable, bool has_trailers)
     SIGNET_MUST_CHECK;
-// Sets the announced trailers, before the body's end is fed. Lines as "Name: value", each ended by a
-// zero byte.
+// Sets the announced trailers, before the body's end is fed. Lines as "Name: value", each ended by
+// a zero byte.
 bool signet_transfer_set_trailers(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 // Lines in libcurl's syntax, each ended by a zero byte.
@@ -188,9 +190,9 @@ bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_MUST_CHECK;
-// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an HTTPS
-// proxy's certificate (NULL: the file that libcurl was built with). User name and password may be
-// NULL.
+// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an
+// HTTPS proxy's certificate (NULL: the file that libcurl was built with). User name and password
+// may be NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
     bool tunnels, bool is_tls, const char *ca_file) SIGNET_MUST_CHECK;
@@ -205,7 +207,8 @@ bool signet_transfer_consume_restart(signet_transfer *transfer);
 // Passes the body's next piece, or its end.
 bool signet_transfer_feed(
     signet_transfer *transfer, const uint8_t *bytes, size_t count, bool is_end) SIGNET_MUST_CHECK;
-// Continues a paused upload after a response has arrived, because libcurl may need no more of the body.
+// Continues a paused upload after a response has arrived, because libcurl may need no more of the
+// body.
 void signet_transfer_wake_upload(signet_transfer *transfer);
 
 // The response so far.
@@ -239,7 +242,8 @@ typedef struct {
 } signet_timings;
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings);
 
-// The verified chain; the chain as the server sent it if it isn't trusted; NULL if no chain is known.
+// The verified chain; the chain as the server sent it if it isn't trusted; NULL if no chain is
+// known.
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer);
 uint64_t signet_chain_identifier(const signet_chain *chain);
 size_t signet_chain_count(const signet_chain *chain);
@@ -264,7 +268,8 @@ typedef enum {
     SIGNET_CODED_NO_MEMORY,
 } signet_coded;
 
-// Creates a coder. What an encoder makes depends on the bytes only. Returns NULL if memory ran out.
+// Creates a coder. The output of an encoder depends only on the bytes. Returns NULL if memory ran
+// out.
 signet_coder *signet_coder_new(bool decodes, bool is_gzip) SIGNET_MUST_CHECK;
 void signet_coder_free(signet_coder *coder);
 // Prepares a decoder for another stream after the end of one.

@@ -3,9 +3,9 @@
 
 // A connection to Redis, with or without TLS, on which no call outlasts its deadline.
 //
-// hiredis connects, formats commands and parses responses. This target moves the bytes itself, because the
-// timeouts of hiredis restart with each byte and its writes raise SIGPIPE. It is empty without the package
-// trait Redis. Only one thread at a time may use a connection.
+// hiredis connects, formats commands and parses responses. This target moves the bytes itself,
+// because the timeouts of hiredis restart with each byte and its writes raise SIGPIPE. It is empty
+// without the package trait Redis. Only one thread at a time may use a connection.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,8 +49,8 @@ typedef struct {
 
 // A response. The connection owns the text, which is valid until the next response.
 typedef struct {
-    // One of REDIS_REPLY_…: 1 text, 3 integer, 4 null, 5 status, 6 error. After CSIGNET_REDIS_WRONG_TYPE:
-    // the first byte of the response.
+    // One of REDIS_REPLY_…: 1 text, 3 integer, 4 null, 5 status, 6 error. After
+    // CSIGNET_REDIS_WRONG_TYPE: the first byte of the response.
     int kind;
     long long integer;
     const unsigned char *text;
@@ -60,8 +60,8 @@ typedef struct {
 // Returns milliseconds of the monotonic clock. Deadlines use this clock.
 int64_t csignet_redis_now(void);
 
-// Connects. Writes the reason of a failure to `reason`: at most `room` bytes, ending with 0. Looking up a
-// host name can outlast the deadline.
+// Connects. Writes the reason of a failure to `reason`: at most `room` bytes, ending with 0.
+// Looking up a host name can outlast the deadline.
 SIGNET_MUST_CHECK int csignet_redis_connect(
     const csignet_redis_server *server, int64_t deadline, csignet_redis **connection,
     char *reason, size_t room);

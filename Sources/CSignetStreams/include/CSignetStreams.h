@@ -1,8 +1,8 @@
 #ifndef CSIGNET_STREAMS_H
 #define CSIGNET_STREAMS_H
 
-// System calls that Swift cannot express: waits that another thread can end, writes without SIGPIPE to a
-// peer that has gone, and starting a child from structures that live for one call.
+// System calls that Swift cannot express: waits that another thread can end, writes without SIGPIPE
+// to a peer that has gone, and starting a child from structures that live for one call.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,8 @@
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
-// The result of a function below if `csignet_stream_wake` ended it. Negative errno values are errors.
+// The result of a function below if `csignet_stream_wake` ended it. Negative errno values are
+// errors.
 #define CSIGNET_STREAM_WOKEN (-100000)
 
 // A descriptor that ends waits once it is woken; or minus the error.
@@ -26,15 +27,17 @@ SIGNET_MUST_CHECK ssize_t csignet_stream_read(int file, int waker, void *buffer,
 SIGNET_MUST_CHECK int csignet_stream_write(
     int file, int waker, const void *bytes, size_t count);
 
-// Connects to a Unix domain socket, within some seconds. Returns its descriptor, or minus the error.
+// Connects to a Unix domain socket, within some seconds. Returns its descriptor, or minus the
+// error.
 SIGNET_MUST_CHECK int csignet_stream_connect(const char *path);
 
 // Connects to a port of this machine, by IPv4 or else IPv6. Otherwise as above.
 SIGNET_MUST_CHECK int csignet_stream_connect_loopback(uint16_t port);
 
-// Starts a program, found by PATH, with `arguments` behind its name, ending with NULL. It reads from
-// `*input` and writes to `*output`; its errors go to ours, and no other descriptor is its. Its signals
-// are those of a fresh process. Returns 0, or minus the error.
+// Starts a program, found by PATH. `arguments` is its argv: the program's name, its arguments, and
+// NULL. It reads from `*input` and writes to `*output`; it shares standard error and inherits no
+// other descriptor. Its signal handlers and mask are the default ones. Returns 0, or minus the
+// error.
 SIGNET_MUST_CHECK int csignet_stream_spawn(
     char *const arguments[], int *input, int *output, pid_t *child);
 

@@ -5,33 +5,35 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// The parts of files, processes and the terminal that need C: structures that live through one call, state
-// that a signal handler reads, and functions of Linux that Swift doesn't import. Functions return 1 for
-// success and 0 with the error in `errno` unless their comment says otherwise.
+// The parts of files, processes and the terminal that need C: structures that live through one
+// call, state that a signal handler reads, and functions of Linux that Swift doesn't import.
+// Functions return 1 for success and 0 with the error in `errno` unless their comment says
+// otherwise.
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 // --- Processes (process.c) -------------------------------------------------------------------
 
-// Turns off core files, other processes' access to this one's memory, and the crash report of Swift's
-// runtime. Under AddressSanitizer, whose leak check traces the process, only core files. The hard limit on
-// core files stays as it is.
+// Turns off core files, other processes' access to this one's memory, and the crash report of
+// Swift's runtime. Under AddressSanitizer, whose leak check traces the process, only core files.
+// The hard limit on core files stays as it is.
 SIGNET_MUST_CHECK int signet_disable_core_dumps(void);
 
 // Makes a write to a closed pipe fail with EPIPE instead of ending the process.
 SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 
-// Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core files and the
-// action of SIGPIPE first. The environment is this process's own without the names in `removed`, and with the
-// entries `NAME=value` in `added`, which win; both end with NULL. Returns only on failure: the error's number.
+// Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core
+// files and the action of SIGPIPE first. The environment is this process's own without the names in
+// `removed`, and with the entries `NAME=value` in `added`, which win; both end with NULL. Returns
+// only on failure: the error's number.
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 
 // Makes a pipe that no child inherits.
 SIGNET_MUST_CHECK int signet_pipe(int *reading, int *writing);
 
-// Renames within a folder unless the new name is taken: then `errno` is EEXIST. It is EINVAL or ENOSYS if
-// the kernel or the file system can't tell.
+// Renames within a folder unless the new name is taken: then `errno` is EEXIST. It is EINVAL or
+// ENOSYS if the kernel or the file system can't tell.
 SIGNET_MUST_CHECK int signet_rename_new(int folder, const char *from, const char *to);
 
 // Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT for this thread until `signet_restore_signals`.
@@ -39,12 +41,12 @@ SIGNET_MUST_CHECK int signet_block_signals(sigset_t *before);
 // Restores the thread's signal mask. A signal that came in between takes effect.
 void signet_restore_signals(const sigset_t *before);
 
-// Runs `/bin/sh -c line` with an empty standard input and with its output going to `output`. Returns 0 or
-// the error's number.
+// Runs `/bin/sh -c line` with an empty standard input and with its output going to `output`.
+// Returns 0 or the error's number.
 SIGNET_MUST_CHECK int signet_spawn_shell(const char *line, int output, pid_t *child);
 
-// Waits for a child. Returns its exit status, 128 plus the number of the signal that ended it, or -1 if it is
-// unknown.
+// Waits for a child. Returns its exit status, 128 plus the number of the signal that ended it, or
+// -1 if it is unknown.
 SIGNET_MUST_CHECK int signet_wait(pid_t child);
 
 // --- The terminal (prompt.c) -----------------------------------------------------------------
@@ -58,8 +60,9 @@ enum {
     SIGNET_ASK_SIGNALLED = 5,  // by a signal that did not end the process
 };
 
-// Asks on the controlling terminal and reads a line of at most `capacity` bytes without echo. The terminal's
-// settings are restored when this returns, and before a signal ends or stops the process.
+// Asks on the controlling terminal and reads a line of at most `capacity` bytes without echo. The
+// terminal's settings are restored when this returns, and before a signal ends or stops the
+// process.
 SIGNET_MUST_CHECK int signet_ask(
     const char *question, unsigned char *target, size_t capacity, size_t *count);
 
@@ -72,19 +75,19 @@ void signet_editor_release_signals(void);
 // Whether a signal was remembered that ends the process.
 int signet_editor_is_ending(void);
 
-// Runs `/bin/sh -c script sh path` in the working directory. If standard output is not a terminal, the
-// editor's output goes to standard error. Returns 0 or the error's number.
+// Runs `/bin/sh -c script sh path` in the working directory. If standard output is not a terminal,
+// the editor's output goes to standard error. Returns 0 or the error's number.
 SIGNET_MUST_CHECK int signet_editor_spawn(const char *script, const char *path, pid_t *child);
 
-// Waits for the editor. A signal that ends this process ends the editor too, after at most half a second.
-// Returns as `signet_wait` does.
+// Waits for the editor. A signal that ends this process ends the editor too, after at most half a
+// second. Returns as `signet_wait` does.
 SIGNET_MUST_CHECK int signet_editor_wait(pid_t child);
 
 // Whether an open folder is kept in memory only (tmpfs or ramfs).
 int signet_is_in_memory(int folder);
 
-// Overwrites everything in a folder and removes it by its name; links are not followed. Makes three passes, in
-// case an editor still writes. Returns 1 if the folder is gone.
+// Overwrites everything in a folder and removes it by its name; links are not followed. Makes three
+// passes, in case an editor still writes. Returns 1 if the folder is gone.
 SIGNET_MUST_CHECK int signet_remove_folder(int parent, const char *name, int folder);
 
 #endif

@@ -1,7 +1,8 @@
 /// The code of an error: a name that scripts rely on, and the class of the failure.
 ///
 /// Each error type has a `Code` of its own, which wraps one of these. The name of a code is written
-/// once in the package: codes that several error types have are declared in `ErrorCode+Shared.swift`.
+/// once in the package: codes that several error types have are declared in
+/// `ErrorCode+Shared.swift`.
 package struct ErrorCode: Sendable, Hashable {
     /// The classes of failures, each of which is an exit status of the tool.
     package enum Class: Sendable, Hashable {

@@ -23,7 +23,8 @@ package final class ValuePattern: Sendable {
 
     /// Compiles a pattern.
     ///
-    /// - Throws: `PatternFailure`, which says what is wrong and where, without repeating the pattern.
+    /// - Throws: `PatternFailure`, which says what is wrong and where, without repeating the
+    ///   pattern.
     package init(_ text: String) throws(PatternFailure) {
         self.text = text
         var compiler = Compiler()

@@ -46,7 +46,8 @@ package enum PercentCoding {
         return appendDecoded(bytes, plusIsSpace: plusIsSpace, to: &result) ? result : nil
     }
 
-    /// Appends the bytes with each escape decoded, and keeps a percent sign that begins none.
+    /// Appends the bytes with each escape decoded. A percent sign without two hexadecimal digits
+    /// stays.
     ///
     /// - Returns: Whether every percent sign began an escape.
     @discardableResult package static func appendDecoded(

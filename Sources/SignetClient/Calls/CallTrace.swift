@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A handle on a call that the caller gives to it: the call's events while it runs, its attempts so far, and
-/// its record when it has ended, even if it failed.
+/// A handle that the caller passes to a call: the call's events while it runs, its attempts so far,
+/// and its record when it has ended, even if it failed.
 ///
 /// ```swift
 /// func listOrders(with system: NetworkSystem) async throws {
@@ -29,9 +29,9 @@ public final class CallTrace: Sendable {
     /// The record of the call that began last and has ended; nil if none has.
     public var record: CallRecord? { records.last }
 
-    /// The events of the trace's calls from now on. The sequence ends when one of the calls has finished or was
-    /// refused, so get it before the call is made. A listener that falls behind loses the oldest events, as one of
-    /// ``NetworkSystem/events`` does.
+    /// The events of the trace's calls from now on. The sequence ends when one of the calls has
+    /// finished or was refused, so get it before the call is made. A listener that falls behind
+    /// loses the oldest events, as one of ``NetworkSystem/events`` does.
     public var events: CallEvents { hub.events() }
 
     func add(_ log: CallLog) { logs.withLock { $0.append(log) } }

@@ -40,8 +40,8 @@ extension NetworkSystem {
         return whole(body)
     }
 
-    /// Checks a response's Content-Digest before the body is decoded, because the digest covers the bytes as
-    /// they were received.
+    /// Checks a response's Content-Digest before the body is decoded, because the digest covers the
+    /// bytes as they were received.
     static func check(
         _ digests: BodyDigests, of response: HTTPResponse
     ) throws(TransportError) {

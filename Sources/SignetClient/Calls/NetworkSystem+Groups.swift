@@ -1,5 +1,6 @@
 extension NetworkSystem {
-    /// Sends endpoints of remote procedures at once, and returns the outcomes of all in their order.
+    /// Sends endpoints of remote procedures at once, and returns the outcomes of all in their
+    /// order.
     ///
     /// ```swift
     /// struct ReadOrder: Endpoint {
@@ -16,11 +17,12 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoints: The endpoints; each is one call with an end of its own.
+    ///   - endpoints: The endpoints; each is one call with its own outcome.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
     ///   - options: The options of each call.
-    /// - Returns: One outcome for each endpoint, after the last call has ended. If the caller's task is
-    ///   cancelled, calls that had not begun are not made, and their outcome is `cancelled`.
+    /// - Returns: One outcome for each endpoint, after the last call has ended. If the caller's
+    ///   task is cancelled, calls that had not begun are not made, and their outcome is
+    ///   `cancelled`.
     public func outcomes<Call: Endpoint>(
         of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
     ) async -> [Result<Call.Success, ClientError>] {
@@ -41,8 +43,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Makes a call for each element at once, and returns the outcomes of all in their order. The calls may
-    /// be of any kind and of different services.
+    /// Makes a call for each element at once, and returns the outcomes of all in their order. The
+    /// calls may be of any kind and of different services.
     ///
     /// ```swift
     /// func readPages(with system: NetworkSystem) async -> [Int?] {
@@ -54,7 +56,7 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Parameters:
-    ///   - elements: What the calls are made for.
+    ///   - elements: The elements that the calls are made for.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
     ///   - call: Makes the call for an element.
     /// - Returns: As `outcomes(of:atOnce:options:)`.
@@ -66,13 +68,13 @@ extension NetworkSystem {
         return await group.run().outcomes.map { $0 ?? .failure(.cancelledByCaller) }
     }
 
-    /// Sends endpoints of remote procedures at once, and returns their values in their order, or the first
-    /// failure.
+    /// Sends endpoints of remote procedures at once, and returns their values in their order, or
+    /// the first failure.
     ///
     /// - Parameters: As `outcomes(of:atOnce:options:)`.
     /// - Returns: One value for each endpoint.
-    /// - Throws: The first failure in time, after the calls that run have been cancelled and have ended.
-    ///   Calls that had not begun are not made.
+    /// - Throws: The first failure in time, after the calls that run have been cancelled and have
+    ///   ended. Calls that had not begun are not made.
     public func values<Call: Endpoint>(
         of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> [Call.Success] {
@@ -94,8 +96,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Makes a call for each element at once, and returns the values in their order, or the first failure.
-    /// The calls may be of any kind and of different services.
+    /// Makes a call for each element at once, and returns the values in their order, or the first
+    /// failure. The calls may be of any kind and of different services.
     ///
     /// - Parameters: As `outcomes(of:atOnce:call:)`.
     /// - Returns: One value for each element.
@@ -127,7 +129,8 @@ private struct CallGroup<Element: Sendable, Success: Sendable>: Sendable {
 
     /// Runs the calls to their ends.
     ///
-    /// - Returns: The outcome for each element, nil if its call was not made; and the first failure.
+    /// - Returns: The outcome for each element, nil if its call was not made; and the first
+    ///   failure.
     func run() async -> (outcomes: [Outcome?], failure: ClientError?) {
         await withTaskGroup(of: (Int, Outcome).self) { group in
             var outcomes = [Outcome?](repeating: nil, count: elements.count)

@@ -7,16 +7,16 @@ extension NetworkSystem {
     /// - Parameters:
     ///   - call: The call with its parameters.
     ///   - options: The options, which win over the call's own.
-    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused, the
-    ///   response was malformed, or the cause is on this side.
+    /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused,
+    ///   the response was malformed, or the cause is on this side.
     public func send<Call: TypedCall>(
         _ call: Call, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> Call.Success {
         try await perform(call, options: options) { try call.success(from: $0) }
     }
 
-    /// Makes a call that has no type of its own for its value, and decodes the result as the type that is
-    /// expected: `let order: Order = try await system.send(.get("/orders/7", on: "shop"))`.
+    /// Makes a call without an endpoint type, and decodes the result as the expected type: `let
+    /// order: Order = try await system.send(.get("/orders/7", on: "shop"))`.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -42,7 +42,8 @@ extension NetworkSystem {
         try await perform(call, options: options) { try $0.decode(Value.self) }
     }
 
-    /// Makes a typed call, and converts the response with a reformer in place of the call's own conversion.
+    /// Makes a typed call, and converts the response with a reformer in place of the call's own
+    /// conversion.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -73,8 +74,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Makes a typed call, converts the response with a reformer, and returns the outcome with everything
-    /// that is known of it.
+    /// Makes a typed call, converts the response with a reformer, and returns the outcome with
+    /// everything that is known of it.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -102,8 +103,8 @@ extension NetworkSystem {
         }
     }
 
-    /// All stages of a typed call. Its values are checked, and its request is made, after it was admitted
-    /// and before its duplicate policy decides.
+    /// All stages of a typed call. Its values are checked, and its request is made, after it was
+    /// admitted and before its duplicate policy decides.
     private func perform<Output: Sendable>(
         _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
         noting note: ResponseNote? = nil,
@@ -138,7 +139,8 @@ extension NetworkSystem {
         } catch let error as RPCError {
             throw ClientError(error)
         } catch {
-            // Of an error that is not ours nothing is repeated: it may hold a value.
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain a value.
             throw ClientError(
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
@@ -160,7 +162,8 @@ extension NetworkSystem {
         } catch let error as ClientError {
             throw error
         } catch {
-            // Of an error that is not ours nothing is repeated: it may hold what the server sent.
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain what the server sent.
             let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
             throw ClientError(
                 .typeMismatch, "the result is of another type: \(reason)",

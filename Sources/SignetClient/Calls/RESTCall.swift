@@ -2,8 +2,8 @@ internal import HTTPTypes
 public import SignetJSON
 public import SignetRPC
 
-/// A REST call as a value, for simple calls that need no type of their own. `.get` and `.post` make one; a
-/// `RESTRequest` says everything else.
+/// A REST call as a value, for simple calls that need no type of their own. `.get` and `.post`
+/// create one; use a `RESTRequest` for all other methods and options.
 ///
 /// ```swift
 /// func order(with system: NetworkSystem) async throws -> String {

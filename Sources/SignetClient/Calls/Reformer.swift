@@ -2,9 +2,9 @@ public import SignetRPC
 
 /// Converts responses into what one part of a program needs, such as the rows of a view.
 ///
-/// An endpoint makes the value that most callers want; a caller that wants another one gives a reformer.
-/// So several conversions of one response, and one view's data from several endpoints, need no further
-/// endpoints:
+/// An endpoint makes the value that most callers want; a caller that wants another one gives a
+/// reformer. So several conversions of one response, and one view's data from several endpoints,
+/// need no further endpoints:
 ///
 /// ```swift
 /// struct OrderRow: Sendable { var title: String }
@@ -41,7 +41,8 @@ extension Reformer {
     public var responseContent: ResponseContent { .json }
 }
 
-/// A reformer made of a function. `.raw`, `.bytes`, `.text` and `.nothing` are reformers of this type.
+/// A reformer made of a function. `.raw`, `.bytes`, `.text` and `.nothing` are reformers of this
+/// type.
 ///
 /// ```swift
 /// let status = Reform { response in response.status }

@@ -16,7 +16,8 @@ internal import Synchronization
 public struct Response<Success: Sendable>: Sendable, CustomReflectable {
     /// The value, or why there isn't one.
     public let result: Result<Success, ClientError>
-    /// The call's identity: number, service, method and tags; nil if the call was refused before it got one.
+    /// The call's identity: number, service, method and tags; nil if the call was refused before it
+    /// got one.
     public let identity: CallIdentity?
     /// The request's URL without its query; nil if the call didn't get that far.
     public let url: String?

@@ -4,8 +4,8 @@ internal import SignetTransport
 extension RequestBody {
     /// Reads all of the body, to know its digests.
     ///
-    /// - Throws: `ClientError` of the body's own, and `body-not-replayable` for one that could not be sent
-    ///   afterwards.
+    /// - Throws: The body's own `ClientError`, or `body-not-replayable` if the body can't be read
+    ///   again to send it.
     func digests(_ algorithms: Set<BodyDigest>) async throws(ClientError) -> BodyDigests {
         guard isReplayable else {
             throw ClientError(
@@ -27,7 +27,7 @@ extension RequestBody {
         }
     }
 
-    /// The same body, whose last chunk goes out only when all of it has been found to be what was signed.
+    /// The same body, whose last chunk is sent only if the whole body is what was signed.
     func held(to digests: BodyDigests) -> RequestBody {
         RequestBody(DigestedBody(body: self, digests: digests)).withTrailers(of: self)
     }
@@ -67,13 +67,13 @@ private struct DigestedReader: RequestBodyReader {
         guard sent.byteCount == digests.byteCount, sent[.sha256] == digests[.sha256] else {
             throw TransportError(
                 .bodyChanged,
-                "the request's body is another one than was signed: it changed meanwhile")
+                "the request's body changed after it was signed")
         }
         return last
     }
 }
 
-/// Owns what cannot be copied, for a reader that can.
+/// Holds a noncopyable value in a class, so that a copyable reader can own it.
 private final class DigesterBox {
     private var digester: BodyDigester?
 

@@ -3,13 +3,13 @@ public import SignetRPC
 
 /// A call that a program describes with a type of its own: an ``Endpoint`` or a ``RESTEndpoint``.
 ///
-/// The type may be a struct for one kind of call, or an enum with a case for each of several. Its values
-/// are the parameters. The service decides how the call is signed and which pins hold.
+/// The type may be a struct for one kind of call, or an enum with a case for each of several. Its
+/// values are the parameters. The service decides how the call is signed and which pins hold.
 public protocol TypedCall: Encodable, Sendable {
     /// The type of a call's value. Defaults to `UnboxedResponse`: the response as it is.
     ///
-    /// A `Decodable` type is decoded from the result, `RawResponse` is the response with any content, and
-    /// `Void` ignores the content.
+    /// A `Decodable` type is decoded from the result, `RawResponse` is the response with any
+    /// content, and `Void` ignores the content.
     associatedtype Success: Sendable = UnboxedResponse
     /// The service that responds.
     var service: Service { get }
@@ -19,17 +19,18 @@ public protocol TypedCall: Encodable, Sendable {
     var callOptions: CallOptions { get }
     /// The content that `success(from:)` can read. Defaults to JSON.
     var responseContent: ResponseContent { get }
-    /// Checks the values before anything is made of them. Defaults to no check.
+    /// Checks the values before the request is made. Defaults to no check.
     ///
-    /// - Throws: An error that ends the call without one byte of input or output: a `ClientError` or an
-    ///   `RPCError` is handed on, so its message must not contain a secret; of any other error the caller
-    ///   gets the type's name, as `invalid-params`.
+    /// - Throws: An error that ends the call without one byte of input or output: a `ClientError`
+    ///   or an `RPCError` is handed on, so its message must not contain a secret; of any other
+    ///   error the caller gets the type's name, as `invalid-params`.
     func validate() throws
     /// Returns the call's parameters; nil if there aren't any.
     ///
-    /// By default they are the value's own `Encodable` form, or a case's associated values: those with
-    /// labels by name, those without by position. One array or object without a label is the parameters
-    /// itself. `RPCParameters.named(_:)` and `RPCParameters.positional(_:)` make other ones.
+    /// By default they are the value's own `Encodable` form, or a case's associated values: those
+    /// with labels by name, those without by position. One array or object without a label is the
+    /// parameters itself. `RPCParameters.named(_:)` and `RPCParameters.positional(_:)` make other
+    /// ones.
     ///
     /// - Throws: `RPCError` with code `invalid-params`.
     func parameters() throws(RPCError) -> RPCParameters?
@@ -39,8 +40,8 @@ public protocol TypedCall: Encodable, Sendable {
     func request() throws(RPCError) -> CallRequest
     /// Makes the value of a response.
     ///
-    /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the type's
-    ///   name alone: both are a `type-mismatch`.
+    /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the
+    ///   type's name alone: both are a `type-mismatch`.
     func success(from response: UnboxedResponse) throws -> Success
 }
 
@@ -60,7 +61,8 @@ public protocol TypedCall: Encodable, Sendable {
 ///     }
 ///     func validate() throws {
 ///         if case .create(_, let quantity) = self, quantity < 1 {
-///             throw RPCError(.invalidParameters, "the quantity is \(quantity), expected 1 or more")
+///             throw RPCError(
+///                 .invalidParameters, "the quantity is \(quantity), expected 1 or more")
 ///         }
 ///     }
 /// }
@@ -93,9 +95,9 @@ public protocol Endpoint: TypedCall {
 
 /// A resource of a REST service with a typed representation.
 ///
-/// The path names properties in braces, by their names in the value's `Encodable` form. Each of them goes
-/// into the path alone; the other properties become the JSON body with POST, PUT and PATCH, and the query
-/// with every other method.
+/// The path names properties in braces, by their names in the value's `Encodable` form. Each of
+/// them goes into the path alone; the other properties become the JSON body with POST, PUT and
+/// PATCH, and the query with every other method.
 ///
 /// ```swift
 /// struct ReadOrder: RESTEndpoint {
@@ -113,8 +115,8 @@ public protocol Endpoint: TypedCall {
 /// }
 /// ```
 ///
-/// A response that isn't JSON is read as any content. A form, a file or another body is a request part by
-/// part:
+/// A response that isn't JSON is read as any content. A form, a file or another body is a request
+/// part by part:
 ///
 /// ```swift
 /// struct ReadPicture: RESTEndpoint {
@@ -139,12 +141,14 @@ public protocol Endpoint: TypedCall {
 public protocol RESTEndpoint: TypedCall {
     /// The HTTP method.
     var httpMethod: HTTPRequest.Method { get }
-    /// The path below the service's base URL, such as `/orders/{id}`; empty if nothing is added to it.
+    /// The path below the service's base URL, such as `/orders/{id}`; empty if nothing is added to
+    /// it.
     ///
-    /// A value is percent-encoded whole. A property that the path names must be a string, number or boolean,
-    /// or an array of them, and must have a value. In a service whose names are in snake case the path has them
-    /// in snake case too: `{order_id}`.
+    /// A value is percent-encoded whole. A property that the path names must be a string, number or
+    /// boolean, or an array of them, and must have a value. In a service whose names are in snake
+    /// case the path has them in snake case too: `{order_id}`.
     var path: PathTemplate { get }
-    /// Whether the properties that the path names are also sent in the body or query. Defaults to `false`.
+    /// Whether the properties that the path names are also sent in the body or query. Defaults to
+    /// `false`.
     var repeatsPathProperties: Bool { get }
 }

@@ -9,7 +9,8 @@ struct URLRules: Sendable {
     /// Compiles patterns.
     ///
     /// - Parameters:
-    ///   - allowed: One of these must match scheme, authority and path as a whole; none allows all.
+    ///   - allowed: One of these must match scheme, authority and path as a whole; an empty list
+    ///     allows all.
     ///   - refused: None of these may be found anywhere in the URL, its query included.
     /// - Throws: `invalid-service` naming the pattern's place in its list.
     init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
@@ -44,7 +45,7 @@ struct URLRules: Sendable {
             throw .refusedURL("no rule of urlRules.allowed fits \(text)")
         }
         let whole = url.query.map { "\(text)?\($0)" } ?? text
-        // A rule that takes too long to try counts as found: what is refused stays refused.
+        // A rule that takes too long to evaluate counts as matching: what is refused stays refused.
         let place = refused.firstIndex { $0.isFound(in: whole) ?? true }
         if let place {
             throw .refusedURL("rule \(place + 1) of urlRules.refused fits \(text)")

@@ -20,15 +20,15 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Where the credentials of calls come from: asked before the first call, and again after a server has
+/// A source of calls' credentials: asked before the first call, and again after a server has
 /// rejected a credential with the status 401.
 ///
-/// The system asks once, however many calls wait, and keeps the credential for later calls of the same
-/// service and scope. A call whose credential was rejected is sent once more with a new one; a 401 to that
-/// is final. After three credentials in a row that no server has accepted, a 401 is final without a new
-/// one for a second, and for twice as long after each further one, up to 64 s. If the source fails, nothing
-/// is sent. A source may make calls through the same system: calls of the service and scope that are
-/// being refreshed carry no credential then.
+/// The system asks once, however many calls wait, and keeps the credential for later calls of the
+/// same service and scope. A call whose credential was rejected is sent once more with a new one; a
+/// 401 to that is final. After three credentials in a row that no server has accepted, a 401 is
+/// final without a new one for a second, and for twice as long after each further one, up to 64 s.
+/// If the source fails, nothing is sent. A source may make calls through the same system: calls of
+/// the service and scope that are being refreshed carry no credential then.
 ///
 /// ```swift
 /// struct SessionToken: CredentialSource {
@@ -44,9 +44,9 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 /// }
 /// ```
 public protocol CredentialSource: Sendable {
-    /// Whose credentials these are, compared as bytes. Calls of different scopes never share a credential
-    /// or a response. A call's scope is that of its beginning; if the source's has changed when it is
-    /// asked, the call ends with `credential-failed`.
+    /// The owner of the credentials, compared as bytes. Calls of different scopes never share a
+    /// credential or a response. A call keeps the scope that it started with; if the source's has
+    /// changed when it is asked, the call ends with `credential-failed`.
     var scope: String { get }
 
     /// Returns a credential.
@@ -54,8 +54,8 @@ public protocol CredentialSource: Sendable {
     /// - Parameters:
     ///   - old: The credential that the server rejected; nil if there was none.
     ///   - call: The call that asked first.
-    /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get the
-    ///   type's name, with the code `credential-failed`.
+    /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get
+    ///   the type's name, with the code `credential-failed`.
     func credential(replacing old: Credential?, for call: CallIdentity) async throws -> Credential
 }
 

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SignetBase
 internal import Synchronization
 
-/// Whose credential it is: of a service, for a scope. Scopes compare as bytes.
+/// The owner of a credential: a service and a scope. Scopes compare as bytes.
 struct CredentialKey: Sendable, Hashable {
     let service: Service
     let scope: ByteName
@@ -47,7 +47,8 @@ final class CredentialStore: Sendable {
     private let capacity: Int
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// Creates a store that keeps the credentials of so many users and services, the last used ones.
+    /// Creates a store that keeps the credentials of so many users and services, the last used
+    /// ones.
     init(
         capacity: Int = 10_000, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -61,12 +62,12 @@ final class CredentialStore: Sendable {
     /// The number of calls that wait for a source.
     var waitingCount: Int { work.waitingCount }
 
-    /// Returns the credential of a call, asking the source if it is missing or was rejected. Nil for a
-    /// call that the source itself makes, and if servers rejected the source's last credentials, so that
-    /// it isn't asked again yet.
+    /// Returns the credential of a call, asking the source if it is missing or was rejected. Nil
+    /// for a call that the source itself makes, and if servers rejected the source's last
+    /// credentials, so that it isn't asked again yet.
     ///
     /// - Parameters:
-    ///   - key: Whose credential it is. A source whose scope has changed since gives none.
+    ///   - key: Whose credential it is. A source whose scope has changed since is an error.
     ///   - rejected: The credential that the server rejected; nil if no server did.
     func credential(
         of source: any CredentialSource, for key: CredentialKey,
@@ -123,8 +124,8 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Whether the source has to be left alone: after three credentials that no server accepted for a
-    /// second, and for twice as long after each further one, up to 64 seconds.
+    /// Whether the source must not be asked yet. After three credentials in a row that no server
+    /// accepted, the pause is one second; each further one doubles it, up to 64 seconds.
     private func mustWait(for key: CredentialKey) -> Bool {
         guard let kept = state.withLock({ $0.kept[key] }), kept.unaccepted >= 3 else {
             return false

@@ -1,8 +1,10 @@
 /// The options of a download, which fetches a response's body into a file.
 public struct Download: Sendable, Hashable {
-    /// Fields of the request besides those that the download makes (Range, If-Range, Accept-Encoding).
+    /// Fields of the request besides those that the download makes (Range, If-Range,
+    /// Accept-Encoding).
     public var fields: HTTPFields = [:]
-    /// Whether the download continues the part that an earlier run left, if the server still has the same resource.
+    /// Whether the download continues the part that an earlier run left, if the server still has
+    /// the same resource.
     public var resumes = true
     /// The SHA-256 that the whole file must have, 32 bytes; nil if the caller doesn't know it.
     public var sha256: [UInt8]?

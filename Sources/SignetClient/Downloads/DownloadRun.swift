@@ -5,14 +5,14 @@ internal import SignetSigning
 internal import SignetSystem
 internal import SignetTransport
 
-/// One download on its way: its part, and what is to be asked next.
+/// A running download: its partial file and its next request.
 struct DownloadRun: ~Copyable {
     enum Beginning { case body, again }
 
     private let url: WebURL
     private let options: Download
     private let source: String
-    /// Where the last request went: origin and path.
+    /// The target of the last request: origin and path.
     private var place: String
     /// Whether it asked for the rest alone.
     private var asksForRest = false
@@ -21,7 +21,7 @@ struct DownloadRun: ~Copyable {
     /// The bytes that an earlier run left.
     private let found: Int64
     private var isFromEarlier: Bool
-    /// Where this response's bytes began, and where they must end, if that is known.
+    /// The start of this response's bytes, and the end that they must have, if it is known.
     private var start: Int64 = 0
     private var end: Int64?
 
@@ -59,8 +59,8 @@ struct DownloadRun: ~Copyable {
         }
     }
 
-    /// Returns the state of the bytes that an earlier run left if the download can continue after them.
-    /// Otherwise removes these bytes and returns nil.
+    /// Returns the state of the bytes that an earlier run left if the download can continue after
+    /// them. Otherwise removes these bytes and returns nil.
     private static func prepare(
         _ part: inout PartFile, source: String, options: Download
     ) throws(ClientError) -> PartState? {
@@ -70,7 +70,8 @@ struct DownloadRun: ~Copyable {
             && state?.validator != nil && part.size <= state?.total ?? .max
         do throws(FileFailure) {
             if !isUsable, part.size > 0 { try part.truncate(to: 0) }
-            // A whole part lacks only its name; its last byte is asked for to see that it is current.
+            // The partial file is complete. Remove its last byte, so that requesting it again shows
+            // whether the file is still current.
             if isUsable, part.size == state?.total { try part.truncate(to: part.size - 1) }
         } catch {
             throw ClientError(error)
@@ -83,8 +84,8 @@ struct DownloadRun: ~Copyable {
     /// The bytes that this response added.
     var growth: Int64 { part.size - start }
 
-    /// A request for the resource, or one that a redirect made of it, that asks for no more than is missing
-    /// if it goes where the bytes came from.
+    /// Returns the request (of the resource or of a redirect), limited to the missing bytes if it
+    /// goes to the place that the stored bytes came from.
     mutating func asking(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
         var request = request
         request.headerFields[.acceptEncoding] = "identity"
@@ -98,9 +99,9 @@ struct DownloadRun: ~Copyable {
         return request
     }
 
-    /// A digest of a request's origin and path, and of its query too if the request is for the resource
-    /// itself. The query of a redirect is left out because a server may make a new one each time, such as a
-    /// signed one.
+    /// A digest of a request's origin and path, and of its query too if the request is for the
+    /// resource itself. The query of a redirect is left out because a server may make a new one
+    /// each time, such as a signed one.
     private func place(of request: HTTPRequest) throws(ClientError) -> String {
         let target = request.path ?? "/"
         let isSource =
@@ -111,7 +112,7 @@ struct DownloadRun: ~Copyable {
         return try Self.digest("AT \(request.scheme ?? "")://\(request.authority ?? "")\(path)")
     }
 
-    /// Judges a response's header and makes the part ready for its body.
+    /// Checks a response's header and prepares the partial file for the body.
     mutating func begin(_ response: HTTPResponse) throws(ClientError) -> Beginning {
         let fields = response.headerFields
         let asked = asksForRest
@@ -120,7 +121,7 @@ struct DownloadRun: ~Copyable {
         else {
             throw ClientError(
                 .unsupportedEncoding,
-                "the server encodes a download that was asked for as it is")
+                "found a Content-Encoding, expected none")
         }
         switch response.status.code {
         case 200:
@@ -130,7 +131,7 @@ struct DownloadRun: ~Copyable {
             end = length
         case 206:
             guard asked else {
-                throw Self.malformed("a part came (206), and the whole was asked for")
+                throw Self.malformed("found 206, expected 200: the whole file was requested")
             }
             let text = fields[.contentRange]
             guard let range = ContentRange(text), let bytes = range.range else {
@@ -160,16 +161,16 @@ struct DownloadRun: ~Copyable {
         return .body
     }
 
-    /// Whether a part belongs to another version of the resource than the bytes on the disk. A server that
-    /// doesn't know If-Range sends a part of its current version.
+    /// Whether a part belongs to another version of the resource than the bytes on the disk. A
+    /// server that doesn't know If-Range sends a part of its current version.
     private func isOfAnother(_ fields: HTTPFields, total: Int64?) -> Bool {
         if let total, let known = state?.total, total != known { return true }
         if hasTag { return fields[.eTag] != nil && PartState.validator(fields) != state?.validator }
         return fields[.lastModified] != nil && fields[.lastModified] != state?.validator
     }
 
-    /// Whether a part certainly belongs to the same version and is the last one: it has the same tag
-    /// (RFC 9110, section 15.3.7), and the length of the whole resource is known.
+    /// Whether a part certainly belongs to the same version and is the last one: it has the same
+    /// tag (RFC 9110, section 15.3.7), and the length of the whole resource is known.
     private func isCertain(_ fields: HTTPFields, total: Int64?) -> Bool {
         (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
     }
@@ -196,7 +197,7 @@ struct DownloadRun: ~Copyable {
         guard size <= options.maximumSize else {
             throw ClientError(
                 .responseTooLarge,
-                "the resource has \(size) bytes, at most \(options.maximumSize) are taken")
+                "the resource has \(size) bytes, the limit is \(options.maximumSize)")
         }
     }
 
@@ -220,15 +221,15 @@ struct DownloadRun: ~Copyable {
         }
         let total = state?.total ?? part.size
         if part.size < total, !hasGrown {
-            throw TransportError(.malformedResponse, "an empty part came (206)")
+            throw TransportError(.malformedResponse, "found an empty part (206)")
         }
         return part.size == total
     }
 
-    /// Brings what came to the disk, as far as that is possible.
+    /// Flushes the received bytes to the disk; an error is ignored.
     func keep() { try? part.synchronize() }
 
-    /// Judges the whole and gives it its name.
+    /// Checks the complete file and renames it.
     consuming func finish(_ response: HTTPResponse) throws(ClientError) -> Download.Result {
         let (count, options, resumedFrom) = (part.size, options, isFromEarlier ? found : 0)
         let part = part
@@ -249,7 +250,7 @@ struct DownloadRun: ~Copyable {
             resumedFrom: resumedFrom, isDigestChecked: isChecked)
     }
 
-    /// Compares the digests that are known with what is on the disk.
+    /// Compares the known digests with the file on the disk.
     private static func check(
         _ part: borrowing PartFile, against response: HTTPResponse, options: Download
     ) throws(ClientError) -> Bool {
@@ -283,7 +284,7 @@ struct DownloadRun: ~Copyable {
                 guard error.code == .digestMismatch else { return options.sha256 != nil }
                 throw ClientError(
                     .wrongDigest,
-                    "what came is not what the server's Repr-Digest says")
+                    "the file doesn't match the server's Repr-Digest")
             }
         } catch let error as ClientError {
             throw error

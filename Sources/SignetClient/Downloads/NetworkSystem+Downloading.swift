@@ -5,17 +5,18 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Fetches a resource into a file, which gets its name when it is whole.
     ///
-    /// The received bytes are kept in a second file in the same folder, which only the user can read. If the
-    /// connection breaks or the disk is full, that file stays, and the next run asks for the rest with
-    /// `Range` and `If-Range`. If the resource has changed, the server sends all of it, and the download
-    /// starts from the beginning. Each request is signed and its server is checked against the pins, like
-    /// any other request. If the caller gives a digest or the server sends a Repr-Digest, the digest of the
-    /// bytes on the disk is compared with it before the file gets its name. A wrong digest removes the
-    /// received bytes.
+    /// The received bytes are kept in a second file in the same folder, which only the user can
+    /// read. If the connection breaks or the disk is full, that file stays, and the next run asks
+    /// for the rest with `Range` and `If-Range`. If the resource has changed, the server sends all
+    /// of it, and the download starts from the beginning. Each request is signed and its server is
+    /// checked against the pins, like any other request. If the caller gives a digest or the server
+    /// sends a Repr-Digest, the digest of the bytes on the disk is compared with it before the file
+    /// gets its name. A wrong digest removes the received bytes.
     ///
-    /// Redirects are followed by the service's `RedirectPolicy`, like those of calls. The rest is asked for
-    /// only from the origin and path that the received bytes came from. If a redirect leads elsewhere, the
-    /// download starts from the beginning, because an entity tag is valid only for its own URL.
+    /// Redirects are followed by the service's `RedirectPolicy`, like those of calls. The rest is
+    /// asked for only from the origin and path that the received bytes came from. If a redirect
+    /// leads elsewhere, the download starts from the beginning, because an entity tag is valid only
+    /// for its own URL.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
@@ -23,9 +24,9 @@ extension NetworkSystem {
     ///   - path: The file; one that is there is replaced when the new one is whole.
     ///   - download: Digest, limits, mode.
     ///   - options: The call's options. An attempt continues where the one before it was cut off.
-    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206, `malformed-reply` for
-    ///   ranges that weren't asked for, `wrong-digest`, `file-busy` where another process fetches into the
-    ///   same file, `unwritable-file`, and those of every call.
+    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206,
+    ///   `malformed-reply` for ranges that weren't asked for, `wrong-digest`, `file-busy` if
+    ///   another process fetches into the same file, `unwritable-file`, and those of every call.
     public func download(
         _ service: Service, target: String, to path: String, with download: Download = Download(),
         options: CallOptions = CallOptions()
@@ -53,15 +54,15 @@ private actor DownloadReader: ResponseReader {
     nonisolated let limit: Int
     private var run: DownloadRun?
     private var hasRestarted = false
-    /// The number of parts that were shorter than `partSize` and not the last one. Each is a request that
-    /// no limit of attempts counts.
+    /// The number of parts that were shorter than `partSize` and not the last one. Each is a
+    /// request that no limit of attempts counts.
     private var shortParts = 0
     private static let partSize: Int64 = 1 << 20
     private static let maximumShortParts = 100
     private var finished: Download.Result?
 
     init(of url: WebURL, into path: String, options: Download) throws(ClientError) {
-        // Of the whole, which may come in place of the rest.
+        // The limit is for the whole file, because the server may send all of it.
         limit = Int(max(options.maximumSize, 0))
         run = try DownloadRun(url, to: path, options: options)
     }
@@ -85,7 +86,8 @@ private actor DownloadReader: ResponseReader {
             case nil: throw Self.isOver
             case .again:
                 guard !hasRestarted else {
-                    throw DownloadRun.malformed("the server refuses the whole as it did the rest")
+                    throw DownloadRun.malformed(
+                        "the server refuses the request for the whole file too")
                 }
                 hasRestarted = true
                 return .unfinished
@@ -117,7 +119,7 @@ private actor DownloadReader: ResponseReader {
                 body: []))
     }
 
-    /// Goes on after a part that isn't the last one.
+    /// Returns `.unfinished`, so that the next part is requested.
     private func nextPart() throws(TransportError) -> ResponseReading {
         if run?.growth ?? 0 < Self.partSize { shortParts += 1 }
         guard shortParts <= Self.maximumShortParts else {
@@ -131,7 +133,7 @@ private actor DownloadReader: ResponseReader {
 
     /// Writes the body into the part.
     ///
-    /// - Returns: What ended the body early.
+    /// - Returns: The error that ended the body early.
     private func take(_ body: ResponseBody) async throws(ClientError) -> TransportError? {
         do {
             for try await chunk in body { try run?.take(chunk) }

@@ -20,11 +20,11 @@ public struct EngineName: Sendable, Hashable, ExpressibleByStringLiteral,
 
 /// Which engine sends the requests of a call.
 ///
-/// The engine is chosen for each request: by name, by a trial's share of the calls, by speed, and if
-/// an engine fails. A repeated request may be sent by another engine than the first one; whether it is
-/// repeated is `RetryPolicy`'s decision alone, so only a call that never reached the server, or that
-/// is idempotent, reaches two engines. An engine that can't pin never gets a request to a pinned host:
-/// such a call ends with `engine-cannot-pin`, whatever the reason for the choice.
+/// The engine is chosen for each request: by name, by a trial's share of the calls, by speed, and
+/// if an engine fails. A repeated request may be sent by another engine than the first one; whether
+/// it is repeated is `RetryPolicy`'s decision alone, so only a call that never reached the server,
+/// or that is idempotent, reaches two engines. An engine that can't pin never gets a request to a
+/// pinned host: such a call ends with `engine-cannot-pin`, whatever the reason for the choice.
 ///
 /// ```swift
 /// import SignetCurl
@@ -103,10 +103,12 @@ public struct EngineChoice: Sendable, Hashable {
             return "names an engine that NetworkSystem.Options.engines lacks"
         }
         if let trial, !(0...100).contains(trial.percent) {
-            return "has a trial of a share that is not in 0...100 percent"
+            return "has a trial.percent outside of 0...100"
         }
-        if let fallback, fallback.failures < 1 { return "has a fallback after no failure" }
-        if let fallback, fallback.time <= .zero { return "has a fallback for no time" }
+        if let fallback, fallback.failures < 1 { return "has a fallback.failures below 1" }
+        if let fallback, fallback.time <= .zero {
+            return "has a fallback.time that isn't above zero"
+        }
         return nil
     }
 }

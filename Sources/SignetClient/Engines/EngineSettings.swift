@@ -82,14 +82,15 @@ extension NetworkSystem.Options {
         ] where isSet {
             throw ClientError(
                 .invalidOptions,
-                "found the options \(name) and engine, expected one of them: a given engine has settings of"
-                    + " its own")
+                "found the options \(name) and engine, expected one of them: that engine has its own "
+                    + "settings")
         }
     }
 
     /// Checks the engine choices of the system and of services.
     ///
-    /// - Throws: `invalid-options` for that of the system, `invalid-service` naming the service.
+    /// - Throws: `invalid-options` for the system's choice; `invalid-service`, with the service's
+    ///   name, for that of a service.
     func checkEngineChoices(
         of services: [Service: ServiceConfiguration]
     ) throws(ClientError) {

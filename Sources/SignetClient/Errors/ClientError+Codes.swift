@@ -23,7 +23,7 @@ extension ClientError.Code {
     public static let invalidService = Self(.usage("invalid-service"))
     /// A key that the network system reads has a value that it can't use.
     public static let invalidConfiguration = Self(.usage("invalid-configuration"))
-    /// The configuration says nothing of the scenario that a call names.
+    /// The configuration doesn't define the scenario that a call names.
     public static let unknownScenario = Self(.usage("unknown-scenario"))
     /// An option of a call has a value that can't be used.
     public static let invalidOptions = Self(.usage("invalid-options"))
@@ -80,8 +80,8 @@ extension ClientError.Code {
 
     /// The host's name could not be resolved.
     public static let name = Self(TransportError.Code.name.value)
-    /// The name could not be resolved or the host not be reached, and this machine has no route to other
-    /// networks.
+    /// The name could not be resolved or the host not be reached, and this machine has no route to
+    /// other networks.
     public static let offline = Self(TransportError.Code.offline.value)
     /// The connection failed.
     public static let connect = Self(.connect)
@@ -113,7 +113,8 @@ extension ClientError.Code {
     public static let bodyChanged = Self(TransportError.Code.bodyChanged.value)
     /// A body that can be read only once would have to be sent again.
     public static let bodyNotReplayable = Self(TransportError.Code.bodyNotReplayable.value)
-    /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was sent.
+    /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was
+    /// sent.
     public static let unsupportedTrailers = Self(TransportError.Code.unsupportedTrailers.value)
     /// The CA file can't be read, or contains no certificate.
     public static let trustStore = Self(TransportError.Code.trustStore.value)
@@ -150,7 +151,8 @@ extension ClientError.Code {
     public static let emptyBatch = Self(RPCError.Code.emptyBatch.value)
     /// The batch contains more calls than the limit; nothing has been sent.
     public static let batchTooLarge = Self(RPCError.Code.batchTooLarge.value)
-    /// The protocol doesn't have this kind of call, for example REST has no notifications; nothing has been sent.
+    /// The protocol doesn't have this kind of call, for example REST has no notifications; nothing
+    /// has been sent.
     public static let unsupportedCall = Self(RPCError.Code.unsupportedCall.value)
     /// A path, or a value in it, is invalid or would name another resource; nothing has been sent.
     public static let invalidPath = Self(RPCError.Code.invalidPath.value)

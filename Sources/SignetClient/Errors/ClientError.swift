@@ -7,9 +7,9 @@ internal import SignetVault
 
 /// An error of the network system: why a call has no value to return.
 ///
-/// The message says what was found, what was expected and where. It names hosts and paths of requests, but
-/// never contains a key, a signature, a query, another value of the configuration or the `data` of a remote
-/// error.
+/// The message says what was found, what was expected and where. It names hosts and paths of
+/// requests, but never contains a key, a signature, a query, another value of the configuration or
+/// the `data` of a remote error.
 ///
 /// ```swift
 /// func printOrders(with system: NetworkSystem) async {
@@ -116,8 +116,8 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The kind of the failure, which its code decides.
     public var kind: Kind { code.kind }
 
-    /// Whether the server refused because of the credentials: status 401, they are missing or invalid, or
-    /// 403, they are not enough (RFC 9110, sections 15.5.2 and 15.5.4).
+    /// Whether the server refused because of the credentials: status 401, they are missing or
+    /// invalid, or 403, they are not enough (RFC 9110, sections 15.5.2 and 15.5.4).
     public var isUnauthorized: Bool { kind == .refused && (status == 401 || status == 403) }
 
     /// Code and message.

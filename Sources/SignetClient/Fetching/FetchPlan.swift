@@ -3,9 +3,10 @@ public import SignetVault
 
 /// The plan for fetching values of a configuration at the start, and for a start without them.
 ///
-/// The request goes to a service that defaults and launch values alone describe. It is signed and pinned
-/// like any call. So fetched values never change where the next ones come from, how that request is
-/// signed or which pins hold for it, and a wrong value, once fetched, can be corrected by fetching again.
+/// The request goes to a service that defaults and launch values alone describe. It is signed and
+/// pinned like any call. So fetched values never change where the next ones come from, how that
+/// request is signed or which pins hold for it, and a wrong value, once fetched, can be corrected
+/// by fetching again.
 public struct FetchPlan: Sendable {
     /// The action if the fetch fails and there are no last good values.
     public enum Otherwise: Sendable, Hashable {
@@ -24,7 +25,7 @@ public struct FetchPlan: Sendable {
         /// Older versions of the app whose values may be used too, after an upgrade.
         public var acceptedAppVersions: [String]
 
-        /// Names a file and what seals it.
+        /// Creates a place from a file and the credentials that seal it.
         public init(file: DumpFile, sealing: Sealing, acceptedAppVersions: [String] = []) {
             self.file = file
             self.sealing = sealing

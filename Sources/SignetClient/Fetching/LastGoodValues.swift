@@ -13,7 +13,7 @@ struct LastGoodValues {
 
     /// Opens the dump and checks every value against today's schema.
     ///
-    /// - Throws: As `DumpFile.open`; `malformed-input` where it holds other than fetched values.
+    /// - Throws: As `DumpFile.open`; `malformed-input` if it holds values that weren't fetched.
     func read() throws(VaultError) -> Found {
         try check(open())
     }
@@ -22,8 +22,8 @@ struct LastGoodValues {
     ///
     /// - Parameter values: Nothing but fetched values.
     /// - Returns: The dump that is there now.
-    /// - Throws: As `DumpFile.seal`; `wrong-app` and `malformed-input` for a dump that is another app's or
-    ///   of a whole configuration, which is never replaced.
+    /// - Throws: As `DumpFile.seal`; `wrong-app` and `malformed-input` for a dump that is another
+    ///   app's or of a whole configuration, which is never replaced.
     func write(_ values: GlobalConfiguration) throws(VaultError) -> FetchReport.Kept {
         if let dump = try? SealedDump(contentsOf: place.file.path) {
             let id = place.sealing.binding.app.id
@@ -57,12 +57,13 @@ struct LastGoodValues {
         return (try GlobalConfiguration(restoring: opened, schema: schema), kept(opened))
     }
 
-    /// A dump of a whole configuration would bring back defaults and launch values of another day.
+    /// A dump of a whole configuration would bring back defaults and launch values of an earlier
+    /// run.
     private func requireFetchedOnly(_ opened: OpenedDump) throws(VaultError) {
         guard opened.origins.allSatisfy({ $0.value.string == ConfigurationOrigin.fetched.rawValue })
         else {
             throw VaultError(
-                .malformedInput, "\(place.file): the dump holds other values than fetched ones")
+                .malformedInput, "\(place.file): the dump has values that weren't fetched")
         }
     }
 
@@ -72,7 +73,7 @@ struct LastGoodValues {
             age: Self.seconds(opened.sealedAt).map { max(0, now - $0) })
     }
 
-    /// Unix seconds of a time in UTC without fraction, as our dumps tell it.
+    /// Parses a UTC time without fraction, as dumps contain it, as Unix seconds.
     private static func seconds(_ time: String) -> Int64? {
         let text = Array(time.utf8)
         guard text.count == 20, text[19] == UInt8(ascii: "Z"),

@@ -7,8 +7,8 @@ internal import SignetTransport
 public import SignetVault
 internal import Synchronization
 
-/// The service and the parameters with which a system fetches values. Defaults and launch values fix them at
-/// the start.
+/// The service and the parameters with which a system fetches values. Defaults and launch values
+/// fix them at the start.
 struct Fetcher: Sendable {
     let plan: FetchPlan
     /// Made of defaults and launch values; holds only the service that is asked.
@@ -19,27 +19,29 @@ struct Fetcher: Sendable {
 // MARK: - Fetched values
 
 extension NetworkSystem {
-    /// Starts a system whose configuration is merged from defaults, launch values and values fetched
-    /// from a service.
+    /// Starts a system whose configuration is merged from defaults, launch values and values
+    /// fetched from a service.
     ///
-    /// The request for the fetched values is built from defaults and launch values, signed and pinned. The
-    /// response is parsed strictly and checked against the schema like any input. The system refuses values
-    /// that it couldn't work with. If fetching fails, the system checks the last good fetched values again
-    /// and uses them, and ``startReport`` gives the reason. Good values are sealed and kept for the next
-    /// start.
+    /// The request for the fetched values is built from defaults and launch values, signed and
+    /// pinned. The response is parsed strictly and checked against the schema like any input. The
+    /// system refuses values that it couldn't work with. If fetching fails, the system checks the
+    /// last good fetched values again and uses them, and ``startReport`` gives the reason. Good
+    /// values are sealed and kept for the next start.
     ///
     /// - Parameters:
     ///   - schema: The keys, their types, and the inputs that may set them.
     ///   - defaults: The values built into the program.
     ///   - launch: The values given when the program was started.
-    ///   - plan: The service to ask, the place of the last good values, and the action if there are none.
+    ///   - plan: The service to ask, the place of the last good values, and the action if there are
+    ///     none.
     ///   - required: The public keys that the program reads.
     ///   - keys: The keys that the services sign with.
     ///   - options: Trust, limits and the weak choices.
     ///   - now: Unix seconds for the dates of keys and dumps; nil is the clock's.
-    /// - Throws: The errors of the other `start`; `invalid-plan` if defaults and launch values lack the
-    ///   service, or a parameter isn't a public key; the error of the fetch if there are no last good values
-    ///   and the plan says to refuse; `cancelled`, without a look at the last good values.
+    /// - Throws: The errors of the other `start`; `invalid-plan` if defaults and launch values lack
+    ///   the service, or a parameter isn't a public key; the error of the fetch if there are no
+    ///   last good values and the plan says to refuse; `cancelled`; the last good values aren't
+    ///   used then.
     public static func start<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetching plan: FetchPlan,
@@ -71,13 +73,13 @@ extension NetworkSystem {
 
     /// Asks for the fetched values again and changes the configuration to them.
     ///
-    /// The service is the one that was asked at the start, whatever has been fetched since. On failure
-    /// nothing changes.
+    /// The service is the one that was asked at the start, even if other values have been fetched
+    /// since. On failure nothing changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
-    /// - Returns: What became of it; also ``lastFetch``.
-    /// - Throws: `not-configured` where the system was started without a plan; the failure of the fetch; as
-    ///   `update`.
+    /// - Returns: The report of the fetch, as ``lastFetch``.
+    /// - Throws: `not-configured` if the system was started without a plan; the failure of the
+    ///   fetch; as `update`.
     @discardableResult
     public func refetch(now: Int64? = nil) async throws(ClientError) -> FetchReport {
         guard let fetcher else {
@@ -112,7 +114,7 @@ extension NetworkSystem {
 
     // MARK: The steps
 
-    /// Fetches, or takes what is there instead, and puts the whole configuration in place.
+    /// Fetches the values, or falls back to stored ones, and uses the merged configuration.
     private func begin(
         _ base: GlobalConfiguration, now: Int64,
         requiring: (GlobalConfiguration) throws(VaultError) -> GlobalConfiguration
@@ -180,7 +182,7 @@ extension NetworkSystem {
         let plan = fetcher.plan
         var options = CallOptions(deadline: plan.timeout, isIdempotent: true)
         options.maximumResponseSize = plan.maximumResponseSize
-        // Where values come from is the plan's to say, and no server's.
+        // Follow no redirect: only the plan decides where values come from.
         options.redirects = RedirectPolicy.none
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
@@ -224,7 +226,7 @@ extension NetworkSystem {
         return report
     }
 
-    /// Writes the start down, once, and says it in the log.
+    /// Stores the start report and logs it, once.
     private func finishStart(_ report: FetchReport) {
         let snapshot = box.snapshot
         var start = StartReport(snapshot.mode, fetch: report)

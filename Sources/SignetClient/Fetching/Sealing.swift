@@ -1,6 +1,7 @@
 public import SignetVault
 
-/// The keys that seal the dumps of the network system, and the app and versions that the dumps are bound to.
+/// The keys that seal the dumps of the network system, and the app and versions that the dumps are
+/// bound to.
 public struct Sealing: Sendable {
     /// The vault root or passphrase.
     public var keys: VaultKeys

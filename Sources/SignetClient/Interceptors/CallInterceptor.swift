@@ -35,12 +35,13 @@ public struct OutgoingCall: Sendable, CustomReflectable {
 
 /// Code that runs around a call, before its attempts.
 ///
-/// An interceptor may change the request, change the response, look at errors, respond itself, or call
-/// `next` again if the body is replayable. Interceptors run in the order in which they are declared:
-/// those of the system first, then those of the service, the endpoint and the call.
+/// An interceptor may change the request, change the response, look at errors, respond itself, or
+/// call `next` again if the body is replayable. Interceptors run in the order in which they are
+/// declared: those of the system first, then those of the service, the endpoint and the call.
 ///
 /// The response's body is what the server sent, before it is unboxed. For a download and a
-/// stream it is empty, and only an own response (without `next`) is written to the file or handed out.
+/// stream it is empty, and only an own response (without `next`) is written to the file or handed
+/// out.
 ///
 /// ```swift
 /// struct Timing: CallInterceptor {
@@ -54,8 +55,8 @@ public struct OutgoingCall: Sendable, CustomReflectable {
 public protocol CallInterceptor: Sendable {
     /// Handles a call.
     ///
-    /// - Throws: A `ClientError` is passed on. Of any other error the caller gets the type's name, with
-    ///   the code `interceptor-failed`.
+    /// - Throws: A `ClientError` is passed on. Of any other error the caller gets the type's name,
+    ///   with the code `interceptor-failed`.
     func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse
 }
 
@@ -89,8 +90,9 @@ public struct NextCall: Sendable {
 
     /// Sends the call on.
     ///
-    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read again;
-    ///   `refused-url` if the scheme or the host was changed; `cancelled` after the interceptor returned.
+    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
+    ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
+    ///   interceptor returned.
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
         try await step(call)
     }

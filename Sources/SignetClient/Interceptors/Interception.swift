@@ -40,8 +40,8 @@ extension NetworkSystem {
     }
 }
 
-/// One step to the rest of the pipeline, taken again only with a body that can be read again, and not
-/// after its interceptor has returned.
+/// Sends a call through the rest of the pipeline. A further use needs a replayable body, and after
+/// the interceptor has returned every use throws.
 struct NextStep<Response: Sendable>: Sendable {
     private final class Uses: Sendable {
         struct State {
@@ -75,13 +75,13 @@ struct NextStep<Response: Sendable>: Sendable {
         return try await send(call)
     }
 
-    /// Ends the step, because no call is left that a request would belong to.
+    /// Makes every later use throw, because the interceptor has returned.
     func close() { uses.state.withLock { $0.isClosed = true } }
 }
 
 extension ClientError {
-    /// The error of an interceptor. Of one that isn't ours nothing is repeated: it may contain what the
-    /// server sent.
+    /// The error of an interceptor. For an error of a foreign type the message has only the type's
+    /// name, because the error may contain what the server sent.
     fileprivate init(of interceptor: Any, _ error: any Error) {
         switch error {
         case let error as ClientError: self = error

@@ -3,10 +3,11 @@
 /// The events of one call come in this order:
 ///
 /// 1. `started`, once.
-/// 2. `joined`, once, if the call shares the work of an equal one. It then gets the events of the shared work
-///    from now on, so that its first attempt may be a later one than number 1.
-/// 3. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt; `retrying` before
-///    an attempt that follows after a pause. A call that an interceptor responds to has no attempt.
+/// 2. `joined`, once, if the call shares the work of an equal one. It then gets the events of the
+///    shared work from now on, so that its first attempt may be a later one than number 1.
+/// 3. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt;
+///    `retrying` before an attempt that follows after a pause. A call that an interceptor responds
+///    to has no attempt.
 /// 4. `finished`, once, at any time after `started`. No event of the call follows.
 ///
 /// ```swift
@@ -21,8 +22,8 @@ public enum CallEvent: Sendable {
     case started(CallIdentity)
     /// The call waits for the work of another one (`DuplicatePolicy.join`).
     case joined(CallIdentity, to: CallIdentity.ID)
-    /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or because a
-    /// download has to begin again, keeps its number.
+    /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or
+    /// because a download has to begin again, keeps its number.
     case attempt(CallIdentity, number: Int)
     /// The attempt is led to another URL.
     case redirected(CallIdentity, CallRecord.Redirect)

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The events of calls, for one listener.
 ///
-/// The system never waits for a listener. Up to 10,000 events are kept for it; if it falls further behind,
-/// it loses the oldest ones, and ``lostCount`` says how many. Then the events that are left of a call may
-/// begin in the middle, but keep their order.
+/// The system never waits for a listener. Up to 10,000 events are kept for it; if it falls further
+/// behind, it loses the oldest ones, and ``lostCount`` says how many. Then the events that are left
+/// of a call may begin in the middle, but keep their order.
 public struct CallEvents: AsyncSequence, Sendable {
     /// The event type.
     public typealias Element = CallEvent

@@ -1,6 +1,7 @@
 internal import Logging
 
-// The lines that calls write to the system's logger. They contain no URL, field or message of an error.
+// The lines that calls write to the system's logger. They contain no URL, field or message of an
+// error.
 extension NetworkSystem {
     func logStart(of call: CallIdentity) {
         logger.debug("call started", metadata: call.metadata)

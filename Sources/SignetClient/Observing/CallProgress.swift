@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The progress of one call's upload and download.
 ///
-/// A program gives a progress to a call, and the call fills it while it runs. Each attempt and each redirect
-/// starts again at zero.
+/// A program gives a progress to a call, and the call fills it while it runs. Each attempt and each
+/// redirect starts again at zero.
 ///
 /// ```swift
 /// func upload(_ body: RequestBody, with system: NetworkSystem) async throws {
@@ -13,7 +13,9 @@ internal import Synchronization
 ///     var options = CallOptions()
 ///     options.progress = progress
 ///     let printing = Task {
-///         for await state in progress.updates { print(state.sent, "of", state.expectedToSend ?? -1) }
+///         for await state in progress.updates {
+///             print(state.sent, "of", state.expectedToSend ?? -1)
+///         }
 ///     }
 ///     _ = try await system.exchange(
 ///         "files", method: .put, target: "/archive", fields: [:], body: body, options: options)
@@ -23,8 +25,8 @@ internal import Synchronization
 public final class CallProgress: Sendable {
     /// The numbers of bytes sent and received so far, without headers.
     public struct State: Sendable, Hashable {
-        /// The bytes of the request's body that the engine has taken, which can be some hundred KiB more than
-        /// the server has received.
+        /// The bytes of the request's body that the engine has taken, which can be some hundred KiB
+        /// more than the server has received.
         public var sent: Int64 = 0
         /// The size of the request's body; nil if it isn't known.
         public var expectedToSend: Int64?
@@ -61,9 +63,9 @@ public final class CallProgress: Sendable {
     /// The progress so far.
     public var state: State { storage.withLock { $0.state } }
 
-    /// The changes from now on, at most one in each interval, and the last state, after which the sequence
-    /// ends. A reader that falls behind gets the latest one. Each use of the property is a reader of its
-    /// own.
+    /// The changes from now on, at most one in each interval, and the last state, after which the
+    /// sequence ends. A reader that falls behind gets the latest one. Each use of the property is a
+    /// reader of its own.
     public var updates: AsyncStream<State> {
         let (stream, listener) = AsyncStream.makeStream(
             of: State.self, bufferingPolicy: .bufferingNewest(1))

@@ -20,8 +20,8 @@ extension CallRecord {
 
     /// A part of a call's way, such as an attempt or a pause.
     ///
-    /// Stages contain each other: an attempt contains its requests, and interceptors around the call contain
-    /// the attempts.
+    /// Stages contain each other: an attempt contains its requests, and interceptors around the
+    /// call contain the attempts.
     public struct Stage: Sendable, Hashable {
         /// The kind of a stage. New kinds may be added.
         public struct Name: Sendable, Hashable, CustomStringConvertible {
@@ -56,8 +56,8 @@ extension CallRecord {
 
         /// The kind of stage.
         public internal(set) var name: Name
-        /// The time from the call's admission to the beginning of the stage. It is negative if a call joined
-        /// work that was under way.
+        /// The time from the call's admission to the beginning of the stage. It is negative if a
+        /// call joined work that was under way.
         public internal(set) var start: Duration
         /// The time that the stage took, at most to the end of the call.
         public internal(set) var duration: Duration

@@ -1,8 +1,9 @@
 public import HTTPTypes
 public import SignetTransport
 
-/// The record of one call, from its admission to its end, in three parts: what was asked, what the system
-/// did, and what came back. It never changes, and it is one reference, so a copy costs nothing.
+/// The record of one call, from its admission to its end, in three parts: what was asked, what the
+/// system did, and what came back. It never changes, and it is one reference, so a copy costs
+/// nothing.
 ///
 /// A record contains no value of a field, no body, no query and no user info.
 ///
@@ -36,8 +37,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var stages: [Stage] = []
         /// The attempts with their requests and redirects.
         public internal(set) var attempts: [Attempt] = []
-        /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are then those of
-        /// the shared work.
+        /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are
+        /// then those of the shared work.
         public internal(set) var joinedCall: CallIdentity.ID?
         /// Whether a switch `simulation.…` failed an attempt.
         public var isSimulated: Bool { attempts.contains { $0.hops.contains { $0.isSimulated } } }
@@ -57,7 +58,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var status: Int
         /// The version that the server spoke; nil if no server was asked.
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
-        /// The size of the decoded body in bytes; nil for a download or a stream, or if the body wasn't read to its end.
+        /// The size of the decoded body in bytes; nil for a download or a stream, or if the body
+        /// wasn't read to its end.
         public internal(set) var bodySize: Int?
         /// The origin of the response.
         public internal(set) var source: Source
@@ -69,8 +71,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         case success
         /// The call failed.
         case failed(ClientError.Code)
-        /// The call was ended: by its task or owner, by `cancelCall`, by a call that replaced it, or by the
-        /// shutdown of the system.
+        /// The call was ended: by its task or owner, by `cancelCall`, by a call that replaced it,
+        /// or by the shutdown of the system.
         case cancelled(ClientError.Code)
 
         /// The code of the call's error; nil for a success.

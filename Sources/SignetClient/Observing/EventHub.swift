@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Hands events to everybody who listens.
+/// Delivers events to all observers.
 final class EventHub: Sendable {
     private struct Listener {
         let stream: AsyncStream<CallEvent>.Continuation
@@ -66,7 +66,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Hands an event on. It is made only if somebody listens.
+    /// Hands an event on. The event is made only if there is an observer.
     func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
         let listeners = state.withLock { $0.listeners(to: call) }
         guard !listeners.isEmpty else { return }
@@ -74,13 +74,13 @@ final class EventHub: Sendable {
         for listener in listeners { listener.take(event) }
     }
 
-    /// Ends the events of those who listen to one call.
+    /// Ends the events of the observers of one call.
     func endEvents(of call: CallIdentity.ID) {
         let listeners = state.withLock { $0.listenersToCalls.removeValue(forKey: call) }
         for listener in (listeners ?? [:]).values { listener.stream.finish() }
     }
 
-    /// Ends the events of those who listen now.
+    /// Ends the events of all current observers.
     func endEvents() {
         let listeners = state.withLock { state in
             defer { (state.listeners, state.listenersToCalls) = ([:], [:]) }
@@ -90,7 +90,7 @@ final class EventHub: Sendable {
         for listener in listeners { listener.stream.finish() }
     }
 
-    /// Ends all listeners' events, also of those to come.
+    /// Ends the events of all current and future observers.
     func finish() {
         state.withLock { $0.isFinished = true }
         endEvents()
@@ -100,13 +100,13 @@ final class EventHub: Sendable {
 extension NetworkSystem {
     /// The events of all calls from now on, until the system is shut down.
     ///
-    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets its
-    /// `finished`; the sequence ends after the last one. A listener that falls behind by 10,000 events
-    /// loses the oldest (``CallEvents/lostCount``).
+    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets
+    /// its `finished`; the sequence ends after the last one. A listener that falls behind by 10,000
+    /// events loses the oldest (``CallEvents/lostCount``).
     public var events: CallEvents { hub.events() }
 
-    /// The events of one running call from now on, to its `finished`. There are none if the call isn't
-    /// running.
+    /// The events of one running call from now on, to its `finished`. There are none if the call
+    /// isn't running.
     ///
     /// ```swift
     /// func follow(_ tag: String, in system: NetworkSystem) async {

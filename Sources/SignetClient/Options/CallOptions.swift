@@ -5,9 +5,9 @@ public import SignetTransport
 /// The settings of a call: of one call, or of all calls of an endpoint, a service or a system.
 ///
 /// Options are merged in this order; the later one wins: the configuration,
-/// `NetworkSystem.Options.callOptions`, the service, the scenario, the service's options of the method, the
-/// endpoint, the call. A value that isn't set is inherited. `NetworkSystem.callOptions(for:method:merging:)`
-/// returns the merged options.
+/// `NetworkSystem.Options.callOptions`, the service, the scenario, the service's options of the
+/// method, the endpoint, the call. A value that isn't set is inherited.
+/// `NetworkSystem.callOptions(for:method:merging:)` returns the merged options.
 ///
 /// ```swift
 /// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
@@ -15,8 +15,8 @@ public import SignetTransport
 /// options.fields[.acceptLanguage] = "en"
 /// ```
 public struct CallOptions: Sendable {
-    /// The time for all work of the call: every attempt and pause, and interceptors. By default there is
-    /// no limit besides that of each attempt.
+    /// The time for all work of the call: every attempt and pause, and interceptors. By default
+    /// there is no limit besides that of each attempt.
     public var deadline: Duration?
     /// The time for one attempt, from the name look-up to the response's last byte. Defaults to the
     /// service's.
@@ -34,11 +34,11 @@ public struct CallOptions: Sendable {
     public var isIdempotent: Bool?
     /// Which redirects are followed.
     public var redirects: RedirectPolicy?
-    /// A base URL in place of the service's. The service's fields, signature and credentials go there; the
-    /// host needs a rule of the pin policy, and the URL rules hold.
+    /// A base URL in place of the service's. The service's fields, signature and credentials go
+    /// there; the host needs a rule of the pin policy, and the URL rules hold.
     public var baseURL: String?
-    /// A base URL in place of ``baseURL`` and the service's if the run mode is `staging` or `development`;
-    /// never in production.
+    /// A base URL in place of ``baseURL`` and the service's if the run mode is `staging` or
+    /// `development`; never in production.
     public var testBaseURL: String?
     /// The engine that sends the requests. Defaults to the standard one.
     public var engine: EngineChoice?
@@ -51,13 +51,15 @@ public struct CallOptions: Sendable {
     public var duplicates: DuplicatePolicy?
     /// The source of the credentials of each attempt.
     public var credentials: (any CredentialSource)?
-    /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks nothing.
+    /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks
+    /// nothing.
     public var responseChecks: [any ResponseCheck]?
-    /// The forms of dates and of members' names in parameters and results of Swift types. Defaults to the
-    /// service's, or to `JSONConventions()` if it has none.
+    /// The forms of dates and of members' names in parameters and results of Swift types. Defaults
+    /// to the service's, or to `JSONConventions()` if it has none.
     public var json: JSONConventions?
-    /// The sets of common fields and parameters that the call carries, and no others; with `[]` it carries no
-    /// set. Of values of the same name those of the later set win. Defaults to the service's ``ServiceConfiguration/defaultSets``.
+    /// The sets of common fields and parameters that the call carries, and no others; with `[]` it
+    /// carries no set. Of values of the same name those of the later set win. Defaults to the
+    /// service's ``ServiceConfiguration/defaultSets``.
     public var sets: [String]?
     /// Interceptors around the call. Those of the system come first, those of the call last.
     public var interceptors: [any CallInterceptor] = []
@@ -124,8 +126,8 @@ public struct CallOptions: Sendable {
         return merged
     }
 
-    /// The options of all calls without those that are meant for services and their callers, for hosts that
-    /// the system calls for itself.
+    /// The options of all calls without those that are meant for services and their callers, for
+    /// hosts that the system calls for itself.
     var withoutThoseOfServices: CallOptions {
         var options = self
         (options.fields, options.credentials, options.sets) = ([:], nil, nil)

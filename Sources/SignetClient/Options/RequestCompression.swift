@@ -4,11 +4,12 @@ internal import SignetTransport
 
 /// Whether and when the bodies of requests are compressed (RFC 9110, section 8.4).
 ///
-/// A compressed body is sent with `Content-Encoding: gzip`. Its digest and signature cover the bytes as
-/// they are sent. A scheme that signs the parameters of a form or an XML body can't read them in a compressed
-/// one: such a call ends with `invalid-options` before anything is sent. Turn it on only for servers that are known to accept it; others respond with 415. Don't
-/// compress bodies that contain both a secret and text that an attacker can choose: the size of the
-/// request then tells something about the secret.
+/// A compressed body is sent with `Content-Encoding: gzip`. Its digest and signature cover the
+/// bytes as they are sent. A scheme that signs the parameters of a form or an XML body can't read
+/// them in a compressed one: such a call ends with `invalid-options` before anything is sent. Turn
+/// it on only for servers that are known to accept it; others respond with 415. Don't compress
+/// bodies that contain both a secret and text that an attacker can choose: the size of the request
+/// then reveals something about the secret.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -23,12 +24,12 @@ public struct RequestCompression: Sendable, Hashable {
 
     /// Bodies are compressed with gzip (RFC 1952).
     ///
-    /// Bytes are sent as they are if they don't become fewer. A stream is compressed while it is sent, in
-    /// chunks without a Content-Length. A body stays as it is if the request already has the field
-    /// Content-Encoding, Content-Range, Content-Digest or Repr-Digest.
+    /// Bytes are sent as they are if they don't become fewer. A stream is compressed while it is
+    /// sent, in chunks without a Content-Length. A body stays as it is if the request already has
+    /// the field Content-Encoding, Content-Range, Content-Digest or Repr-Digest.
     ///
-    /// - Parameter minimumSize: In bytes. Smaller bodies are sent as they are; a stream whose length isn't
-    ///   known is compressed.
+    /// - Parameter minimumSize: In bytes. Smaller bodies are sent as they are; a stream whose
+    ///   length isn't known is compressed.
     public static func gzip(minimumSize: Int = 1024) -> RequestCompression {
         RequestCompression(minimumSize: max(minimumSize, 1))
     }
@@ -53,7 +54,7 @@ extension OutgoingCall {
         } catch {
             throw ClientError(error)
         }
-        // A length that was given was that of the body before.
+        // A Content-Length that the caller set is that of the uncompressed body.
         call.request.headerFields[.contentLength] = nil
         call.request.headerFields[.contentEncoding] = "gzip"
         return call
@@ -69,8 +70,8 @@ extension OutgoingCall {
 }
 
 extension RequestCompression {
-    /// Returns the bytes of a request's body before they were compressed; the bytes themselves if they
-    /// aren't gzip, or are more than 64 MiB.
+    /// Returns the bytes of a request's body before they were compressed; the bytes themselves if
+    /// they aren't gzip, or are more than 64 MiB.
     package static func original(of body: [UInt8], sentWith fields: HTTPFields) -> [UInt8] {
         guard fields[.contentEncoding] == "gzip" else { return body }
         var limits = ContentDecoding()
@@ -114,7 +115,7 @@ private struct CompressedReader: RequestBodyReader {
     }
 }
 
-/// Owns what cannot be copied, for a reader that can.
+/// Holds a noncopyable value in a class, so that a copyable reader can own it.
 private final class EncoderBox {
     private var encoder: ContentEncoder?
 

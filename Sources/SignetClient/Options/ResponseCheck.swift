@@ -11,16 +11,16 @@ public import SignetRPC
 /// }
 /// ```
 public protocol ResponseCheck: Sendable {
-    /// Returns the reason why a response is a failure, or nil if it is good. The call then ends with
-    /// `business-code`; the reason becomes its message, so it must not contain secrets.
+    /// Returns the reason why a response is a failure, or nil if it is good. The call then ends
+    /// with `business-code`; the reason becomes its message, so it must not contain secrets.
     func failure(in response: UnboxedResponse) -> String?
 }
 
-/// A check of the code that an API writes into each result: any other than the good ones is a failure.
-/// A result without the code is good.
+/// A check of the code that an API writes into each result: any other than the good ones is a
+/// failure. A result without the code is good.
 ///
-/// In a configuration this is the rule `business-code`, with `services.NAME.responseChecks.codeField` and
-/// `.goodCodes`.
+/// In a configuration this is the rule `business-code`, with
+/// `services.NAME.responseChecks.codeField` and `.goodCodes`.
 ///
 /// ```swift
 /// var options = CallOptions()
@@ -53,7 +53,8 @@ public struct BusinessCodeCheck: ResponseCheck {
 
 /// A check that a result isn't null.
 ///
-/// In a configuration this is the rule `result`. A REST response without a body has the result null.
+/// In a configuration this is the rule `result`. A REST response without a body has the result
+/// null.
 public struct ResultCheck: ResponseCheck {
     /// Creates a check.
     public init() {}

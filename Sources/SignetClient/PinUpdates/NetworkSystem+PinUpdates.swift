@@ -27,14 +27,15 @@ extension NetworkSystem {
 
     private static var soon: Int64 { 7 * 86_400 }
 
-    /// Asks for a newer signed policy now, and puts it in place.
+    /// Fetches a newer signed policy now, and uses it.
     ///
-    /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's URL
-    /// alone: a redirect is a failure. On failure nothing changes.
+    /// The request is judged by the plan's own pins or by the policy in use, and goes to the plan's
+    /// URL alone: a redirect is a failure. On failure nothing changes.
     ///
     /// - Returns: The state after it, as ``lastPinUpdate``.
-    /// - Throws: `not-configured` without a plan, `not-running`; why nothing came, or what came is not
-    ///   taken: a code of `PinError`, such as `tampered`, `rolled-back` or `update-expired`.
+    /// - Throws: `not-configured` without a plan; `not-running`; the error of the fetch; or, if the
+    ///   document is refused, a code of `PinError`, such as `tampered`, `rolled-back` or
+    ///   `update-expired`.
     @discardableResult
     public func updatePins() async throws(ClientError) -> PinUpdateReport {
         guard let updates else {
@@ -69,14 +70,14 @@ extension NetworkSystem {
                 history.pinUpdate = report
             }
             logger.warning(
-                "no newer pin policy was taken",
+                "the pin policy was not updated",
                 metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
             throw error
         }
         return lastPinUpdate ?? PinUpdateReport()
     }
 
-    /// Uses the kept policy, looks for a newer one, and begins to do so again and again.
+    /// Uses the stored policy, fetches a newer one, and starts the periodic updates.
     func beginPinUpdates() async {
         guard let updates else { return }
         do throws(ClientError) {
@@ -130,7 +131,8 @@ extension NetworkSystem {
         return response.body
     }
 
-    /// The chain by which it is seen whether the new policy still reaches the document's host.
+    /// Returns the chain of the document's host, to check that the new policy still accepts that
+    /// host.
     private func chainOfHost(
         _ updates: PinUpdates, policy new: VerifiedPinPolicy, chain: [SeenCertificate]
     ) async -> [SeenCertificate] {
@@ -147,7 +149,7 @@ extension NetworkSystem {
         return seen?.isTrusted == true ? seen?.chain ?? [] : []
     }
 
-    /// Puts a policy in place unless a newer one came between, and writes down how it stands.
+    /// Uses a policy unless a newer one is already in use, and updates the report.
     private func take(
         _ new: VerifiedPinPolicy, from source: PinUpdateReport.Source, updates: PinUpdates,
         chain: [SeenCertificate]
@@ -169,7 +171,7 @@ extension NetworkSystem {
                 report.failures = 0
                 report.failure = nil
             }
-            // A newer one may have been written down since this one was put in place.
+            // Another update may have reported a newer policy since this one was put into use.
             if isTaken, new.serial > report.serial ?? 0 {
                 report.source = source
                 report.serial = new.serial
@@ -184,13 +186,13 @@ extension NetworkSystem {
             metadata: ["serial": "\(new.serial)", "source": "\(source.rawValue)"])
         for finding in findings ?? [] {
             logger.error(
-                "the signed pin policy may do harm",
+                "the signed pin policy has warnings",
                 metadata: ["code": "\(finding.code)", "reason": "\(finding.message)"])
         }
     }
 
-    /// Returns the hosts that a new policy makes unreachable. The system uses the policy even so: its signer
-    /// may intend that, and a lost key must be removed whatever depends on it.
+    /// Returns the hosts that a new policy makes unreachable. The system uses the policy anyway:
+    /// its signer may intend that, and a lost key must be removed even if a host depends on it.
     private func findings(
         _ new: VerifiedPinPolicy, updates: PinUpdates, chain: [SeenCertificate]
     ) -> [PinUpdateReport.Finding] {

@@ -1,26 +1,28 @@
 internal import SignetCrypto
 public import SignetPinning
 
-/// Where a program gets signed pin policies from, as `signet pins sign` makes them.
+/// The source of signed pin policies, which `signet pins sign` makes.
 ///
-/// The web server that has them is not trusted. A policy is taken if it is signed by a key that the program
-/// contains, its serial number is not lower than the last one, and it is valid now.
+/// The web server that has them is not trusted. A policy is accepted if it is signed by a key that
+/// the program contains, its serial number is not lower than the last one, and it is valid now.
 public struct PinUpdatePlan: Sendable {
     /// An https URL of the document.
     public var url: String
     /// The verifier of the documents, with the public keys that the program contains.
     public var verifier: PinUpdateVerifier
-    /// The file that keeps the newest policy across restarts. It stays in use until a newer one comes, even after
-    /// it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding `expired`).
+    /// The file that keeps the newest policy across restarts. It stays in use until a newer one
+    /// comes, even after it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding
+    /// `expired`).
     public var file: String
-    /// The pins of the document's host; nil leaves it to the policy in use, which an update can then make
-    /// unreachable.
+    /// The pins of the document's host; nil leaves it to the policy in use, which an update can
+    /// then make unreachable.
     public var hostPolicy: PinPolicy?
-    /// The serial number up to which the program's own pins are as new: documents up to this number are not
-    /// used, whether they are fetched or kept. Set it in a release whose own pins were brought up to date.
+    /// The serial number up to which the program's own pins are as new: documents up to this number
+    /// are not used, whether they are fetched or kept. Set it in a release whose own pins were
+    /// brought up to date.
     public var builtInSerial: Int64 = 0
-    /// The time between two requests for a newer policy, a tenth more or less, so that programs do not ask at the
-    /// same moment.
+    /// The time between two requests for a newer policy, a tenth more or less, so that programs do
+    /// not ask at the same moment.
     public var interval: Duration = .seconds(6 * 3600)
     /// The pause after a failure; it doubles with each further one, up to `interval`.
     public var retryPause: Duration = .seconds(30)
@@ -34,10 +36,10 @@ public struct PinUpdatePlan: Sendable {
         self.file = file
     }
 
-    /// How long to the next look.
+    /// Returns the pause before the next fetch.
     ///
     /// - Parameters:
-    ///   - failures: How many failures there were in a row.
+    ///   - failures: The number of failures in a row.
     ///   - random: From 0 up to 1.
     package func pause(afterFailures failures: Int, random: Double) -> Duration {
         let usual = max(interval, .milliseconds(1))
@@ -48,7 +50,7 @@ public struct PinUpdatePlan: Sendable {
     }
 }
 
-/// A plan whose URL can be used, the newest policy's file, and the task that looks for a newer one.
+/// A checked plan, the file of the newest policy, and the task that fetches newer ones.
 final class PinUpdates: Sendable {
     let plan: PinUpdatePlan
     let url: WebURL
@@ -78,9 +80,9 @@ final class PinUpdates: Sendable {
             path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
     }
 
-    /// Begins to look again and again; at most once.
+    /// Starts the periodic updates. Only the first call has an effect.
     func start(_ body: @escaping @Sendable () async -> Void) { task.start(body) }
 
-    /// Looks no more.
+    /// Stops the periodic updates.
     func stop() { task.stop() }
 }

@@ -29,8 +29,8 @@ public struct PinUpdateReport: Sendable, Hashable {
     public internal(set) var source = Source.builtIn
     /// Its serial number; nil for the program's own.
     public internal(set) var serial: Int64?
-    /// The expiration of the policy in Unix seconds. The policy stays in use after it, until a newer one is
-    /// fetched.
+    /// The expiration of the policy in Unix seconds. The policy stays in use after it, until a
+    /// newer one is fetched.
     public internal(set) var expires: Int64?
     /// The time of the last fetch in Unix seconds.
     public internal(set) var askedAt: Int64?

@@ -9,7 +9,8 @@ struct CallTarget: Sendable {
     var method: String
     /// The options of endpoint and call.
     var options = CallOptions()
-    /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to GET.
+    /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to
+    /// GET.
     var isBoxed = true
     /// The snapshot to use; nil is the current one.
     var snapshot: SystemSnapshot?
@@ -17,17 +18,20 @@ struct CallTarget: Sendable {
     var host: SystemHost?
 }
 
-/// A host that the system calls for itself: that of signed pin policies, or a collector of pin reports.
+/// A host that the system calls for itself: that of signed pin policies, or a collector of pin
+/// reports.
 struct SystemHost: Sendable {
     /// The name that identities of calls show.
     let name: Service
     let service: PreparedService
     /// The pins that hold in place of the snapshot's policy.
     var policy: PinPolicy?
-    /// Whether the call sends a pin report. It is sent while the system stops too, and makes no report.
+    /// Whether the call sends a pin report. It is sent while the system stops too, and makes no
+    /// report.
     let isReport: Bool
 
-    /// Prepares a host that is called without a signature, once, and whose redirects are not followed.
+    /// Prepares a host that is called without a signature, once, and whose redirects are not
+    /// followed.
     init(
         _ name: Service, url: String, timeout: Duration, policy: PinPolicy?, isReport: Bool = false
     ) throws(ClientError) {
@@ -43,8 +47,8 @@ struct SystemHost: Sendable {
     }
 }
 
-/// A call that was admitted: all that holds for it to its end. Every stage gets it, so it is an object,
-/// which costs less to hand on than its members.
+/// An admitted call: everything that applies to it until its end. Every stage gets it, so it is an
+/// object, which costs less to hand on than its members.
 final class Admission: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
@@ -59,7 +63,7 @@ final class Admission: Sendable {
     /// The calls that share the work; nil for the work of one call.
     let joint: JointCalls?
     let log: CallLog
-    /// Whose credentials the call carries, from its admission on; nil for none.
+    /// The owner of the credentials that the call carries, fixed at its admission; nil for none.
     let credentialKey: CredentialKey?
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
@@ -86,8 +90,8 @@ final class Admission: Sendable {
         self.decodes = decodes
     }
 
-    /// The admission of work that several calls share, with the options of the first one. The work has no
-    /// deadline, because each call has one of its own.
+    /// The admission of work that several calls share, with the options of the first one. The work
+    /// has no deadline, because each call has one of its own.
     init(of calls: JointCalls, like first: Admission) {
         var rules = first.rules
         rules.end = nil
@@ -106,18 +110,19 @@ final class Admission: Sendable {
         decodes = first.decodes
     }
 
-    /// Where progress is counted; nil after the call was ended, whose work may continue for other calls.
+    /// The counters of the call's progress; nil after the call was ended, whose work may continue
+    /// for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
-    /// Hands an event on to those who listen to the call, or to each call that shares the work.
+    /// Delivers an event to the observers of the call, or of each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }
     }
 }
 
 extension NetworkSystem {
-    /// The first stage: merges the options, gives the call its identity and its snapshot, and runs the
-    /// rest of the pipeline as the call's work. Each call ends once.
+    /// The first stage: merges the options, gives the call its identity and its snapshot, and runs
+    /// the rest of the pipeline as the call's work. Each call ends once.
     func admitted<Output: Sendable>(
         _ target: CallTarget,
         work: @escaping @Sendable (Admission) async throws(ClientError) -> Output
@@ -298,7 +303,7 @@ struct CallRules: Sendable {
     ///
     /// - Parameters:
     ///   - isBoxed: Whether an adapter makes the request.
-    ///   - service: What says whether the adapter is one for REST.
+    ///   - service: The service, whose protocol or adapter decides whether the call is REST.
     ///   - limit: The system's limit of a response's size.
     init(
         _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,

@@ -5,7 +5,7 @@ internal import SignetTransport
 internal import Synchronization
 
 extension NetworkSystem {
-    /// Stage 5: makes attempts until one succeeds, or none is worth another.
+    /// Stage 5: makes attempts until one succeeds, or no further one is allowed.
     func attempts(
         _ call: OutgoingCall, into reader: any ResponseReader, for admission: Admission
     ) async throws(ClientError) -> RawResponse {
@@ -24,7 +24,7 @@ extension NetworkSystem {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
-                    // Bytes came, so there is no pause.
+                    // The server sent bytes, so there is no pause.
                     guard number < admission.rules.attempts,
                         retryBudget.withdraw(for: .failed, from: host)
                     else { throw error }
@@ -157,7 +157,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Whether another attempt may replace a response, which is therefore not handed out as a stream.
+    /// Whether another attempt may replace a response, which is therefore not handed out as a
+    /// stream.
     private func isPreliminary(
         _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for admission: Admission
     ) -> Bool {
@@ -181,7 +182,8 @@ extension NetworkSystem {
             ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
         guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
-            // Of requests before the last one: those that were redirected, or that an interceptor repeated.
+            // Of requests before the last one: those that were redirected, or that an interceptor
+            // repeated.
             guard isIdempotent || !attempt.mayHaveArrived else { return nil }
             return Retry(
                 cause: .unsent, pause: rules.retry.pause(after: number, random: options.random()))

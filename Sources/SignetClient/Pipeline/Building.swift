@@ -61,11 +61,11 @@ extension Admission {
             body: RequestBody(boxed.body), isBoxed: true)
     }
 
-    /// Stage 3: joins the fields of the configuration, the service, the options and the request; of the
-    /// same name the later ones win.
+    /// Stage 3: joins the fields of the configuration, the service, the options and the request; of
+    /// the same name the later ones win.
     ///
-    /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings that the
-    ///   system decodes, and sends one Cookie field.
+    /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings
+    ///   that the system decodes, and sends one Cookie field.
     func request(
         _ method: HTTPRequest.Method, to url: WebURL, target: String? = nil,
         fields own: HTTPFields, body: RequestBody, isBoxed: Bool = false

@@ -18,7 +18,7 @@ public struct CallIdentity: Sendable, Hashable {
     public let tags: Set<String>
 }
 
-/// Somebody for whom calls are made, such as a session or a job: when the last reference to the
+/// An owner of calls, such as a session or a job: when the last reference to the
 /// owner is released, its running calls end with `cancelled`.
 ///
 /// ```swift
@@ -26,7 +26,8 @@ public struct CallIdentity: Sendable, Hashable {
 ///     let owner = CallOwner()
 ///     func load(_ system: NetworkSystem) async throws {
 ///         let options = CallOptions(owner: owner)
-///         let orders = try await system.call(RPCCall("orders.list"), on: "orders", options: options)
+///         let call = RPCCall("orders.list")
+///         let orders = try await system.call(call, on: "orders", options: options)
 ///         print(orders.status)
 ///     }
 /// }

@@ -80,7 +80,8 @@ final class CallLog: Sendable {
 
     // MARK: What was asked, and what came back
 
-    /// Keeps the response that is read from now on. A trace would otherwise hold the bodies of all its calls.
+    /// Keeps the response that is read from now on. A trace would otherwise hold the bodies of all
+    /// its calls.
     func keepRaw() { state.withLock { $0.keepsRaw = true } }
 
     func setRaw(_ raw: RawResponse) { state.withLock { if $0.keepsRaw { $0.raw = raw } } }
@@ -121,7 +122,7 @@ final class CallLog: Sendable {
 
     /// Begins a stage within another.
     ///
-    /// - Returns: What ends it.
+    /// - Returns: The stage's number, which ends it.
     func begin(_ name: CallRecord.Stage.Name) -> Int {
         let entry = Entry(name: name, start: .now)
         return state.withLock { state in
@@ -186,7 +187,8 @@ final class CallLog: Sendable {
         return request
     }
 
-    /// The response; of a call that failed while it was read, what the last request says of it.
+    /// The response. If the call failed while the response was read, the last request's data about
+    /// it.
     private func response(of log: CallLog) -> CallRecord.Response? {
         log.state.withLock { state in
             if let response = state.response { return response }

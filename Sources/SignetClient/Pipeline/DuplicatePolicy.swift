@@ -6,9 +6,10 @@ internal import Synchronization
 
 /// The rule for a call that begins while another one of the same identity is running.
 ///
-/// Two calls have the same identity if service, base URL, method, path, parameters, additional fields, sets,
-/// JSON conventions and the credentials' scope are equal, and both see the same configuration. The policy holds for `call` and
-/// `send`; batches, exchanges, streams, uploads and downloads always run.
+/// Two calls have the same identity if service, base URL, method, path, parameters, additional
+/// fields, sets, JSON conventions and the credentials' scope are equal, and both see the same
+/// configuration. The policy holds for `call` and `send`; batches, exchanges, streams, uploads and
+/// downloads always run.
 ///
 /// ```swift
 /// struct ListOrders: Endpoint {
@@ -29,8 +30,9 @@ public enum DuplicatePolicy: Sendable, Hashable {
     /// others; the request is cancelled with the last one.
     ///
     /// Only calls with the same engine choice, compression, redirects, `isIdempotent` and
-    /// `maximumResponseSize` join. Each has its own deadline and response checks; the other options, such as
-    /// interceptors, retries and the timeout of an attempt, are those of the call that began.
+    /// `maximumResponseSize` join. Each has its own deadline and response checks; the other
+    /// options, such as interceptors, retries and the timeout of an attempt, are those of the call
+    /// that began.
     case join
     /// The later call ends with `already-running`.
     case refuse
@@ -84,7 +86,8 @@ struct DuplicateKey: Sendable, Hashable {
     }
 }
 
-/// The running calls whose policy is to refuse or to replace, and the shared work of those that join.
+/// The running calls whose policy is to refuse or to replace, and the shared work of those that
+/// join.
 final class DuplicateCalls: Sendable {
     private let running = Mutex<[DuplicateKey: RunningCall]>([:])
     private let shared = SharedWork<DuplicateKey, UnboxedResponse>()

@@ -4,42 +4,51 @@ internal import SignetRPC
 internal import SignetTransport
 internal import Synchronization
 
-// Everything that leaves the program goes through the stages of this file, in this order: typed calls,
-// batches, exchanges, uploads, downloads, streams, pages, fetched values, signed pin policies and pin reports.
+// Everything that leaves the program goes through the stages of this file, in this order: typed
+// calls, batches, exchanges, uploads, downloads, streams, pages, fetched values, signed pin
+// policies and pin reports.
 //
 //  stage                      function                                   file
 //  1  admit, merge options    admitted(_:work:)                          Pipeline/Admission.swift
-//  2  check and build         request(of:reading:as:), conventions       Calls/NetworkSystem+TypedCalls.swift
-//     duplicate policy        DuplicateCalls.run(_:for:work:)            Pipeline/DuplicatePolicy.swift
-//     box                     Admission.box(_:), the adapter             Calls/CallRequest.swift
+//  2  check and build         request(of:reading:as:), conventions
+//     Calls/NetworkSystem+TypedCalls.swift duplicate policy        DuplicateCalls.run(_:for:work:)
+//     Pipeline/DuplicatePolicy.swift box                     Admission.box(_:), the adapter
+//     Calls/CallRequest.swift
 //  3  URL and fields          Admission.request(_:at:)                   Pipeline/Building.swift
 //  4  URL rules               send(_:into:for:)                          this file
-//     around the call         intercepted(_:by:send:)                    Interceptors/Interception.swift
+//     around the call         intercepted(_:by:send:)
+//     Interceptors/Interception.swift
 //  5  attempts, pauses        attempts(_:into:for:)                      Pipeline/Attempts.swift
-//     compression, once       OutgoingCall.compressed(by:)               Options/RequestCompression.swift
-//     credential              credential(of:for:replacing:by:)           Credentials/CredentialStore.swift
-//     5a around the attempt   intercepted(_:by:send:)                    Interceptors/Interception.swift
-//     5b redirects            follow(_:with:noting:for:)                 Pipeline/Redirects.swift
+//     compression, once       OutgoingCall.compressed(by:)
+//     Options/RequestCompression.swift credential              credential(of:for:replacing:by:)
+//     Credentials/CredentialStore.swift 5a around the attempt   intercepted(_:by:send:)
+//     Interceptors/Interception.swift 5b redirects            follow(_:with:noting:for:)
+//     Pipeline/Redirects.swift
 //        cookies              PreparedService.cookies(for:)              Services/CookieStore.swift
-//        freeze and sign      FrozenRequest.signed(by:at:)               Services/PreparedService.swift
+//        freeze and sign      FrozenRequest.signed(by:at:)
+//        Services/PreparedService.swift
 //     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
 //        engine choice        EngineSet.use(_:at:)                       Engines/EngineSet.swift
-//     5d response             MemoryReader                               Pipeline/ResponseReader.swift
-//        or of a download     DownloadReader                             Downloads/NetworkSystem+Downloading.swift
-//        or of a stream       StreamReader                               Streams/StreamReader.swift
-//        decoding             collect(_:answering:limit:)                Calls/NetworkSystem+Decoding.swift
+//     5d response             MemoryReader
+//        Pipeline/ResponseReader.swift or of a download     DownloadReader
+//        Downloads/NetworkSystem+Downloading.swift or of a stream       StreamReader
+//        Streams/StreamReader.swift decoding             collect(_:answering:limit:)
+//        Calls/NetworkSystem+Decoding.swift
 //  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
-//     convert                 value(of:_:) of a typed call               Calls/NetworkSystem+TypedCalls.swift
+//     convert                 value(of:_:) of a typed call
+//     Calls/NetworkSystem+TypedCalls.swift
 //  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
 //
-// Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every stage gets.
-// The request is an OutgoingCall through the interceptors, a FrozenRequest while it is signed, and an
-// EngineRequest when it leaves; Sending.swift alone makes one, and decides whether an engine may speak to
-// a host. What an interceptor changed is checked by unmoved(_:from:for:) in this file, before the next stage.
-// The response is an EngineResponse until one of the readers has read it, then a RawResponse.
+// Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every
+// stage gets. The request is an OutgoingCall through the interceptors, a FrozenRequest while it is
+// signed, and an EngineRequest when it leaves; Sending.swift alone makes one, and decides whether
+// an engine may speak to a host. The function unmoved(_:from:for:) in this file checks the changes
+// of interceptors before the next stage. The response is an EngineResponse until one of the readers
+// has read it, then a RawResponse.
 
 extension NetworkSystem {
-    /// Stages 4 and 5 of a built request: checks the URL rules, and runs the interceptors around the attempts.
+    /// Stages 4 and 5 of a built request: checks the URL rules, and runs the interceptors around
+    /// the attempts.
     ///
     /// - Parameter reader: The reader of the response; nil reads it into memory.
     func send(
@@ -73,7 +82,8 @@ extension NetworkSystem {
         return response
     }
 
-    /// Checks that an interceptor left scheme and host as they were, and checks the URL rules again.
+    /// Checks that an interceptor left scheme and host as they were, and checks the URL rules
+    /// again.
     func unmoved(
         _ call: OutgoingCall, from original: OutgoingCall, for admission: Admission
     ) throws(ClientError) -> OutgoingCall {

@@ -6,8 +6,8 @@ internal import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// Stages 5b and 5c of one attempt: the request, and those that redirects lead to, all within one time
-    /// limit. Each is signed again while the call has not left its origin.
+    /// Stages 5b and 5c of one attempt: the request, and those that redirects lead to, all within
+    /// one time limit. Each is signed again while the call has not left its origin.
     ///
     /// - Returns: The final response, whose body has not been read.
     func follow(
@@ -53,7 +53,7 @@ extension NetworkSystem {
             _ = try? await opened.response.body.collect(limit: Self.redirectLimit)
             attempt.endHop(in: admission.log)
             if !redirect.keepsBody { body = [] }
-            // As of the header, no field that may hold a secret goes to another origin.
+            // Another origin gets no trailers, because they may hold secrets, as header fields may.
             if redirect.crossesOrigins { body = body.withoutTrailers() }
             timeout = end - .now
         }
@@ -61,10 +61,10 @@ extension NetworkSystem {
 
     private static var redirectLimit: Int { 64 << 10 }
 
-    /// The redirect that a response is, if it is followed; nil if the response is final.
+    /// Returns the redirect to follow, or nil if the response is final.
     ///
-    /// - Parameter signed: What became of the request before it was sent.
-    /// - Throws: Why it is not followed; where it leads is judged by the pins and the URL rules.
+    /// - Parameter signed: The request as it was sent.
+    /// - Throws: If the redirect isn't followed. The pins and the URL rules check its target.
     private func follow(
         _ response: HTTPResponse, to request: FrozenRequest, sentAs signed: FrozenRequest,
         for admission: Admission, in chain: inout RedirectChain
@@ -107,8 +107,8 @@ extension NetworkSystem {
 }
 
 extension FrozenRequest {
-    /// The names of the query's parameters that this request has and another has not: what its
-    /// signature put there, which a server may hand back in a redirect.
+    /// Returns the query parameters that the signature added. A server may copy them into a
+    /// redirect's URL.
     fileprivate func parametersAdded(to unsigned: FrozenRequest) -> Set<String> {
         guard head.path != unsigned.head.path else { return [] }
         return Self.parameters(head).subtracting(Self.parameters(unsigned.head))

@@ -2,12 +2,14 @@ internal import HTTPTypes
 internal import SignetRPC
 internal import SignetTransport
 
-/// Reads the responses of one call: into memory, into a file, or into a stream that the caller reads.
+/// Reads the responses of one call: into memory, into a file, or into a stream that the caller
+/// reads.
 protocol ResponseReader: Sendable {
     /// The maximum size of a response's body in bytes.
     var limit: Int { get }
 
-    /// Whether a response was handed to the caller before its body had been read. No attempt follows then.
+    /// Whether a response was handed to the caller before its body had been read. No attempt
+    /// follows then.
     var hasHandedOut: Bool { get }
 
     /// Changes the next request, if a part of the response is there already.
@@ -28,7 +30,8 @@ extension ResponseReader {
 enum ResponseReading: Sendable {
     /// All of the response is there.
     case whole(RawResponse)
-    /// The request has to be sent again at once, for the rest or from the beginning. No attempt failed.
+    /// The request has to be sent again at once, for the rest or from the beginning. No attempt
+    /// failed.
     case unfinished
     /// A part is kept, and the next attempt continues there.
     case partial(ClientError)

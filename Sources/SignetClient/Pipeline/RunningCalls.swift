@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
 ///
-/// Every call that is admitted ends exactly once. The work of a call runs in a task of the system, so
-/// that the caller gets an outcome even if something that the call waits for never returns.
+/// Every call that is admitted ends exactly once. The work of a call runs in a task of the system,
+/// so that the caller gets an outcome even if something that the call waits for never returns.
 final class RunningCalls: Sendable {
     private struct State {
         var isRunning = true
         var calls: [CallIdentity.ID: RunningCall] = [:]
-        /// The calls of programs; reports that the system makes for itself don't hold up a shutdown.
+        /// The calls of programs; reports that the system makes for itself don't hold up a
+        /// shutdown.
         var ownCount = 0
         var lastNumber: UInt64 = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -29,7 +30,7 @@ final class RunningCalls: Sendable {
         }
     }
 
-    /// Whether calls are taken.
+    /// Whether calls are accepted.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     /// The calls of programs that are running, in the order in which they were admitted.
@@ -49,8 +50,8 @@ final class RunningCalls: Sendable {
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended.
     ///   - work: The stages of the pipeline after the admission.
-    /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call was
-    ///   ended, whatever the work threw.
+    /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
+    ///   was ended, instead of the work's error.
     func run<Output: Sendable>(
         _ call: RunningCall, deadline: Duration? = nil,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
@@ -163,7 +164,7 @@ final class RunningCall: Sendable {
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
 
-    /// The time that the work of an ended call has to return by itself.
+    /// The time within which the work of an ended call should return.
     private static let patience: Duration = .milliseconds(100)
 
     init(
@@ -233,7 +234,8 @@ final class RunningCall: Sendable {
         if let ending { stop(task, with: ending, abandon: abandon) }
     }
 
-    /// Ends the call: cancels its work, and gives the caller the error even if the work doesn't return.
+    /// Ends the call: cancels its work, and gives the caller the error even if the work doesn't
+    /// return.
     ///
     /// - Returns: Whether this was the first to end it.
     @discardableResult

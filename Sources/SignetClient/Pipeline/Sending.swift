@@ -7,7 +7,8 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Stage 5c: sends one request, and returns when its response's header has arrived.
     ///
-    /// The reader of the body adds the request to the log; this function adds one without a response.
+    /// The reader of the body adds the request to the log; this function adds one without a
+    /// response.
     func open(
         _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
         within timeout: Duration, limit: Int
@@ -75,8 +76,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host that
-    /// the policy pins or refuses, or that has CAs of its own.
+    /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host
+    /// that the policy pins or refuses, or that has CAs of its own.
     private func requirePins(
         of engine: any HTTPEngine, for head: HTTPRequest, _ admission: Admission
     ) throws(ClientError) {

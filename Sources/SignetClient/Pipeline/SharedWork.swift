@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Work that several callers wait for. It belongs to none of them: one that is cancelled leaves alone, and
-/// the work is cancelled after the last one has left.
+/// Work that several callers wait for. A caller that is cancelled stops waiting alone; the work is
+/// cancelled after the last caller has left.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight {
         let number: Int
@@ -30,7 +30,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Returns the outcome of the work for a key: that of the running one, or of this one.
     ///
     /// - Parameters:
-    ///   - key: What makes work the same.
+    ///   - key: The key that identifies equal work.
     ///   - joined: Called once before the work begins or is joined, to add the caller's call.
     ///   - work: The work, unless it is under way.
     /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
@@ -102,7 +102,7 @@ final class JointCalls: Sendable {
 
     private let state = Mutex(State())
 
-    /// Adds a call, whose record then contains the work, and tells those who listen to it which call began
+    /// Adds a call, whose record then contains the work, and tells its observers which call began
     /// the work. One call is added at a time.
     func add(_ call: RunningCall) {
         let (first, log) = state.withLock { state in
@@ -112,7 +112,7 @@ final class JointCalls: Sendable {
         }
         call.log.join(log, of: first)
         if first != call.identity.id { call.send(.joined(call.identity, to: first)) }
-        // Only now, so that no event of the work comes before `joined`.
+        // Send this event first, so that no event of the work comes before `joined`.
         state.withLock { $0.calls.append(call) }
     }
 

@@ -1,7 +1,8 @@
 public import SignetRPC
 public import SignetTransport
 
-/// Fields and files for `multipart/form-data`. The files are streams, which are never completely in memory.
+/// Fields and files for `multipart/form-data`. The files are streams, which are never completely in
+/// memory.
 public struct MultipartUpload: Sendable {
     /// One file.
     public struct File: Sendable {
@@ -37,7 +38,8 @@ public struct MultipartUpload: Sendable {
         self.files = files
     }
 
-    /// The body with its Content-Type. Its boundary is random, of 192 bits, so that no file holds it.
+    /// The body with its Content-Type. Its boundary is random, of 192 bits, so that no file holds
+    /// it.
     func body() throws(RPCError) -> (contentType: String, body: RequestBody) {
         let boundary = MultipartForm.randomBoundary()
         var pieces: [RequestBody] = []

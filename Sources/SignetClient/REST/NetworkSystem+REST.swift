@@ -23,7 +23,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Sends fields and files as `multipart/form-data` (RFC 7578), files of any size in constant memory.
+    /// Sends fields and files as `multipart/form-data` (RFC 7578), files of any size in constant
+    /// memory.
     ///
     /// If the service's requests are signed, each file is read twice, as with a stream of
     /// `exchange(_:method:target:fields:body:options:)`.
@@ -33,8 +34,8 @@ extension NetworkSystem {
     ///   - request: Method, path and query; its body is ignored.
     ///   - service: The service that responds; its adapter is one for REST.
     ///   - options: The call's options.
-    /// - Throws: `ClientError`; also `invalid-params` for a name that can't be expressed, `body-length`,
-    ///   `body-failed`, `body-changed` and `body-not-replayable`.
+    /// - Throws: `ClientError`; also `invalid-params` for a name that can't be expressed,
+    ///   `body-length`, `body-failed`, `body-changed` and `body-not-replayable`.
     public func upload(
         _ upload: MultipartUpload, with request: RESTRequest, to service: Service,
         options: CallOptions = CallOptions()
@@ -73,10 +74,11 @@ extension NetworkSystem {
 }
 
 extension PreparedService {
-    /// Boxes a request, where the service is one for REST.
+    /// Boxes a request, if the service is one for REST.
     func box(_ request: RESTRequest) throws(ClientError) -> BoxedRequest {
         guard let adapter = adapter as? any RESTBoxing else {
-            throw ClientError(.unsupportedCall, "the service's protocol knows no REST requests")
+            throw ClientError(
+                .unsupportedCall, "the service's protocol doesn't support REST requests")
         }
         var request = request
         for (name, value) in configuration.commonParameters where request.query[name] == nil {

@@ -18,9 +18,9 @@ extension NetworkSystem {
     /// }
     /// ```
     ///
-    /// A link may lead only to the service's own origin, and only once to the same page. A list with more
-    /// pages than the limit is an error. So a server can't send the program to another host, and can't keep
-    /// it in an endless list.
+    /// A link may lead only to the service's own origin, and only once to the same page. A list
+    /// with more pages than the limit is an error. So a server can't send the program to another
+    /// host, and can't keep it in an endless list.
     ///
     /// - Parameters:
     ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
@@ -41,8 +41,9 @@ extension NetworkSystem {
 
     /// Returns the typed pages of a list, each of which is requested when the reader wants it.
     ///
-    /// The first page is the call's own; later ones have the cursor, number or offset in their parameters,
-    /// or follow the link. With JSON-RPC, a cursor goes into the parameters, which are by name:
+    /// The first page is the call's own; later ones have the cursor, number or offset in their
+    /// parameters, or follow the link. With JSON-RPC, a cursor goes into the parameters, which are
+    /// by name:
     ///
     /// ```swift
     /// struct ListOrders: Endpoint {
@@ -84,9 +85,9 @@ extension NetworkSystem {
 
 /// The pages of a list; each iteration begins with the first one.
 ///
-/// Pages that are counted end with a page without items, or with fewer items than a full page has, if the
-/// paging gives a size. A page that is the same as the one before it is a `paging-loop`: the service
-/// ignores the number.
+/// Pages that are counted end with a page without items, or with fewer items than a full page has,
+/// if the paging gives a size. A page that is the same as the one before it is a `paging-loop`: the
+/// service ignores the number.
 public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that ends a list early.
     public typealias Failure = ClientError
@@ -100,16 +101,17 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     /// Requests page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pages: Pages<Element>
-        /// How the next page is asked for, or why it is not.
+        /// The request for the next page, or the reason why there is none.
         fileprivate var upcoming: Result<PageStep?, ClientError>
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
 
-        /// Returns the next page, or nil after the last one. An error that ends the list early is thrown after
-        /// all pages that were read.
+        /// Returns the next page, or nil after the last one. An error that ends the list early is
+        /// thrown after all pages that were read.
         ///
-        /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a link to
-        ///   another origin, `paging-loop` for a page that was there before, `too-many-pages`.
+        /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a
+        ///   link to another origin, `paging-loop` for a page that was there before,
+        ///   `too-many-pages`.
         public mutating func next() async throws(ClientError) -> Element? {
             let now = upcoming
             // A list ends after its first error.
@@ -148,7 +150,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// How a page is asked for.
+/// The way to request a page.
 private enum PageStep: Sendable {
     case first
     case at(WebURL)
@@ -185,7 +187,7 @@ extension Paging {
 }
 
 extension CallRequest {
-    /// Refuses what has no pages, and puts the cursor or number of a page into its place.
+    /// Refuses calls that can't have pages, and adds the page's cursor or number to the request.
     fileprivate mutating func prepare(
         for step: PageStep, of paging: Paging, isREST: Bool
     ) throws(RPCError) {
@@ -236,7 +238,7 @@ extension Pages {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
             }
-            // A first page has no cursor; none that comes is empty.
+            // The first page has no cursor, and no later cursor is empty.
             let name = if case .link = paging.way { page.target } else { "" }
             let value = try value(response)
             do throws(ClientError) {

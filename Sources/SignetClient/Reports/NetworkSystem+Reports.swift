@@ -4,7 +4,7 @@ internal import SignetTransport
 // MARK: - Pin reports
 
 extension NetworkSystem {
-    /// Sends through the engine, and reports what the policy said of the host.
+    /// Sends through the engine, and reports the policy's decision about the host.
     func sendReporting(
         _ request: EngineRequest, through engine: any HTTPEngine
     ) async throws(TransportError) -> EngineResponse {
@@ -40,7 +40,7 @@ extension NetworkSystem {
         reporter.submit(refusal, kind: kind, port: origin.port, isEnforced: true)
     }
 
-    /// Reports a redirect to a host that the policy refuses; nothing where it was refused by another rule.
+    /// Reports a redirect to a host that the policy refuses; nothing if another rule refused it.
     func reportRefusedRedirect(_ error: TransportError) {
         guard let refusal = error.pinRefusal else { return }
         reporter.submit(

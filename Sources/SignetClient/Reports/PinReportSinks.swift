@@ -26,7 +26,8 @@ struct LogPinReportSink: PinReportSink {
     }
 }
 
-/// Sends reports to a collector through the system's pipeline. What becomes of them makes no report.
+/// Sends reports to a collector through the system's pipeline. A refusal of such a request isn't
+/// reported again.
 struct HTTPPinReportSink: PinReportSink {
     let target: PreparedCollector
     let box: SnapshotBox

@@ -26,15 +26,15 @@ final class PinReporter: Sendable {
         self.clock = clock
     }
 
-    /// Reports what a call met; returns at once.
+    /// Reports a refusal that a call met; returns at once.
     func submit(
         _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool
     ) {
         let report: PinReport? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.counts.made += 1
-            // The clock is read in here: of two calls at once the limiter would else see the later one's time
-            // first, and take the other's for a clock that was set back.
+            // Read the clock under the lock. Otherwise two concurrent calls can reach the limiter
+            // in the wrong order, which looks like a clock that was set back.
             let report = PinReport(
                 refusal, kind: kind, port: port, isEnforced: isEnforced, date: clock())
             if state.limiter.admits(report) { return report }
@@ -49,7 +49,7 @@ final class PinReporter: Sendable {
         queues.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
     }
 
-    /// Takes no more, gives the sinks some time, and leaves the rest.
+    /// Accepts no more reports, waits some time for the sinks, and drops the rest.
     func close() async {
         state.withLock { $0.isClosed = true }
         await withTaskGroup(of: Void.self) { group in
@@ -109,7 +109,7 @@ final class PinReportQueue: Sendable {
             } catch {
                 state.withLock { $0.counts.failed += 1 }
                 logger.warning(
-                    "a pin report was not taken",
+                    "a pin report was not delivered",
                     metadata: [
                         "sink": "\(sink.name)", "host": "\(report.host.text)",
                         "reason": "\(error.message)",
@@ -155,7 +155,7 @@ final class PinReportQueue: Sendable {
         }
     }
 
-    /// Leaves what waits; what is being taken is cancelled.
+    /// Drops the queued reports and cancels the one that is being sent.
     func close() {
         let worker = state.withLock { state in
             state.isClosed = true

@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// The tokens for further attempts, for each host: so that an outage does not multiply its traffic.
 ///
-/// A further attempt takes tokens; without enough of them the call ends with its failure. A success gives
-/// back one token, or what its last attempt took. What never reached the server is counted apart.
+/// A further attempt takes tokens; without enough of them the call ends with its failure. A success
+/// returns one token, or the tokens of its last attempt. Attempts after a request that never
+/// reached the server are counted separately.
 final class RetryBudget: Sendable {
     /// The failure before a further attempt.
     enum Cause {
@@ -53,7 +54,7 @@ final class RetryBudget: Sendable {
 
     /// Gives tokens back after a success, or those of an attempt that was not made.
     ///
-    /// - Parameter cause: What the successful attempt followed; nil for a first attempt.
+    /// - Parameter cause: The failure before the successful attempt; nil for a first attempt.
     func deposit(after cause: Cause?, to host: String) {
         hosts.withLock { hosts in
             guard var tokens = hosts[host] else { return }

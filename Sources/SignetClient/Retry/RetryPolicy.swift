@@ -3,11 +3,12 @@ internal import SignetBase
 
 /// Which calls are worth another attempt, and the pauses before it.
 ///
-/// A call that can't have reached the server (`name`, `offline`, `connect`, `proxy`) is sent again, whatever its method.
-/// After a status of the list, or a response that was cut off, only an idempotent call is
-/// (`CallOptions.isIdempotent`; by default GET, HEAD, OPTIONS, PUT and DELETE). A body that can be read only once
-/// is never sent again. Each host has a budget: in an outage, calls end with their first failure after 35
-/// further attempts. The article <doc:Retries> has the details.
+/// A call that can't have reached the server (`name`, `offline`, `connect`, `proxy`) is sent again,
+/// with any method. After a status of the list, or a response that was cut off, only an
+/// idempotent call is (`CallOptions.isIdempotent`; by default GET, HEAD, OPTIONS, PUT and DELETE).
+/// A body that can be read only once is never sent again. Each host has a budget: in an outage,
+/// calls end with their first failure after 35 further attempts. The article <doc:Retries> has the
+/// details.
 ///
 /// ```swift
 /// var options = CallOptions(isIdempotent: true)  // this POST may arrive twice
@@ -18,11 +19,11 @@ internal import SignetBase
 public struct RetryPolicy: Sendable, Hashable {
     /// The statuses that are worth another attempt. Defaults to 429, 502, 503 and 504.
     public var statusCodes: Set<Int> = [429, 502, 503, 504]
-    /// The longest pause after the first attempt; it doubles with each attempt. The pause is random,
-    /// between half of it and all of it. Defaults to 100 ms.
+    /// The longest pause after the first attempt; it doubles with each attempt. The pause is
+    /// random, between half of it and all of it. Defaults to 100 ms.
     public var firstPause = Duration.milliseconds(100)
-    /// The longest pause that doubling leads to. If a server asks for a longer one (`Retry-After`), the
-    /// pause is what it asks for, but at most this much longer than without. Defaults to 5 s.
+    /// The longest pause that doubling leads to. If a server asks for a longer one (`Retry-After`),
+    /// the pause is what it asks for, but at most this much longer than without. Defaults to 5 s.
     public var longestPause = Duration.seconds(5)
 
     /// Creates the default policy.
@@ -53,8 +54,8 @@ public struct RetryPolicy: Sendable, Hashable {
         return wait.map { min(max(pause, $0), pause + longestPause) } ?? pause
     }
 
-    /// Returns the time that a response asks to wait: seconds, or a date (RFC 9110, section 10.2.3) that is
-    /// read against the response's own Date. Nil if the field is missing or malformed.
+    /// Returns the time that a response asks to wait: seconds, or a date (RFC 9110, section 10.2.3)
+    /// that is read against the response's own Date. Nil if the field is missing or malformed.
     static func wait(_ response: HTTPResponse, now: Int64) -> Duration? {
         guard let text = response.headerFields[.retryAfter] else { return nil }
         if text.utf8.allSatisfy(isDigit) {

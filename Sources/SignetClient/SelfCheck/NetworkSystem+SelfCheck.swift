@@ -8,9 +8,11 @@ internal import SignetVault
 
 extension NetworkSystem {
     /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
-    /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and hosts.
+    /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and
+    /// hosts.
     ///
-    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and nothing is changed.
+    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and
+    /// nothing is changed.
     ///
     /// - Parameters:
     ///   - isOffline: Whether hosts are left out.
@@ -55,7 +57,7 @@ extension NetworkSystem {
         return run.report
     }
 
-    /// Seals the configuration as for monitoring, opens it again and holds it against the schema.
+    /// Seals the configuration as for monitoring, opens it again and checks it against the schema.
     private func checkDump(_ run: inout SelfCheckRun, snapshot: SystemSnapshot) {
         guard let configuration = snapshot.configuration else {
             run.report.add(
@@ -66,7 +68,7 @@ extension NetworkSystem {
         guard let sealing = options.sealing else {
             run.report.add(
                 area: "dump", subject: "dump", status: .skipped,
-                detail: "the options name nothing to seal with")
+                detail: "the options have no keys for sealing")
             return
         }
         do throws(VaultError) {
@@ -80,7 +82,7 @@ extension NetworkSystem {
                 area: "dump", subject: "sealing", status: isSame ? .good : .bad,
                 detail: isSame
                     ? "\(restored.count) values are sealed, open and fit the schema"
-                    : "what opens is not what was sealed",
+                    : "the opened values differ from the sealed ones",
                 remedy: isSame ? nil : "do not trust this machine's OpenSSL or memory")
         } catch {
             run.report.add(

@@ -8,7 +8,8 @@ internal import SignetVault
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
 ///
 /// The check changes nothing, and its report contains nothing from inside dumps and key files.
-/// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running system.
+/// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running
+/// system.
 public struct SelfCheck: Sendable {
     /// The project, which names the files.
     public var project: SelfCheckProject
@@ -18,8 +19,8 @@ public struct SelfCheck: Sendable {
     public var hostTimeout: Duration
     /// The proxies that hosts are reached through; nil for the configuration's (`proxy.…`).
     public var proxies: ProxyRules?
-    /// The proxies if the configuration has none, or if there is no configuration; the tool gives those of the
-    /// environment.
+    /// The proxies if the configuration has none, or if there is no configuration; the tool gives
+    /// those of the environment.
     public var otherProxies = ProxyRules.none
 
     /// Prepares a check.
@@ -83,7 +84,7 @@ public struct SelfCheck: Sendable {
             let keys = try KeySource(source).load()
             run.report.add(
                 area: "keys", subject: "key set", status: .good,
-                detail: "\(keys.keys.count) keys, readable by the owner alone")
+                detail: "\(keys.keys.count) keys; only the owner can read the file")
             run.check(keys)
             return keys
         } catch {
@@ -213,7 +214,7 @@ public struct SelfCheck: Sendable {
             if checked.rollback?.isFirstUse == true {
                 run.report.add(
                     area: "dump", subject: "state", status: .warning,
-                    detail: "knows nothing of this app, or was taken away",
+                    detail: "has no entry for this app, or was removed",
                     remedy: "open the dump once with signet vault open --state, when it is trusted")
             } else {
                 run.report.add(
@@ -268,7 +269,7 @@ public struct SelfCheck: Sendable {
             let proxies = try ProxyRules(configuration)
             run.report.add(
                 area: "configuration", subject: "services", status: .good,
-                detail: "\(services.count) can be worked with")
+                detail: "services are valid: \(services.count)")
             run.checkMode(mode)
             return Services(
                 all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)

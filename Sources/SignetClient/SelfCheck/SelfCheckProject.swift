@@ -4,7 +4,8 @@ internal import SignetSystem
 
 /// The project file: where a program's own files are.
 ///
-/// The file is a JSON object; every member may be left out, and paths are relative to the file's folder:
+/// The file is a JSON object; every member may be left out, and paths are relative to the file's
+/// folder:
 ///
 ///     {"app":{"id":"com.example.shop","version":"1.4.2"},"system":{"version":"0.1.0"},
 ///      "keys":"keys","keyID":"vault-2026","schema":"schema.json","defaults":"defaults.json",
@@ -12,8 +13,9 @@ internal import SignetSystem
 ///      "policy":"policy.json","scheme":"rfc9421","caFile":"ca.pem",
 ///      "connectTo":["api.example.com:443:127.0.0.1:8443"]}
 ///
-/// It names the sources of secrets and holds none. Because it may come with somebody else's files, it may not
-/// name a `command:` or an `fd:` source, and a file that another user owns or may write is refused.
+/// It names the sources of secrets and holds none. Because it may come with somebody else's files,
+/// it may not name a `command:` or an `fd:` source, and a file that another user owns or may write
+/// is refused.
 public struct SelfCheckProject: Sendable, Hashable {
     /// The configuration's schema.
     public var schema: String?
@@ -27,7 +29,8 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var keyID: String?
     /// The source of the passphrase that opens the dump instead of the key set.
     public var passphrase: String?
-    /// The file of the highest sequences seen, by which the check recognises an older dump that was put back.
+    /// The file of the highest sequences seen, by which the check recognises an older dump that was
+    /// put back.
     public var state: String?
     /// The sealed dump of the last good fetched values.
     public var lastGood: String?
@@ -57,9 +60,9 @@ public struct SelfCheckProject: Sendable, Hashable {
 
     /// Reads a project file.
     ///
-    /// - Throws: `ClientError` that names the file: with code `malformed-input`, also naming the member;
-    ///   `unreadable-file`; `project-file-permissions` if the file belongs to another user (root excepted), or
-    ///   others than its owner may write it.
+    /// - Throws: `ClientError` that names the file: with code `malformed-input`, also naming the
+    ///   member; `unreadable-file`; `project-file-permissions` if the file belongs to another user
+    ///   (root excepted), or others than its owner may write it.
     public init(file: String) throws(ClientError) {
         let bytes: [UInt8]
         do {

@@ -16,8 +16,8 @@ public struct SelfCheckReport: Sendable, Hashable {
 
     /// One thing that was checked.
     public struct Line: Sendable, Hashable {
-        /// The area of the check: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`, `configuration`,
-        /// `mode`, `fetch`, `pins` or `hosts`.
+        /// The area of the check: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`,
+        /// `configuration`, `mode`, `fetch`, `pins` or `hosts`.
         public var area: String
         /// The thing that was checked.
         public var subject: String

@@ -35,7 +35,7 @@ struct SelfCheckRun {
                     ? "; a debug build, which may switch"
                     : "; a release build, which cannot switch"))
         for key in mode.ignored {
-            // An environment's host that waits for another build is as it should be.
+            // The host of an environment that isn't in use isn't a problem.
             report.add(
                 area: "mode", subject: key,
                 status: key.hasPrefix("services.") ? .good : .warning,
@@ -58,7 +58,7 @@ struct SelfCheckRun {
             } catch {
                 report.add(
                     area: "keys", subject: key.id, status: .warning, detail: error.message,
-                    remedy: "make a new key, and take this one out when nothing uses it")
+                    remedy: "make a new key, and remove this one once nothing uses it")
                 continue
             }
             if let count = key.shortHMACByteCount {
@@ -85,7 +85,7 @@ struct SelfCheckRun {
             if rule.isExclusion {
                 report.add(
                     area: "pins", subject: subject, status: .good,
-                    detail: "excluded; CA and host name decide")
+                    detail: "excluded; checked by CA and host name only")
             } else if rule.hasExpired(at: now) {
                 report.add(
                     area: "pins", subject: subject, status: .bad,
@@ -110,7 +110,7 @@ struct SelfCheckRun {
         if policy.unlisted == .allow {
             report.add(
                 area: "pins", subject: "unlisted hosts", status: .warning,
-                detail: "are spoken to without pins",
+                detail: "are called without pins",
                 remedy: "set \"unlisted\":\"refuse\"")
         }
     }
@@ -129,7 +129,7 @@ struct SelfCheckRun {
             report.add(
                 area: "fetch", subject: "last good", status: .warning,
                 detail: "\(error.code.name): \(error.message)",
-                remedy: "the next good fetch seals new ones, unless the file is something else's")
+                remedy: "the next good fetch seals new ones, unless another program uses the file")
         }
     }
 
@@ -158,7 +158,8 @@ struct SelfCheckRun {
 
     // MARK: Hosts
 
-    /// Shakes hands with each host and holds what it shows against the pins; no request is sent.
+    /// Makes a TLS handshake with each host and checks its certificates against the pins; no
+    /// request is sent.
     mutating func checkHosts(
         _ authorities: [Authority], engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration

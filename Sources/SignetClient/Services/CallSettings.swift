@@ -53,8 +53,8 @@ struct CallSettings: Sendable {
 
     /// The options of a scenario; those of the service win.
     ///
-    /// - Throws: `unknown-scenario` if neither the configuration nor the service says anything of the
-    ///   scenario.
+    /// - Throws: `unknown-scenario` if neither the configuration nor the service says anything of
+    ///   the scenario.
     func options(
         of scenario: Scenario, in service: ServiceConfiguration
     ) throws(ClientError) -> CallOptions {
@@ -95,7 +95,8 @@ extension RetryPolicy {
 }
 
 extension BusinessCodeCheck {
-    /// Reads, of a service or for those that name the rule, `responseChecks.codeField` and `responseChecks.goodCodes`; nil without the first one.
+    /// Reads, of a service or for those that name the rule, `responseChecks.codeField` and
+    /// `responseChecks.goodCodes`; nil without the first one.
     init?(_ reader: SettingsReader) throws(ClientError) {
         guard let field = try reader.read("responseChecks.codeField", as: String.self) else {
             return nil
@@ -109,7 +110,8 @@ extension BusinessCodeCheck {
         let codes = try reader.read("responseChecks.goodCodes", as: [JSONValue].self) ?? []
         guard !codes.isEmpty else {
             throw reader.invalid(
-                "responseChecks.goodCodes", reason: "lists nothing beside responseChecks.codeField")
+                "responseChecks.goodCodes",
+                reason: "is missing or empty, but responseChecks.codeField is set")
         }
         self.init(field: field, goodCodes: codes)
     }

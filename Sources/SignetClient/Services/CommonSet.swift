@@ -3,12 +3,13 @@ public import SignetJSON
 
 /// A named set of fields and parameters that calls of a service carry together.
 ///
-/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the service's
-/// ``ServiceConfiguration/defaultSets``.
+/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the
+/// service's ``ServiceConfiguration/defaultSets``.
 ///
 /// ```swift
 /// var service = ServiceConfiguration(
-///     baseURL: "https://api.example.com", payloadProtocol: .rest, commonParameters: ["app": "shop"])
+///     baseURL: "https://api.example.com", payloadProtocol: .rest,
+///     commonParameters: ["app": "shop"])
 /// service.sets["php"] = CommonSet(parameters: ["format": "json"])
 /// var options = CallOptions()
 /// options.sets = [CommonSet.common, "php"]  // ?app=shop&format=json
@@ -38,14 +39,15 @@ public struct CommonSet: Sendable, Hashable {
 }
 
 extension ServiceConfiguration {
-    /// Makes the default sets the common fields and parameters, and those the set `common`.
+    /// Stores the common fields and parameters as the set `common`, and then replaces them with
+    /// those of the default sets.
     ///
     /// - Throws: `invalid-service`.
     mutating func applyDefaultSets() throws(ClientError) {
         guard sets[CommonSet.common] == nil else {
             throw ClientError(
                 .invalidService,
-                "the set common is made of commonFields and commonParameters, and was given too")
+                "the set `common` is reserved for commonFields and commonParameters")
         }
         sets[CommonSet.common] = CommonSet(fields: commonFields, parameters: commonParameters)
         try use(defaultSets, code: .invalidService)

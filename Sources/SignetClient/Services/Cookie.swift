@@ -127,7 +127,7 @@ struct Cookie: Sendable, Identifiable {
                 guard isSecure, domain == nil, hasPath, path == "/" else { return false }
             }
             guard let domain, !domain.isEmpty else { return true }
-            // A parent's domain would give the cookie to hosts beside this one, or to a public suffix.
+            // A parent's domain would give the cookie to sibling hosts, or to a public suffix.
             let host = try? Authority(parsing: domain)
             return host?.host == origin.host && host?.writtenPort == nil
         }

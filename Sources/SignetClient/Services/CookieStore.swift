@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The cookies of one service, in memory (RFC 6265bis, a strict part of it).
 ///
-/// A service without a store takes and sends no cookies. The store works for each attempt and for each
-/// redirect within the service's origin, and for no other request.
+/// A service without a store takes and sends no cookies. The store works for each attempt and for
+/// each redirect within the service's origin, and for no other request.
 ///
 /// ```swift
 /// var service = ServiceConfiguration(
@@ -13,17 +13,18 @@ internal import Synchronization
 /// service.cookies = CookieStore()
 /// ```
 ///
-/// - Cookies belong to the origin that set them: scheme, host and port. `Domain` is accepted only if it is the
-///   host itself, and doesn't extend the cookie to hosts below it. So no list of public suffixes is needed.
-/// - `Secure`, `Path`, `Max-Age` and `Expires` hold, as do the prefixes `__Host-` and `__Secure-`. A cookie lives
-///   for 400 days at most, and one without an expiration as long as the store.
-/// - A cookie with control characters or characters beyond ASCII, without a name, or longer than 4096 bytes is
-///   ignored.
+/// - Cookies belong to the origin that set them: scheme, host and port. `Domain` is accepted only
+///   if it is the host itself, and doesn't extend the cookie to hosts below it. So no list of
+///   public suffixes is needed.
+/// - `Secure`, `Path`, `Max-Age` and `Expires` hold, as do the prefixes `__Host-` and `__Secure-`.
+///   A cookie lives for 400 days at most, and one without an expiration as long as the store.
+/// - A cookie with control characters or characters beyond ASCII, without a name, or longer than
+///   4096 bytes is ignored.
 /// - An origin has at most 50 cookies with 16384 bytes; the ones that were set first make room.
 /// - A Cookie field that the call has itself is kept. Cookies of its names are left out.
 ///
-/// All calls of the service share the store. If one system makes calls for several users, give each user a
-/// service of its own, or use no store.
+/// All calls of the service share the store. If one system makes calls for several users, give each
+/// user a service of its own, or use no store.
 ///
 /// Cookies are credentials: no log, description, event or error has one.
 public final class CookieStore: Sendable, CustomStringConvertible, CustomReflectable {

@@ -5,10 +5,11 @@ internal import SignetSigning
 internal import SignetSystem
 internal import SignetTransport
 
-/// A service made ready at start, so that a mistake in the configuration shows before the first call.
+/// A service made ready at start, so that a mistake in the configuration shows before the first
+/// call.
 struct PreparedService: Sendable {
     var configuration: ServiceConfiguration
-    /// Where the service is; a call's own base URL replaces it.
+    /// The service's base URL; a call's own base URL replaces it.
     var url: WebURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?
@@ -57,7 +58,8 @@ struct PreparedService: Sendable {
 extension ServiceConfiguration.Signing {
     /// Finds scheme and key, and compiles them.
     ///
-    /// - Parameter external: Keys that are held elsewhere; the set must not have a key of the same id.
+    /// - Parameter external: Keys that are held elsewhere; the set must not have a key of the same
+    ///   id.
     fileprivate func signer(
         of keys: KeySet?, or external: [any ExternalSigner]
     ) throws(ClientError) -> RequestSigner {
@@ -98,7 +100,8 @@ struct FrozenRequest: Sendable {
     var head: HTTPRequest
     var body: RequestBody
 
-    /// The same request signed now: with the fields, the target and the body that the scheme gave it.
+    /// The same request signed now: with the fields, the target and the body that the scheme gave
+    /// it.
     ///
     /// A stream is read to know its digests, and held to them when it is sent.
     func signed(by signer: RequestSigner, at now: Int64) async throws(ClientError) -> FrozenRequest
@@ -140,7 +143,7 @@ struct FrozenRequest: Sendable {
         signed.head.path = String(decoding: target, as: UTF8.self)
         guard let bytes = body.bytes else { return signed }
         signed.body = RequestBody(message.body)
-        // A length that was given was that of the body before the signature stood in it.
+        // A Content-Length that the caller set doesn't count the signature.
         if message.body.count != bytes.count, head.headerFields[.contentLength] != nil {
             signed.head.headerFields[.contentLength] = "\(message.body.count)"
         }

@@ -3,7 +3,8 @@ internal import SignetTransport
 internal import SignetVault
 
 extension ProxyRules {
-    /// Reads `proxy.url`, `proxy.credentials` and `proxy.noProxy`; none where there is no `proxy.url`.
+    /// Reads `proxy.url`, `proxy.credentials` and `proxy.noProxy`; none if `proxy.url` has no
+    /// value.
     ///
     /// - Throws: `invalid-configuration`, naming the key: also for credentials in the URL, and for
     ///   `proxy.credentials` that the schema makes public.

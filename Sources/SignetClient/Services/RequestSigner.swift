@@ -45,8 +45,8 @@ struct RequestSigner: Sendable {
 
     /// Signs a message now.
     ///
-    /// - Throws: `SigningError`; `ClientError` of the external signer, of whose other errors nothing but the
-    ///   type's name is repeated.
+    /// - Throws: `SigningError`; The external signer's `ClientError`. For its other errors the
+    ///   message has only the type's name.
     func sign(_ message: inout SignableMessage, now: Int64) async throws -> MessageSigner.Result {
         guard let external else { return try signer.sign(&message, now: now) }
         let prepared = try signer.prepare(&message, now: now)

@@ -11,8 +11,9 @@ public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     /// Names a service by a literal.
     public init(stringLiteral name: String) { self.name = name }
 
-    /// The service's content delivery, which exists if `services.NAME.cdnURL` has a value: a REST service
-    /// without a signature, pinned by `services.NAME.cdnPins` or by the pins of another service of its host.
+    /// The service's content delivery, which exists if `services.NAME.cdnURL` has a value: a REST
+    /// service without a signature, pinned by `services.NAME.cdnPins` or by the pins of another
+    /// service of its host.
     public var cdn: Service { Service("\(name).cdn") }
 
     /// The name.

@@ -7,7 +7,8 @@ internal import SignetVault
 struct NamedChecks {
     private let own: [String: any ResponseCheck]?
     private let businessCode: BusinessCodeCheck?
-    /// Whether the service has a business code of its own, which is checked unless a list says otherwise.
+    /// Whether the service has a business code of its own, which is checked unless a list says
+    /// otherwise.
     let hasOwnCode: Bool
 
     /// - Parameter own: The program's checks; nil accepts every name.
@@ -23,7 +24,7 @@ struct NamedChecks {
         }
     }
 
-    /// Reads a list of rules; nil where no input gives one.
+    /// Reads a list of rules; nil if no input sets it.
     func checks(
         _ key: String, from reader: SettingsReader
     ) throws(ClientError) -> [any ResponseCheck]? {
@@ -55,8 +56,8 @@ struct NamedChecks {
 }
 
 extension ServiceConfiguration {
-    /// Reads what holds for calls, and not for the host: conventions of JSON, checks, limits of methods and
-    /// scenarios, sets, cookies.
+    /// Reads what holds for calls, and not for the host: conventions of JSON, checks, limits of
+    /// methods and scenarios, sets, cookies.
     ///
     /// - Throws: The reader's code, naming the key.
     mutating func readCalls(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
@@ -116,8 +117,8 @@ extension CallOptions {
 }
 
 extension SettingsReader {
-    /// Returns the reader of the keys of a service's host in a mode: those below the mode's name if there is a
-    /// `baseURL`, else these. A host's settings come all from one place.
+    /// Returns the reader of the keys of a service's host in a mode: those below the mode's name if
+    /// there is a `baseURL`, else these. A host's settings come all from one place.
     ///
     /// - Throws: The reader's code for a setting of an environment that has no `baseURL`.
     func ofHost(in mode: RunMode) throws(ClientError) -> SettingsReader {
@@ -131,8 +132,8 @@ extension SettingsReader {
         return environment
     }
 
-    /// Returns the names that keys `WORD.NAME.SETTING` have, each with the reader of its settings. A name may
-    /// hold dots.
+    /// Returns the names that keys `WORD.NAME.SETTING` have, each with the reader of its settings.
+    /// A name may hold dots.
     ///
     /// - Throws: The reader's code for another setting.
     fileprivate func named(
@@ -153,7 +154,7 @@ extension SettingsReader {
         return names.map { (name: $0, reader: all.below($0)) }
     }
 
-    /// A value out of a list of texts, or nil where no input gives one.
+    /// A value out of a list of texts, or nil if no input sets it.
     fileprivate func choice<Value: RawRepresentable & CaseIterable>(
         _ name: String, of type: Value.Type
     ) throws(ClientError) -> Value? where Value.RawValue == String {
@@ -165,7 +166,7 @@ extension SettingsReader {
         return value
     }
 
-    /// An object of HTTP fields, or nil where no input gives one.
+    /// An object of HTTP fields, or nil if no input sets it.
     func fields(_ name: String) throws(ClientError) -> HTTPFields? {
         guard let object = try read(name, as: JSONObject.self) else { return nil }
         var fields = HTTPFields()

@@ -5,14 +5,14 @@ internal import SignetVault
 extension ServiceConfiguration {
     /// The signature of a service's requests.
     public struct Signing: Sendable, Hashable {
-        /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path of
-        /// a scheme's document (string `services.NAME.signing.scheme`).
+        /// The scheme: a name of `signet schemes list`, or, with a slash or a point in it, the path
+        /// of a scheme's document (string `services.NAME.signing.scheme`).
         public var scheme: String
-        /// The key's id in the key set, or that of one of `NetworkSystem.Options.externalSigners` (string
-        /// `services.NAME.signing.key`).
+        /// The key's id in the key set, or that of one of `NetworkSystem.Options.externalSigners`
+        /// (string `services.NAME.signing.key`).
         public var keyID: String
-        /// The components or fields that are covered (array of strings `services.NAME.signing.covers`);
-        /// nil for the scheme's default.
+        /// The components or fields that are covered (array of strings
+        /// `services.NAME.signing.covers`); nil for the scheme's default.
         public var covered: [String]?
         /// Further settings of the scheme, such as SigV4's `region` (object of strings
         /// `services.NAME.signing.settings`); for `rfc9421` the types of fields, as
@@ -36,8 +36,8 @@ extension ServiceConfiguration {
             self.tag = tag
         }
 
-        /// Makes a signing rule that also takes a scheme which signs with MD5 or SHA-1, for partners
-        /// that know no other.
+        /// Makes a signing rule that also accepts a scheme which signs with MD5 or SHA-1, for
+        /// partners that know no other.
         public static func insecure(
             scheme: String, keyID: String, settings: [String: String] = [:]
         ) -> Signing {
@@ -49,10 +49,10 @@ extension ServiceConfiguration {
 }
 
 extension ServiceConfiguration.Signing {
-    /// Reads `signing.…`; nil where a service is not signed for.
+    /// Reads `signing.…`; nil if the service's requests aren't signed.
     ///
-    /// - Throws: The reader's code: for a value without a scheme, for one of another form, and for
-    ///   what a fetched value must not decide, a file to be read or a weak scheme.
+    /// - Throws: The reader's code: for a value without a scheme, for one of another form, and if a
+    ///   fetched value names a file or allows a weak scheme.
     init?(_ reader: SettingsReader) throws(ClientError) {
         guard let scheme = try reader.read("signing.scheme", as: String.self) else {
             for name in reader.names(after: reader.prefix + "signing.") {
@@ -62,11 +62,11 @@ extension ServiceConfiguration.Signing {
             return nil
         }
         guard let keyID = try reader.read("signing.key", as: String.self) else {
-            throw reader.invalid("signing.key", reason: "has no value beside signing.scheme")
+            throw reader.invalid("signing.key", reason: "has no value, but signing.scheme has one")
         }
         if SigningScheme.isFile(scheme), reader.isFetched("signing.scheme") {
             throw reader.invalid(
-                "signing.scheme", reason: "names a file, which no fetched value may")
+                "signing.scheme", reason: "can't be a file in a fetched value")
         }
         self.init(
             scheme: scheme, keyID: keyID,
@@ -82,7 +82,7 @@ extension ServiceConfiguration.Signing {
         if try reader.read("signing.insecureSchemeOk", as: Bool.self) == true {
             guard !reader.isFetched("signing.insecureSchemeOk") else {
                 throw reader.invalid(
-                    "signing.insecureSchemeOk", reason: "is true, which no fetched value may be")
+                    "signing.insecureSchemeOk", reason: "can't be true in a fetched value")
             }
             allowsInsecureScheme = true
         }

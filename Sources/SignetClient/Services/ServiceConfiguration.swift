@@ -8,8 +8,8 @@ internal import SignetVault
 
 /// The settings of one service.
 ///
-/// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys> has all of
-/// them. Only `baseURL` and `protocol` are required.
+/// In a configuration these are the keys `services.NAME.baseURL` and so on; <doc:ConfigurationKeys>
+/// has all of them. Only `baseURL` and `protocol` are required.
 public struct ServiceConfiguration: Sendable {
     /// The protocol that makes requests of calls and reads responses.
     public enum PayloadProtocol: String, Sendable, Hashable, CaseIterable {
@@ -21,23 +21,27 @@ public struct ServiceConfiguration: Sendable {
         case rest
     }
 
-    /// The URL of the service (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
+    /// The URL of the service (url or string `services.NAME.baseURL`), such as
+    /// `https://api.example.com/rpc`.
     ///
-    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
-    /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
+    /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for
+    /// each of the modes staging and development, such as `services.NAME.staging.baseURL`; see
+    /// ``RunMode``.
     public var baseURL: String
     /// The protocol of the service (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
-    /// An adapter that makes requests and reads responses in place of the adapter of `payloadProtocol`. In a
-    /// configuration, `services.NAME.protocol` names one of `NetworkSystem.Options.adapters`.
+    /// An adapter that makes requests and reads responses in place of the adapter of
+    /// `payloadProtocol`. In a configuration, `services.NAME.protocol` names one of
+    /// `NetworkSystem.Options.adapters`.
     public var adapter: (any PayloadAdapter)?
     /// The signature of requests; nil for none.
     public var signing: Signing?
-    /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given beside them
-    /// must enforce them.
+    /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given
+    /// in addition must enforce them.
     public var pins: [Pin]
-    /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM file, and string
-    /// `services.NAME.caMode`, `replace` or `add`; of its content delivery `cdnCAFile` and `cdnCAMode`).
+    /// CAs that are trusted for the service's host alone (string `services.NAME.caFile`, a PEM
+    /// file, and string `services.NAME.caMode`, `replace` or `add`; of its content delivery
+    /// `cdnCAFile` and `cdnCAMode`).
     public var authorities: PinAuthorities?
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
@@ -47,20 +51,21 @@ public struct ServiceConfiguration: Sendable {
     /// The time for one attempt, from the first name look-up to the last byte of the response
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
-    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10). `RetryPolicy`
-    /// says which calls are sent again. Defaults to 3.
+    /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10).
+    /// `RetryPolicy` says which calls are sent again. Defaults to 3.
     public var attempts: Int
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()
-    /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and `.parameters`).
-    /// `commonFields` and `commonParameters` are the set `common`.
+    /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and
+    /// `.parameters`). `commonFields` and `commonParameters` are the set `common`.
     public var sets: [String: CommonSet] = [:]
-    /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`). Defaults to
-    /// `common` alone.
+    /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`).
+    /// Defaults to `common` alone.
     public var defaultSets = [CommonSet.common]
-    /// Further options of all calls of the service, which win over `timeout`, `attempts` and `redirects`. In a
-    /// configuration: strings `services.NAME.json.dates` and `.keys`; `services.NAME.responseChecks.…`.
+    /// Further options of all calls of the service, which win over `timeout`, `attempts` and
+    /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
+    /// `services.NAME.responseChecks.…`.
     public var options = CallOptions()
     /// Options of calls in a scenario, which win over those of the scenario in all services
     /// (`services.NAME.scenarios.SCENARIO.…`).
@@ -71,7 +76,7 @@ public struct ServiceConfiguration: Sendable {
     /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
-    /// The mode in whose part of the configuration the service's host stands; nil for the service's own part.
+    /// The mode whose settings contain the service's host; nil if the service's own settings do.
     var environment: RunMode?
     /// Whether the pins of another service of the same host are enough.
     var mayShareItsHostsPins = false
@@ -107,15 +112,16 @@ extension ServiceConfiguration {
     /// `services.NAME.cdnURL` there is also its `Service.cdn`.
     ///
     /// - Parameters:
-    ///   - configuration: Where the keys are.
-    ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production` has no
-    ///     other hosts.
+    ///   - configuration: The configuration with the keys.
+    ///   - mode: The mode that holds, whose hosts take the place of the services' own. `production`
+    ///     has no other hosts.
     ///   - only: The one service that is wanted; nil is all.
-    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil accepts every
-    ///     name.
-    ///   - checks: The program's response checks, by the names that a list of rules may have; nil accepts every
-    ///     name.
-    /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong form.
+    ///   - adapters: The program's adapters, by the names that a service's protocol may have; nil
+    ///     accepts every name.
+    ///   - checks: The program's response checks, by the names that a list of rules may have; nil
+    ///     accepts every name.
+    /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong
+    ///   form.
     static func all(
         in configuration: GlobalConfiguration, mode: RunMode, only wanted: Service? = nil,
         adapters: [String: any PayloadAdapter]?, checks: [String: any ResponseCheck]?
@@ -143,7 +149,7 @@ extension ServiceConfiguration {
 
     /// Reads a service's keys.
     ///
-    /// - Parameter host: Where the keys of its host are, in the environment that holds.
+    /// - Parameter host: The location of its host's keys, in the environment that holds.
     private init(
         _ reader: SettingsReader, host: SettingsReader, adapters: [String: any PayloadAdapter]?
     ) throws(ClientError) {
@@ -160,7 +166,7 @@ extension ServiceConfiguration {
             throw reader.invalid(
                 "protocol", reason: "is not one of \(names.joined(separator: ", "))")
         }
-        // What is not REST keeps its method when it is redirected.
+        // A service that isn't REST keeps the method when it is redirected.
         let like: PayloadProtocol = given is any RESTBoxing ? .rest : .jsonRPC2
         self.init(baseURL: baseURL, payloadProtocol: known ?? like)
         if known == nil { adapter = given }
@@ -185,7 +191,8 @@ extension ServiceConfiguration {
         self.options.engine = try EngineChoice(reader)
     }
 
-    /// The CAs of the service's host. A file is the machine's, so what is fetched may not name one.
+    /// The CAs of the service's host. A fetched value can't name a file, because files belong to
+    /// the machine.
     private static func authorities(
         _ reader: SettingsReader, fileKey: String, modeKey: String
     ) throws(ClientError) -> PinAuthorities? {
@@ -198,7 +205,7 @@ extension ServiceConfiguration {
         }
         for name in [fileKey, modeKey] where reader.isFetched(name) {
             throw reader.invalid(
-                name, reason: "was fetched, and no fetched value says whom to trust")
+                name, reason: "can't be fetched, because it chooses the CAs")
         }
         guard let mode = PinAuthorities.Mode(rawValue: modeName ?? "replace") else {
             throw reader.invalid(modeKey, reason: "is neither add nor replace")
@@ -211,7 +218,7 @@ extension ServiceConfiguration {
                 fileKey,
                 reason: error.code == .unreadableFile
                     ? "names a file that cannot be read"
-                    : "names a file that holds no certificates, broken ones, or too many")
+                    : "names a file without certificates, with an invalid one, or with too many")
         }
     }
 
@@ -228,7 +235,7 @@ extension ServiceConfiguration {
         if try reader.read("redirects.bodyAcrossOrigins", as: Bool.self) == true {
             guard !reader.isFetched("redirects.bodyAcrossOrigins") else {
                 throw reader.invalid(
-                    "redirects.bodyAcrossOrigins", reason: "is true, which no fetched value may be")
+                    "redirects.bodyAcrossOrigins", reason: "can't be true in a fetched value")
             }
             policy.dangerous.sendBodyAcrossOrigins()
         }

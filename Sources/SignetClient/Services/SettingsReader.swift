@@ -16,15 +16,15 @@ struct SettingsReader {
         self.code = code
     }
 
-    /// A value, or nil where no input gives one.
+    /// A value, or nil if no input sets it.
     ///
-    /// - Throws: The reader's code where it is of another type than the network system reads.
+    /// - Throws: The reader's code if it has another type than the network system reads.
     func read<Value: ConfigurationValue>(
         _ name: String, as type: Value.Type
     ) throws(ClientError) -> Value? {
         guard let checked = configuration.value(named: prefix + name) else { return nil }
         guard let value = Value(checked) else {
-            throw invalid(name, reason: "is of another type than the network system reads")
+            throw invalid(name, reason: "has another type than the network system reads")
         }
         return value
     }
@@ -42,9 +42,9 @@ struct SettingsReader {
         configuration.origin(of: prefix + name) == .fetched
     }
 
-    /// A duration, or a number of seconds, or nil where no input gives one.
+    /// A duration, or a number of seconds, or nil if no input sets it.
     ///
-    /// - Throws: As `read`, and for a number beyond what a clock can count.
+    /// - Throws: As `read`, and for a number of seconds that doesn't fit into a `Duration`.
     func duration(_ name: String) throws(ClientError) -> Duration? {
         guard let checked = configuration.value(named: prefix + name) else { return nil }
         if let duration = Duration(checked) {

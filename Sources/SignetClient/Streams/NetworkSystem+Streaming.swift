@@ -3,13 +3,15 @@ internal import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// Signs and sends a request unchanged, and returns when the header of its response has arrived.
+    /// Signs and sends a request unchanged, and returns when the header of its response has
+    /// arrived.
     ///
-    /// The request's body may still be sent while the response's body is read. Attempts and redirects end
-    /// with the header: later failures end the body. `CallOptions.timeout` is the time for the whole
-    /// attempt with its body, so a long stream needs a longer one; `CallOptions.maximumResponseSize` limits
-    /// the body. Duplicate policies and response checks don't apply. Interceptors around the call see the
-    /// response after the body has ended, without the body.
+    /// The request's body may still be sent while the response's body is read. Attempts and
+    /// redirects end with the header: later failures end the body. `CallOptions.timeout` is the
+    /// time for the whole attempt with its body, so a long stream needs a longer one;
+    /// `CallOptions.maximumResponseSize` limits the body. Duplicate policies and response checks
+    /// don't apply. Interceptors around the call see the response after the body has ended, without
+    /// the body.
     ///
     /// ```swift
     /// func follow(_ system: NetworkSystem) async throws {
@@ -51,8 +53,8 @@ extension NetworkSystem {
     ///   - request: Method, path below the service's URL, query and body.
     ///   - service: The service that responds; its adapter is one for REST.
     ///   - options: The call's options.
-    /// - Throws: `ClientError`; `http-status` if the status isn't 2xx, `unsupported-call` if the service
-    ///   isn't a REST service.
+    /// - Throws: `ClientError`; `http-status` if the status isn't 2xx, `unsupported-call` if the
+    ///   service isn't a REST service.
     public func stream(
         _ request: RESTRequest, from service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> StreamedResponse {
@@ -76,7 +78,8 @@ extension NetworkSystem {
         }
     }
 
-    /// Runs a call in a task of its own, and returns when it has handed out the header of its response.
+    /// Runs a call in a task of its own, and returns when it has handed out the header of its
+    /// response.
     private func streamed(
         _ target: CallTarget, needsSuccess: Bool,
         work: @escaping @Sendable (Admission, StreamReader) async throws(ClientError) -> Void

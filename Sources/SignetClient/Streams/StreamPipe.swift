@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Hands the response of one call from the call's task to its reader, one chunk at a time.
 ///
-/// The call's task waits while the reader has not taken the last chunk. If the reader goes, the task is
-/// cancelled, which ends the call.
+/// The call's task waits while the reader has not taken the last chunk. If the reader goes, the
+/// task is cancelled, which ends the call.
 final class StreamPipe: Sendable {
     /// A response before its body.
     struct Head: Sendable {
@@ -52,7 +52,7 @@ final class StreamPipe: Sendable {
 
     /// Hands out a chunk, after the reader has taken the one before.
     ///
-    /// - Throws: `cancelled` if the reader went or the call was ended.
+    /// - Throws: `cancelled` if the reader has gone or the call was ended.
     func write(_ chunk: [UInt8]) async throws(ClientError) {
         if chunk.isEmpty { return }
         await withTaskCancellationHandler {
@@ -169,7 +169,7 @@ final class StreamPipe: Sendable {
     private static let isBeingRead = ClientError(
         .invalidRequest, "the response's body is already being read by another task")
 
-    /// Gives the rest of the body up, which ends the call if it is running.
+    /// Discards the rest of the body and cancels the call if it is running.
     func leave() {
         let (task, reader, writer) = state.withLock { state in
             guard case .open = state.end else {

@@ -6,7 +6,8 @@ internal import SignetSigning
 internal import SignetTransport
 internal import Synchronization
 
-/// Stage 5d of a stream: hands the header out when it has arrived, and then the body chunk by chunk.
+/// Stage 5d of a stream: hands the header out when it has arrived, and then the body chunk by
+/// chunk.
 final class StreamReader: ResponseReader {
     let limit: Int
     private let system: NetworkSystem
@@ -46,8 +47,8 @@ final class StreamReader: ResponseReader {
             RawResponse(status: status, fields: response.response.headerFields, body: []))
     }
 
-    /// Hands out a response that is in memory: an interceptor's own, or one that could have been replaced by
-    /// another attempt.
+    /// Hands out a response that is in memory: an interceptor's own, or one that could have been
+    /// replaced by another attempt.
     func handOut(_ response: RawResponse) async throws(ClientError) {
         try await handOut(
             EngineResponse(
@@ -88,7 +89,8 @@ final class StreamReader: ResponseReader {
         }
     }
 
-    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-reply`, after the chunks.
+    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-reply`, after the
+    /// chunks.
     private func decode(
         _ response: EngineResponse, with decoder: consuming ContentDecoder
     ) async throws {

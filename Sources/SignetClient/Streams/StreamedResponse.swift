@@ -4,12 +4,13 @@ public import SignetTransport
 
 /// A response whose header has arrived, with a body that is read as it arrives.
 ///
-/// The call runs until the body ends: its deadline, `cancelCall(_:)`, its owner and the system's shutdown
-/// end the body with the same error that they end other calls with. If the last copy of the response and
-/// its body is released earlier, the call ends with `cancelled`.
+/// The call runs until the body ends: its deadline, `cancelCall(_:)`, its owner and the system's
+/// shutdown end the body with the same error that they end other calls with. If the last copy of
+/// the response and its body is released earlier, the call ends with `cancelled`.
 ///
-/// The attempt's time limit (`CallOptions.timeout`) doesn't end a call whose reader stalls: the reader gets
-/// that error only after it has read what was received in time. Set `CallOptions.deadline` to end such a call.
+/// The attempt's time limit (`CallOptions.timeout`) doesn't end a call whose reader stalls: the
+/// reader gets that error only after it has read what was received in time. Set
+/// `CallOptions.deadline` to end such a call.
 ///
 /// ```swift
 /// func countBytes(with system: NetworkSystem) async throws -> Int {
@@ -42,11 +43,12 @@ public struct StreamedResponse: Sendable {
         json = head.json
     }
 
-    /// The fields that followed the body, after it has been read to its end; nil if there were none.
+    /// The fields that followed the body, after it has been read to its end; nil if there were
+    /// none.
     public var trailers: HTTPFields? { body.trailers }
 
-    /// Decodes the records of the body by the call's ``CallOptions/json``, one at a time and in bounded
-    /// memory.
+    /// Decodes the records of the body by the call's ``CallOptions/json``, one at a time and in
+    /// bounded memory.
     ///
     /// - Parameters:
     ///   - type: The type of each record.
@@ -60,7 +62,7 @@ public struct StreamedResponse: Sendable {
             decoder: StrictJSONDecoder(conventions: json))
     }
 
-    /// Gives the rest of the body up. The call ends with `cancelled`, unless it has ended.
+    /// Discards the rest of the body. The call ends with `cancelled`, unless it has ended.
     public func cancel() { body.cancel() }
 }
 
@@ -85,8 +87,8 @@ extension StreamedResponse: CustomStringConvertible, CustomReflectable {
 
 /// The body of a ``StreamedResponse``, in chunks as they arrive.
 ///
-/// It can be read once, by one reader. The server has to wait while the reader is slower; the attempt's time
-/// limit doesn't end a reader that stalls, `CallOptions.deadline` does.
+/// It can be read once, by one reader. The server has to wait while the reader is slower; the
+/// attempt's time limit doesn't end a reader that stalls, `CallOptions.deadline` does.
 public struct StreamedBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]
@@ -113,8 +115,8 @@ public struct StreamedBody: Sendable, AsyncSequence {
 
         /// Returns the next chunk, or nil at the end.
         ///
-        /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `reply-too-large`, `not-running` or
-        ///   `cancelled`.
+        /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `reply-too-large`,
+        ///   `not-running` or `cancelled`.
         public mutating func next() async throws(ClientError) -> [UInt8]? {
             try await reading.pipe.next()
         }
@@ -133,8 +135,8 @@ public struct StreamedBody: Sendable, AsyncSequence {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum size in bytes.
-    /// - Throws: `ClientError`, with code `reply-too-large` if the body has more than `limit` bytes. The
-    ///   call ends with `cancelled` then.
+    /// - Throws: `ClientError`, with code `reply-too-large` if the body has more than `limit`
+    ///   bytes. The call ends with `cancelled` then.
     public func collect(limit: Int) async throws(ClientError) -> [UInt8] {
         var whole: [UInt8] = []
         while let chunk = try await reading.pipe.next() {

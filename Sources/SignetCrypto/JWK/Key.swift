@@ -183,8 +183,8 @@ extension Key {
     /// Calls `body` with the bytes of `k`, for schemes that derive a key from a partner's secret.
     /// `body` must not keep them.
     ///
-    /// - Throws: `KeyError` with `wrongKeyUse` for a vault's root key and for keys that aren't `oct`,
-    ///   and what `body` throws.
+    /// - Throws: `KeyError` with `wrongKeyUse` for a vault's root key and for keys that aren't
+    ///   `oct`, and what `body` throws.
     package func withSigningSecret<Result: ~Copyable>(
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {

@@ -2,8 +2,8 @@ internal import SignetBase
 import SignetJSON
 internal import SignetSystem
 
-/// The text of a key file, to add, remove or revoke a key and keep every other byte: the members of other
-/// programs, and the layout.
+/// The text of a key file, to add, remove or revoke a key and keep every other byte: the members of
+/// other programs, and the layout.
 final class KeyFileText {
     private(set) var bytes: [UInt8]
 

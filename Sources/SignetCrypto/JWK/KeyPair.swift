@@ -35,7 +35,8 @@ internal import SignetSystem
         }
     }
 
-    /// Writes the members of a JWK: those of RFC 8037, section 2, or RFC 7518, sections 6.2 and 6.3.
+    /// Writes the members of a JWK: those of RFC 8037, section 2, or RFC 7518, sections 6.2 and
+    /// 6.3.
     ///
     /// - Parameters:
     ///   - key: The text, which already has the members `kid` and `use`.

@@ -9,7 +9,8 @@ final class NewKeyText {
 
     /// Begins a key.
     ///
-    /// - Parameter secretByteCount: The size of a secret that `set` will get; a key pair needs none.
+    /// - Parameter secretByteCount: The size of a secret that `set` will get; a key pair needs
+    ///   none.
     init(id: String, secretByteCount: Int = 0) {
         bytes = [UInt8(ascii: "{")]
         // More than the longest key needs: an array that grows leaves its old bytes in memory.

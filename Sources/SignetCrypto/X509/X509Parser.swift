@@ -176,7 +176,8 @@ package enum X509Parser {
                 }))
     }
 
-    /// Returns a structure of OpenSSL, which the caller frees, or nil if the bytes are something else.
+    /// Returns a structure of OpenSSL, which the caller frees, or nil if the bytes are something
+    /// else.
     static func read(
         _ der: Span<UInt8>, by reader: (UnsafeRawPointer?, Int) -> OpaquePointer?
     ) -> OpaquePointer? {

@@ -34,8 +34,8 @@ public struct StrictJSONEncoder: Sendable {
 
     /// Encodes a value as a JSON text, without a final newline.
     ///
-    /// - Throws: `JSONError` with the path: `not-finite`, `out-of-range` for a date, or `refused` if a type's
-    ///   `encode(to:)` threw.
+    /// - Throws: `JSONError` with the path: `not-finite`, `out-of-range` for a date, or `refused`
+    ///   if a type's `encode(to:)` threw.
     public func encode(_ value: some Encodable) throws(JSONError) -> [UInt8] {
         let state = try state(encoding: value, isStreaming: style == .compact)
         return style == .compact ? try state.bytes() : try state.value().serialized(style)

@@ -271,7 +271,8 @@ public struct JSONRecordReader: Sendable {
         return nil
     }
 
-    /// Checks the size of the current record, and returns its end; nil if the record needs more bytes.
+    /// Checks the size of the current record, and returns its end; nil if the record needs more
+    /// bytes.
     ///
     /// - Parameters:
     ///   - end: The position at which the record ends, if known.

@@ -96,7 +96,7 @@ public struct PinUpdateStore: Sendable {
                 try lock.write(bytes)
                 return new
             } catch {
-                // Another process made it meanwhile: begin again with what it kept.
+                // Another process created the file meanwhile: start again with its document.
                 guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw Self.unwritable(error)
                 }
@@ -119,7 +119,7 @@ public struct PinUpdateStore: Sendable {
 
     /// Returns the serial number and digest of the file's document, which may have expired.
     ///
-    /// A document of a key that the program no longer has still tells the last serial number,
+    /// A document of a key that the program no longer has still gives the last serial number,
     /// although its policy isn't used.
     private func inspect(_ bytes: [UInt8]) throws(PinError) -> (serial: Int64, digest: [UInt8]?) {
         do throws(PinError) {

@@ -73,7 +73,8 @@ extension Paging {
     /// Puts a cursor or a number into the next page's request, unless its place is a field.
     ///
     /// - Parameter status: The status of the response that the cursor comes from.
-    /// - Throws: `RPCError` with code `invalid-params` for a body that the cursor cannot be put into.
+    /// - Throws: `RPCError` with code `invalid-params` for a body that the cursor cannot be put
+    ///   into.
     package func set(
         _ cursor: JSONValue, in request: inout RESTRequest, status: Int?
     ) throws(RPCError) {
@@ -97,8 +98,8 @@ extension Paging {
 
     /// Puts a cursor or a number into the next page's call, unless its place is a field.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for parameters by position, or without a place
-    ///   for it.
+    /// - Throws: `RPCError` with code `invalid-params` for parameters by position, or without a
+    ///   place for it.
     package func set(_ cursor: JSONValue, in call: inout RPCCall) throws(RPCError) {
         let path: [String]
         switch target?.place {

@@ -57,8 +57,8 @@ public struct Paging: Sendable, Hashable {
         /// In the JSON body of a POST: the member names that lead there, from the root.
         public static func body(_ path: String...) -> Target { Target(place: .body(path)) }
 
-        /// In the call's parameters by name: the member names that lead there. With REST that is the
-        /// query of a GET, which has one name, or the JSON body of a POST.
+        /// In the call's parameters by name: the member names that lead there. With REST that is
+        /// the query of a GET, which has one name, or the JSON body of a POST.
         public static func parameter(_ path: String...) -> Target {
             Target(place: .parameter(path))
         }
@@ -109,8 +109,8 @@ public struct Paging: Sendable, Hashable {
         counted(.page, to: .parameter(parameter), items: path, first: first, size: size)
     }
 
-    /// Counts items: the parameter is the number of items before the page. It is sent with the first
-    /// page too.
+    /// Counts items: the parameter is the number of items before the page. It is sent with the
+    /// first page too.
     ///
     /// The list ends as with ``number(at:as:from:size:)``.
     ///

@@ -19,7 +19,8 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     public let instance: String?
     /// All other members.
     public let extensions: JSONObject
-    /// The conventions by which extension members are decoded; nil for those of `JSONConventions()`.
+    /// The conventions by which extension members are decoded; nil for those of
+    /// `JSONConventions()`.
     package var conventions: JSONConventions?
 
     /// Parses a body; returns nil if it is not an object. A member of another type than RFC 9457

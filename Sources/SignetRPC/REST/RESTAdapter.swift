@@ -146,8 +146,8 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Unboxes a response. The result is the body's JSON, or null if a 2xx response has no body.
     ///
-    /// If the caller can read any content, a body that isn't JSON is not an error, and the result is
-    /// nil.
+    /// If the caller can read any content, a body that isn't JSON is not an error, and the result
+    /// is nil.
     ///
     /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
     ///   or `reply-too-large`.

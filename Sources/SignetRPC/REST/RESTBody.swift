@@ -26,8 +26,8 @@ public struct RESTBody: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - conventions: How dates are written, and how members are named. Defaults to those of the call whose
-    ///     `request()` encodes the body.
+    ///   - conventions: How dates are written, and how members are named. Defaults to those of the
+    ///     call whose `request()` encodes the body.
     /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be
     ///   encoded.
     public static func json(

@@ -25,7 +25,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     public let parameters: [Parameter]
     let nameBytes: [UInt8]
     let source: Source
-    /// Equal for equal components, whatever the order of their parameters.
+    /// Equal for equal components with parameters in any order.
     private let identity: [UInt8]
 
     /// The source of a component's value. The raw values are the names of derived components.

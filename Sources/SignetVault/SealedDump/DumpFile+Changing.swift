@@ -201,7 +201,8 @@ extension DumpFile {
             return try opened.reporting(check, of: file)
         }
 
-        /// Opens the dump of any version of the app, for the changes in it; nil if there is no dump.
+        /// Opens the dump of any version of the app, for the changes in it; nil if there is no
+        /// dump.
         ///
         /// - Throws: `malformed-dump`, `wrong-app`, `wrong-system`, `rolled-back`, and as `open`.
         func openAnyVersion(

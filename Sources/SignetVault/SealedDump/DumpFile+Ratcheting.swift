@@ -12,8 +12,8 @@ extension DumpFile {
     /// the key file and its bytes are overwritten. After a crash at any step, the key file opens
     /// the dump, and the same call does the remaining steps.
     ///
-    /// No dump under the old root can be opened any more. The dumps beside this one and the apps in
-    /// the state file are checked for the old root; the caller must know of any others.
+    /// No dump under the old root can be opened any more. The other dumps in the folder and the
+    /// apps in the state file are checked for the old root; the caller must know of any others.
     ///
     /// - Parameters:
     ///   - keyFile: The file with the current root. Its other keys stay as they are.

@@ -4,8 +4,8 @@ import SignetCrypto
 /// A sealed dump in a file. All changes to the file go through this type.
 ///
 /// A change waits up to 10 s until no other process is changing the file (`file-busy`). It reads
-/// and opens the current dump, seals a new one with the next sequence, writes it beside the old one
-/// with mode 0600, flushes it, renames it over the old one, flushes the folder, and then reads the
+/// and opens the current dump, seals a new one with the next sequence, writes it to a new file with
+/// mode 0600, flushes it, renames it over the old one, flushes the folder, and then reads the
 /// file back and opens it. A crash at any moment leaves either the old dump or the new one; an
 /// error leaves no temporary file.
 ///
@@ -96,8 +96,8 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// because it may be a key file named by mistake.
     ///
     /// With `keepingChanges`, the values that were changed in the old dump itself (`signet vault
-    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that doesn't
-    /// open then fails the call, because its changes would be lost.
+    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that
+    /// doesn't open then fails the call, because its changes would be lost.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to seal.

@@ -29,8 +29,9 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     /// The origin of each value: `defaults`, `launch` or `fetched`.
     public var origins: JSONObject { content.origins }
 
-    /// The keys whose values were changed in the dump itself, by `signet vault set` and its kin,
-    /// since it was sealed from a configuration. A key that lost its value there is among them.
+    /// The keys whose values were changed in the dump itself, by `signet vault set`, `edit` and
+    /// `merge`, since it was sealed from a configuration. A key that lost its value there is among
+    /// them.
     public var changed: [String] { content.changed }
 
     /// All values, including secret ones.

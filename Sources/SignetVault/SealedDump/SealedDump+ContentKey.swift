@@ -8,10 +8,11 @@ extension SealedDump {
     /// No version is compared: the key opens this dump and no other. There's no commitment to check
     /// either, because it needs the root.
     ///
-    /// - Parameter key: The JWK: `kty` `oct`, `k` of 32 bytes, the dump's `kid`, and `alg` `A256GCM`.
+    /// - Parameter key: The JWK: `kty` `oct`, `k` of 32 bytes, the dump's `kid`, and `alg`
+    ///   `A256GCM`.
     /// - Returns: The dump's content, authenticated.
-    /// - Throws: `malformed-keys` if the JWK isn't of this form; `wrong-key` if it's another dump's;
-    ///   `tampered`.
+    /// - Throws: `malformed-keys` if the JWK isn't of this form; `wrong-key` if it's another
+    ///   dump's; `tampered`.
     public func open(withContentKey key: JSONObject) throws(VaultError) -> OpenedDump {
         guard key["kty"]?.string == "oct", key["alg"]?.string == "A256GCM",
             let kid = key["kid"]?.string, let text = key["k"]?.string,

@@ -4,7 +4,7 @@ public import SignetJSON
 /// A sealed configuration: a JWE compact string (RFC 7516, section 7.1) with `dir` and `A256GCM`.
 /// Its key is bound to the app's version and the network system's version.
 ///
-/// Parsing checks the whole format before any cryptography. What the header says is unproven until
+/// Parsing checks the whole format before any cryptography. The header isn't authenticated until
 /// the dump is opened.
 ///
 /// ```swift

@@ -14,8 +14,8 @@
 enum EntropyEstimate {
     private enum Kind { case lower, upper, digit }
 
-    /// Returns whether a token is more likely a key than a name: false if it's short or clearly made
-    /// of words.
+    /// Returns whether a token is more likely a key than a name: false if it's short or clearly
+    /// made of words.
     static func looksRandom(_ token: some BidirectionalCollection<UInt8>) -> Bool {
         let text = token.filter { kind($0) != nil }
         let count = text.count
@@ -32,8 +32,8 @@ enum EntropyEstimate {
         let total = Double(count)
         // Shannon entropy in bits per character.
         let entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
-        // The share of neighbours of different kinds, not counting an upper-case before a lower-case
-        // letter.
+        // The share of neighbours of different kinds, not counting an upper-case before a
+        // lower-case letter.
         let changed = zip(kinds, kinds.dropFirst()).count { left, right in
             left != right && !(left == .upper && right == .lower)
         }

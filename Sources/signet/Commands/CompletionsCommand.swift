@@ -12,8 +12,8 @@ struct CompletionsCommand: ParsableCommand {
         commandName: "completions",
         abstract: "Print the completion script of a shell.",
         discussion: """
-            The script completes commands, options, files and known values. make install puts it \
-            where the shell looks for it.
+            The script completes commands, options, files and known values. make install writes it \
+            to the shell's folder of completions.
             """,
         examples: [
             "signet completions bash > signet.bash",

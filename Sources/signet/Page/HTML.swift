@@ -1,7 +1,7 @@
 internal import SignetBase
 
-/// HTML: its literal parts are tags of the tool's own sources, and what is interpolated is text, which is
-/// escaped.
+/// HTML: its literal parts are tags of the tool's own sources, and what is interpolated is text,
+/// which is escaped.
 ///
 ///     let cell: HTML = "<td>\(host)</td>"
 struct HTML: ExpressibleByStringInterpolation, Sendable {
@@ -33,8 +33,8 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         mutating func appendInterpolation(_ value: HTML) { text += value.text }
     }
 
-    /// The text for an element or for an attribute in double quotes. Control characters, and those that
-    /// change the direction of writing, become `\u{…}`.
+    /// The text for an element or for an attribute in double quotes. Control characters, and those
+    /// that change the direction of writing, become `\u{…}`.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in printable(text).unicodeScalars {

@@ -3,14 +3,14 @@ internal import SignetBase
 import SignetCrypto
 internal import SignetSystem
 
-/// Where a command writes its result as a page.
+/// The file to which a command writes its result as a page.
 struct PageOptions: ParsableArguments {
     @Option(
         name: .customLong("html"),
         help: ArgumentHelp(
             """
-            Write the result as one HTML page too, with the times drawn. A page that signet wrote is \
-            replaced, no other file; - is standard output, in the place of the text.
+            Write the result as one HTML page too, with the times drawn. A page that signet wrote \
+            is replaced, no other file; - is standard output, instead of the text.
             """, valueName: "file"), completion: .file())
     var file: String?
 

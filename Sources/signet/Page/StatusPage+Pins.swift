@@ -5,7 +5,7 @@ extension StatusPage {
     /// The page of `signet pins plan`.
     ///
     /// - Parameters:
-    ///   - plan: What is valid when, and what is wrong with it.
+    ///   - plan: The validity of pins and certificates, and the findings.
     ///   - now: Unix seconds.
     ///   - leadTime: Seconds; what ends within them is a finding.
     ///   - policyFile: The policy's path.

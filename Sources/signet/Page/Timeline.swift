@@ -9,7 +9,7 @@ struct Timeline {
 
     /// One bar of the drawing, and one row of the table.
     struct Row {
-        /// The heading that the row stands under, such as a host.
+        /// The heading above the row, such as a host.
         var group: String
         var label: String
         var state: String
@@ -37,7 +37,7 @@ struct Timeline {
 
     /// The drawing and the table.
     func html(titled title: String) -> HTML {
-        guard !rows.isEmpty else { return "<p>There is nothing with a time.</p>" }
+        guard !rows.isEmpty else { return "<p>There are no dates.</p>" }
         return HTML(joining: [drawing(title), table(title)])
     }
 
@@ -155,7 +155,7 @@ struct Timeline {
             """
     }
 
-    /// A label that fits beside the bars; the whole is in its title and in the table.
+    /// A label that fits next to the bars; the whole is in its title and in the table.
     private static func cut(_ text: String) -> String {
         text.count <= 36 ? text : text.prefix(35) + "…"
     }

@@ -6,7 +6,7 @@ struct ProjectCommand: ParsableCommand {
         commandName: "project", abstract: "The project file, signet.json.",
         discussion: """
             A signet.json in this folder or a parent fills in the options --app-id, --app-version, \
-            --keys, --key-id, --schema, --defaults, --state and the dump where they are missing. An \
+            --keys, --key-id, --schema, --defaults, --state and the dump if they are missing. An \
             option wins, then SIGNET_APP_ID, SIGNET_APP_VERSION and SIGNET_KEYS, then the file. \
             --project FILE or SIGNET_PROJECT names another file, --project none ignores it.
             """,

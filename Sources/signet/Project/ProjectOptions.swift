@@ -97,8 +97,8 @@ struct Project {
         try Self.required(given ?? file.dump, option: option, member: "dump")
     }
 
-    /// Returns the sealed dump and the other arguments: the dump is an option's, else the project's,
-    /// else the first argument.
+    /// Returns the sealed dump and the other arguments: the dump is an option's, else the
+    /// project's, else the first argument.
     func dump(
         _ given: String?, before arguments: [String]
     ) throws(ToolError) -> (path: String, rest: [String]) {

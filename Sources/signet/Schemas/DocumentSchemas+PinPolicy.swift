@@ -17,7 +17,7 @@ extension DocumentSchemas {
               "additionalProperties": {"$ref": "#/$defs/rule"}
             },
             "unlisted": {
-              "description": "What becomes of a host without a rule.",
+              "description": "The treatment of a host without a rule.",
               "enum": ["refuse", "allow"],
               "default": "refuse"
             }
@@ -63,7 +63,7 @@ extension DocumentSchemas {
                   "minLength": 1
                 },
                 "caMode": {
-                  "description": "Whether those CAs are trusted in place of the others, or beside them.",
+                  "description": "Whether those CAs are trusted instead of the others, or in addition to them.",
                   "enum": ["replace", "add"],
                   "default": "replace"
                 }

@@ -26,7 +26,7 @@ extension DocumentSchemas {
               "required": ["version"],
               "properties": {"version": {"$ref": "#/$defs/text"}}
             },
-            "systemVersion": {"description": "The same as system.version, which may not be beside it.", "deprecated": true, "$ref": "#/$defs/text"},
+            "systemVersion": {"description": "The same as system.version, which may not be given too.", "deprecated": true, "$ref": "#/$defs/text"},
             "keys": {"description": "The source of the key set: a file, env:NAME or credential:NAME.", "$ref": "#/$defs/source"},
             "keyID": {"description": "The id of the key that seals.", "$ref": "#/$defs/text"},
             "passphrase": {"description": "The source of the passphrase that opens the dump in place of keys.", "$ref": "#/$defs/source"},
@@ -39,7 +39,7 @@ extension DocumentSchemas {
             "scheme": {"description": "The signing scheme: a built-in name, or a document's file, with a dot or a slash in its name.", "$ref": "#/$defs/text"},
             "caFile": {"description": "A PEM file of the CAs that are trusted in place of the system's, for self-check.", "$ref": "#/$defs/text"},
             "connectTo": {
-              "description": "Where hosts are to be found, for self-check.",
+              "description": "Other addresses of hosts, for self-check.",
               "type": "array",
               "items": {"description": "HOST:PORT:ADDRESS:PORT", "$ref": "#/$defs/text"}
             }

@@ -1,3 +1,3 @@
-/// The JSON Schemas (draft 2020-12) of the documents that people write. `Documentation/schemas` has the
-/// same texts as files.
+/// The JSON Schemas (draft 2020-12) of the documents that people write. `Documentation/schemas` has
+/// the same texts as files.
 enum DocumentSchemas {}

@@ -6,7 +6,7 @@ extension CommandConfiguration {
     /// - Parameters:
     ///   - commandName: The name on the command line.
     ///   - abstract: One sentence.
-    ///   - discussion: Paragraphs behind the abstract.
+    ///   - discussion: Paragraphs after the abstract.
     ///   - examples: Lines for a shell, each of at most 76 characters. A test runs every line that
     ///     begins with `signet`, in a folder with the files of `HelpExampleTests`.
     ///   - subcommands: The commands of a group.

@@ -113,7 +113,8 @@ struct UsageAdvice {
         return longer.count == 1 ? longer[0] : nil
     }
 
-    /// Returns how many letters must be inserted, left out, changed or swapped with their neighbour.
+    /// Returns how many letters must be inserted, left out, changed or swapped with their
+    /// neighbour.
     private static func distance(from word: [UInt8], to name: String) -> Int {
         let name = Array(name.utf8)
         var before: [Int] = []

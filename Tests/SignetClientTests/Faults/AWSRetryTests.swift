@@ -12,7 +12,7 @@ import Testing
     private static let waitsItself =
         "a call without tokens ends at once; a program that polls waits between its calls itself"
     private static let holds = "nothing waits, which holds without a word about long polls"
-    /// The cases of long polls, each with the reason that answers it.
+    /// The cases of long polls, each with the reason for its outcome.
     static let answered = [
         "Long-polling backoff after transient error when token bucket empty": waitsItself,
         "Long-polling backoff after throttling error when token bucket empty": waitsItself,
@@ -45,8 +45,8 @@ import Testing
         if one.threads.count == 1 {
             await Self.run(0, engine, notes, system)
         } else {
-            // The order in which the case counts: the first thread up to its second pause, all of the
-            // second, the rest of the first.
+            // The order in which the case counts: the first thread up to its second pause, all of
+            // the second, the rest of the first.
             notes.gate = Gate(thread: 0, pause: 2)
             async let first: Void = Self.run(0, engine, notes, system)
             #expect(try await eventually { notes.gate?.isReached == true })
@@ -154,7 +154,7 @@ import Testing
         func shutdown() async {}
     }
 
-    /// What the pipeline made of the responses.
+    /// The outcome of the pipeline for the responses.
     private final class Notes: Sendable {
         struct Seen: Sendable {
             var quota: Int
@@ -169,7 +169,7 @@ import Testing
             var seen: [Int: [Seen]] = [:]
         }
 
-        /// The thread whose call this is.
+        /// The thread that makes this call.
         @TaskLocal static var thread = 0
         private let state = Mutex(State())
 

@@ -6,7 +6,7 @@ import Testing
 ///
 /// The file has one key and one value on each line, which is all of YAML that is read here.
 struct AWSRetryVectors {
-    /// A response, and what a client makes of it.
+    /// A response, and the expected action of a client.
     struct Step: Sendable {
         var status = 0
         var errorCode: String?

@@ -79,7 +79,7 @@ import Testing
 
     // MARK: Users
 
-    /// Swift takes both names for the same text; a server may not.
+    /// Swift treats both names as equal; a server may not.
     @Test func usersWhoseNamesHaveOtherBytesAreSeparate() async throws {
         let engine = TokenEngine(accepts: true)
         let system = try await Pipeline.system(engine)
@@ -201,8 +201,8 @@ import Testing
 
     // MARK: Storms
 
-    /// A server that accepts no token is not asked twice by each call for ever, nor is the source.
-    @Test func tokensThatNobodyAcceptsAreNoStorm() async throws {
+    /// If a server accepts no token, calls soon stop to ask the server twice and the source again.
+    @Test func rejectedTokensCauseNoStorm() async throws {
         let clock = Mutex(ContinuousClock.now)
         let store = CredentialStore { clock.withLock { $0 } }
         let source = Source()

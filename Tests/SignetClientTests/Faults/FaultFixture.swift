@@ -9,10 +9,10 @@ import SignetTransport
 import Synchronization
 import TestSupport
 
-/// A system whose log, events, records, traces and errors are looked through, and whose every secret can
-/// be recognised: key, token, query, bodies and fields of responses.
+/// A system whose log, events, records, traces and errors are searched for its secrets, which are
+/// recognisable: key, token, query, bodies and fields of responses.
 final class FaultFixture: Sendable {
-    /// What no log, event, record, trace or error may contain.
+    /// The texts that no log, event, record, trace or error may contain.
     static let secret = "ZZZZZZZZZZZZ"
     private static let canaries = ["ZZZZ", "WlpaWl", "5a5a5a", "5A5A5A", "90, 90, 90"]
 

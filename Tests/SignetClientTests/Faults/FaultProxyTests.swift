@@ -4,8 +4,8 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// A real engine on a faulty way, and before a faulty server: nothing hangs, nothing ends twice, no POST
-/// arrives twice, and nothing that is written contains a secret.
+/// A real engine on a faulty way, and before a faulty server: nothing hangs, nothing ends twice, no
+/// POST arrives twice, and nothing that is written contains a secret.
 ///
 /// With `SIGNET_SOAK` set there are 10,000 calls by seed.
 @Suite struct FaultProxyTests {
@@ -39,7 +39,7 @@ import Testing
         #expect(proxy.faults.count == plan.count)
     }
 
-    @Test(.features("002-06")) func aPostIsNotSentAgainAfterItsConnectionWasLost() async throws {
+    @Test(.features("002-06")) func aPostIsNotRetriedAfterALostConnection() async throws {
         let faults = Self.lost + [.cutRequest(afterBytes: 40)]
         let server = try await FaultServer(secret: FaultFixture.secret)
         let proxy = try await FaultProxy(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aSlowWayIsStillAWay() async throws {
+    @Test func aSlowNetworkStillWorks() async throws {
         let faults: [NetworkFault] = [
             .latency(milliseconds: 5), .bandwidth(bytesPerSecond: 200_000),
             .slowClose(milliseconds: 5), .none,
@@ -74,7 +74,8 @@ import Testing
         #expect(proxy.faults.count == faults.count)
     }
 
-    /// Nothing comes, or the handshake's first bytes. The second call is not behind the first one.
+    /// The server sends nothing, or only the first bytes of the handshake. The second call doesn't
+    /// wait for the first one.
     @Test func aStalledHandshakeEndsInTime() async throws {
         let faults: [NetworkFault] = [.stall(afterBytes: 0), .stall(afterBytes: 100)]
         let authority = try TestAuthority.trusted.get()
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func aSessionThatEndsSeesAPostOnce() async throws {
-        // What the server has certainly not seen may be sent again, and so comes last.
+        // A request that the server can't have seen may be sent again, so it arrives last.
         let faults: [NetworkFault] = [.goAway, .silence, .goAwayUnseen]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(

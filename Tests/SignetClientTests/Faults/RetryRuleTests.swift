@@ -8,7 +8,7 @@ import Testing
 
 @testable import SignetClient
 
-/// What a retry must not do: send a POST twice, spend the tokens of others, or trust a clock.
+/// Retries don't send a POST twice, spend the tokens of other hosts, or trust a clock.
 @Suite struct RetryRuleTests {
     private static let host = "api.example.com"
     private static let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
@@ -51,7 +51,7 @@ import Testing
     // MARK: Once
 
     /// The error says that nothing was sent, but it isn't the request's.
-    @Test func anInterceptorsOwnConnectErrorSendsNoPostTwice() async throws {
+    @Test func aPostIsNotRetriedForAnInterceptorsError() async throws {
         let engine = RecordingEngine(answers: [.init(body: "1")])
         let system = try await Self.system(engine)
         let options = Self.options { call, next in
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// The server may have seen the first request, and certainly not the second one.
-    @Test func aPostThatAnInterceptorRepeatsIsNotSentAThirdTime() async throws {
+    @Test func aPostRepeatedByAnInterceptorIsNotRetried() async throws {
         let engine = RecordingEngine(answers: [
             .init(failure: TransportError(.cutOff, "cut off")), Self.down,
         ])
@@ -236,8 +236,8 @@ import Testing
 
     // MARK: Clocks
 
-    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, and deadlines and
-    /// durations are of another clock.
+    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, and
+    /// deadlines and durations are of another clock.
     @Test func aClockThatJumpsChangesNoMoreThanAPause() async throws {
         let times: [Int64] = [0, 4_000_000_000, -5_000_000_000, .max / 4, 1_000, 784_111_777]
         let looks = Mutex(0)

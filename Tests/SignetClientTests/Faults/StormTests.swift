@@ -13,7 +13,8 @@ import Testing
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 1000
 
-    /// An engine that fails so many of a hundred requests, by a seed, and counts how often each arrives.
+    /// An engine that fails so many of a hundred requests, by a seed, and counts how often each
+    /// arrives.
     final class FailingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "failing", pinsPublicKeys: true, speaksHTTP2: false)
@@ -47,7 +48,7 @@ import Testing
                 let isFailure = Int.random(in: 0..<100, using: &state.numbers) < percent
                 let answer =
                     isFailure ? failures.randomElement(using: &state.numbers) : nil
-                // What could not be sent did not arrive.
+                // Requests that could not be sent did not arrive.
                 if answer?.failure?.code != .connect { state.seen[name, default: 0] += 1 }
                 return answer ?? .init(body: "1")
             }
@@ -88,7 +89,7 @@ import Testing
 
     // MARK: Outages
 
-    @Test func aStormOf503StaysWithinTheBudgetAndSendsNoPostTwice() async throws {
+    @Test func aStormOf503StaysWithinTheBudget() async throws {
         let engine = FailingEngine(
             seed: 1, percent: 100, failures: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)
@@ -110,7 +111,7 @@ import Testing
             ])
         let system = try await Self.system(engine)
         let codes = await Self.run(system)
-        // A POST fails at three of the four, a GET at none but the third in a row.
+        // A POST fails with three of the four faults, a GET only after the third in a row.
         #expect(codes.count { $0 != nil } < Self.count / 15)
         #expect(engine.count <= Self.count + Self.count / 8)
         #expect(engine.seen.allSatisfy { !$0.key.hasPrefix("POST") || $0.value == 1 })
@@ -208,7 +209,7 @@ import Testing
         #expect(!text.contains("ZZZZ"))
     }
 
-    /// An interceptor hands `next` to somebody who uses it after the call has ended.
+    /// An interceptor passes `next` to a task that uses it after the call has ended.
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func nothingIsSentForACallThatHasEnded(_ method: HTTPRequest.Method) async throws {
         let engine = RecordingEngine(answers: [.init(body: "1")])
@@ -263,7 +264,8 @@ import Testing
         }
     }
 
-    /// Calls in the engine, in a pause, at a source of credentials, in an interceptor and joined ones.
+    /// Calls in the engine, in a pause, at a source of credentials, in an interceptor and joined
+    /// ones.
     private static func startEverywhere(
         _ system: NetworkSystem, _ hold: Hold
     ) -> [Task<ClientError.Code?, Never>] {
@@ -307,7 +309,7 @@ import Testing
         #expect(system.runningCalls.isEmpty)
         let sent = engine.count
         for call in calls { #expect(await call.value == .notRunning) }
-        // What is let go now sends nothing more.
+        // The released task sends nothing more.
         hold.letGo()
         engine.letGo()
         var ends: [CallIdentity.ID: Int] = [:]
@@ -350,7 +352,7 @@ import Testing
         await slow
     }
 
-    /// Waits until it is let go, whatever becomes of the task.
+    /// Waits until it is released, even if the task is cancelled.
     final class Hold: Sendable {
         private struct State {
             var waiting: [CheckedContinuation<Void, Never>] = []

@@ -8,12 +8,13 @@ import Testing
 
 @testable import SignetClient
 
-/// Calls for hours, in a minute: interceptors, credentials, retries, joined calls, cancelled calls and
-/// faults by seed leave no memory and no descriptor behind. `make soak` runs it alone, with optimised code.
+/// Calls for hours, in a minute: interceptors, credentials, retries, joined calls, cancelled calls
+/// and faults by seed leak neither memory nor descriptors. `make soak` runs it alone, with
+/// optimised code.
 @Suite(
     .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil))
 struct SystemSoakTests {
-    /// The growth of resident memory, after the warm-up, that counts as none.
+    /// The growth of resident memory after the warm-up that isn't counted as a leak.
     private static let bound = 4 << 20
 
     /// An engine of faults by a seed, which keeps nothing.

@@ -8,7 +8,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// Collects what readers report.
+/// Collects the reports of readers.
 final class Reports: AccessReporter {
     private let collected = Mutex<[AccessEvent]>([])
     var events: [AccessEvent] { collected.withLock { $0 } }
@@ -16,7 +16,7 @@ final class Reports: AccessReporter {
     func report(_ event: AccessEvent) { collected.withLock { $0.append(event) } }
 }
 
-/// Collects what is logged.
+/// Collects the logged messages.
 final class Lines: Sendable {
     private let collected = Mutex<[String]>([])
     var text: String { collected.withLock { $0.joined(separator: "\n") } }
@@ -39,7 +39,7 @@ struct LineHandler: LogHandler {
     }
 }
 
-/// No secret can be had from the provider, its snapshots, a reader, or what readers report and log.
+/// No secret is in the provider, its snapshots, a reader, or the reports and logs of readers.
 @Suite struct CanaryTests {
     @Test func nothingPrintsASecret() async throws {
         let live = LiveConfiguration(try shopConfiguration())

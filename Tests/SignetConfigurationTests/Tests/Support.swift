@@ -22,7 +22,7 @@ let noon: Int64 = 1_795_262_400
 let canary = "ZZZZZZcanaryZZZZZZ"
 let shop = VersionBinding(app: "com.example.shop", version: "1.4.2", systemVersion: "0.1.0")
 
-/// What the shop's configuration may hold: a host, a number, and a secret.
+/// The keys of the shop's configuration: a host, a number, and a secret.
 func shopSchema() throws -> Schema {
     try schema(
         #"""

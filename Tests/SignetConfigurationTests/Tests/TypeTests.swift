@@ -115,7 +115,7 @@ import Testing
         #expect(reader.int(forKey: ["e\u{301}"]) == nil)
     }
 
-    @Test func asksTheNextProviderOnlyForWhatItDoesNotHave() throws {
+    @Test func asksTheNextProviderOnlyForUnknownKeys() throws {
         let configuration = try GlobalConfiguration(
             schema: schema(
                 #"{"set":{"type":"integer","visibility":"public"},"#

@@ -34,7 +34,7 @@ import Testing
         #expect(seen == (0...5).map { .string("host\($0).example") })
     }
 
-    @Test func nothingIsToldOfAChangeElsewhere() async throws {
+    @Test func reportsNoChangeOfOtherKeys() async throws {
         let seen = try await provider.watchValue(
             forKey: "orders.host", type: .string
         ) { [self] updates in
@@ -102,7 +102,7 @@ import Testing
                 case .failure(let error):
                     seen.append((error as? VaultError)?.code.name ?? "another error")
                 }
-                // The second wrong type is the same answer again, so both are put in at once.
+                // The second wrong type gives the same result, so both are set at once.
                 switch seen.count {
                 case 1: try live.replace(with: others[0])
                 case 2: try live.replace(with: others[1])

@@ -67,7 +67,7 @@ import Tracing
         #expect(tracer.spans.count == 3 && Set(tracer.spans.map(\.traceID)) == [traceID])
     }
 
-    @Test func whatIsAddedIsSigned() async throws {
+    @Test func addedFieldsAreSigned() async throws {
         let keys = try KeySet(
             parsing: Array(
                 #"{"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"HS","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#

@@ -88,8 +88,8 @@ private struct Conventions: Sendable {
         ([.failure(.timeout)], false, true),
     ]
 
-    /// Checks that all required names are there, that conditional ones are there when they have to be, and
-    /// that none is unknown or opt-in.
+    /// Checks that all required names are there, that conditional ones are there when they have to
+    /// be, and that none is unknown or opt-in.
     private static func check(
         _ names: Set<String>, against levels: [String: Conventions.Level], hasStatus: Bool,
         isError: Bool
@@ -111,7 +111,8 @@ private struct Conventions: Sendable {
         let (responses, hasStatus, isError) = Self.outcomes[index]
         let conventions = try Conventions.all.get()
         let group = try #require(conventions.groups["metric.http.client.request.duration"]).facts
-        // A recorder that aggregates is a histogram; CallMetricsTests shows that its values are seconds.
+        // A recorder that aggregates is a histogram; CallMetricsTests shows that its values are
+        // seconds.
         #expect(group["instrument"] == "histogram" && group["unit"] == "s")
         let (stub, rest, metrics) = (StubEngine(), Responses(responses), TestMetrics())
         stub.respond { _ throws(TransportError) in rest.next() }

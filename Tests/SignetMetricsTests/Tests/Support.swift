@@ -7,10 +7,10 @@ import SignetTransport
 import Synchronization
 import Tracing
 
-/// A tracer whose context is sent as W3C Trace Context, with baggage beside it.
+/// A tracer whose context is sent as W3C Trace Context, together with baggage.
 struct W3CTracer: Tracer {
     let base: InMemoryTracer
-    /// What is injected in place of the valid values.
+    /// The values to inject instead of the valid ones.
     var injected: [String: String] = [:]
 
     init() {
@@ -89,7 +89,7 @@ enum Shop {
             services: ["a": service], stub: stub, keys: keys, options: options)
     }
 
-    /// Makes a call whose query is secret, whatever its outcome.
+    /// Makes a call whose query is secret, and ignores its outcome.
     static func call(
         _ system: NetworkSystem, _ method: String = "GET",
         change: (inout CallOptions) -> Void = { _ in }

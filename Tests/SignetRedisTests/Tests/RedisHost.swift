@@ -61,14 +61,14 @@ extension RedisNonceStore.Options {
 
 /// A server that takes connections and answers each command that arrives with fixed bytes.
 final class FakeRedis: Sendable {
-    /// What it does.
+    /// The server's behaviour.
     enum Manner: String, Sendable {
         /// Sends the bytes for each command; with `@` in them, the next part for each, and the last
         /// part for all that follow.
         case answers
-        /// Sends the bytes again and again, without end.
+        /// Sends the bytes repeatedly, without end.
         case floods
-        /// Sends one of the bytes every 10 ms, again and again.
+        /// Sends one of the bytes every 10 ms, repeatedly.
         case drips
         /// Ends the connection once a command has arrived.
         case ends
@@ -113,7 +113,7 @@ final class FakeRedis: Sendable {
 
     func stop() async throws { try await server.stop() }
 
-    /// A place whose eviction is not asked for.
+    /// An address whose eviction policy isn't checked.
     var options: RedisNonceStore.Options {
         var options = RedisNonceStore.Options.patient(.host("127.0.0.1", port: port))
         options.allowsEviction = true
@@ -144,7 +144,7 @@ func words(_ body: () async throws -> Void) async -> String {
 }
 
 extension NonceStore {
-    /// What comes of a nonce of key `k`.
+    /// The outcome of a nonce of key `k`.
     func code(_ nonce: String, later: Int64 = 0) async -> String {
         await SignetRedisTests.code {
             try await remember(nonce, of: "k", expiration: now + later + 300, now: now + later)

@@ -68,7 +68,7 @@ import Testing
                 try await store.remember(nonce, of: "k", expiration: expiry, now: time)
             }
             #expect(await code(remember) == "no error")
-            // The others end in seconds, which a busy machine may take for this.
+            // The other cases end within seconds; on a busy machine this one may take as long.
             if expiry == .max { #expect(await code(remember) == "replayed-nonce") }
         }
     }
@@ -120,7 +120,7 @@ import Testing
     // MARK: Down and up again
 
     /// Refuses while no server is there.
-    @Test func usesAServerThatComesBack() async throws {
+    @Test func usesARestartedServer() async throws {
         let port = freePort()
         let store = try RedisNonceStore(.patient(.host("127.0.0.1", port: port)))
         #expect(await store.code("a") == "nonce-store-unavailable")

@@ -34,7 +34,7 @@ import Testing
         named.tls?.name = "www.example.com"
         #expect(await (try RedisNonceStore(named)).code("n0") == "replayed-nonce")
         #expect(try await host.ask("DBSIZE") == "20")
-        // A connection that ended is noticed behind TLS too.
+        // A connection that ended is noticed over TLS too.
         _ = try await host.ask("CLIENT", "KILL", "TYPE", "normal")
         #expect(await store.code("x") == "no error")
     }

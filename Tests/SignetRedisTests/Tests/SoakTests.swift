@@ -5,8 +5,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Replays by the hundred thousand, through the whole verifier: `make soak`. Without `SIGNET_SOAK` the same
-/// with fewer requests.
+/// Replays by the hundred thousand, through the whole verifier: `make soak`. Without `SIGNET_SOAK`
+/// the same with fewer requests.
 @Suite(.serialized) struct SoakTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 100_000 : 300
@@ -21,7 +21,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let host = kind == .redis ? try await RedisHost.start() : nil
         let memory = MemoryNonceStore()
-        // A store of its own for each verifier, as two servers have, where the nonces lie elsewhere.
+        // A separate store for each verifier, as two servers have, if the nonces are shared.
         let stores: [any NonceStore] = try (0..<2).map { _ in
             switch kind {
             case .memory: memory
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    /// How often each message passed. Four parts of them are sent at once, each by eight tasks that go
-    /// through it side by side.
+    /// How often each message passed. Four parts of them are sent at once, each by eight tasks that
+    /// go through it side by side.
     private func passes(
         _ messages: [SignableMessage], _ verifiers: [Verifier]
     ) async throws -> [Int] {

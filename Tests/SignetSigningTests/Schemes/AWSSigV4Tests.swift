@@ -117,7 +117,7 @@ import Testing
         try verify(message, context)
     }
 
-    /// What was signed verifies, and with a changed method, path or field does not.
+    /// A signed request verifies, and fails with a changed method, path or field.
     private func verify(_ message: SignableMessage, _ context: Context) throws {
         var policy = VerificationPolicy()
         policy.settings = context.settings

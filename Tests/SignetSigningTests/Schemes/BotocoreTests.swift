@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// What botocore made of all requests, in one process.
+    /// The results of botocore for all requests, in one process.
     private static let answers = Task { () throws -> [PartnerRequest] in
         try await Partner.ask(script, ways.flatMap(requests))
     }
@@ -128,7 +128,7 @@ import Testing
                 #expect(message.field(name) == answer[name], "\(request.summary)")
             }
             guard way.hasSuffix("query") else { continue }
-            // What stood in the query before, botocore spells in its own way.
+            // Botocore encodes the existing query in its own way.
             func added(_ target: String) -> [Substring] {
                 target.split { $0 == "?" || $0 == "&" }.filter { $0.hasPrefix("X-Amz-") }.sorted()
             }
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: ways)
-    func verifiesWhatBotocoreSigned(_ way: String) async throws {
+    func verifiesBotocoresSignatures(_ way: String) async throws {
         for var answer in try await Self.answers.value.filter({ $0.way == way }) {
             // awscrt adds the host that `message()` adds too.
             answer["Host"] = nil

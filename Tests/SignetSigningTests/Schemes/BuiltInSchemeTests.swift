@@ -6,7 +6,7 @@ import Testing
 @testable import SignetCrypto
 @testable import SignetSigning
 
-/// Every scheme that is built in, by its document: signs, verifies, and refuses what was changed.
+/// Every scheme that is built in, by its document: signs, verifies, and refuses changed messages.
 @Suite struct BuiltInSchemeTests {
     /// A message that a scheme signs, with what it must know.
     struct Example: CustomTestStringConvertible, Sendable {
@@ -155,7 +155,8 @@ import Testing
             let message = try example.signed()
             let proof = try example.verifier().verify(message, now: Sample.now)
             #expect(proof.body == nil && proof["body"] == nil && proof["@query"] == nil)
-            // Sent in another order, with an empty one more: the same text, and no word more is proved.
+            // Sent in another order, with an empty one more: the same text, and no word more is
+            // proved.
             let other = try message.replacing(
                 example.name == "ctnetworking-post"
                     ? "item=tea&quantity=2"
@@ -219,7 +220,7 @@ import Testing
             #expect(replaced(by: Array(field.value.dropLast())) != "no error")
             #expect(replaced(by: field.value + [0x30]) != "no error")
             #expect(replaced(by: field.value + [0x20, 0x30]) != "no error")
-            // An empty entry of Stripe's list is nobody's.
+            // An empty entry of Stripe's list is ignored.
             let isList = example.name == "stripe"
             #expect((replaced(by: field.value + [0x2C]) == "no error") == isList)
             #expect(replaced(by: [0xFF, 0xFE]) != "no error")

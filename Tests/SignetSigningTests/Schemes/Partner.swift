@@ -22,7 +22,7 @@ extension SplitMix {
     }
 }
 
-/// Bytes that stand in JSON as base64. (What `Data` holds, LeakSanitizer takes for lost: its pointer is
+/// Bytes that are base64 in JSON. (What `Data` holds, LeakSanitizer takes for lost: its pointer is
 /// kept beside the number of a case, in one word.)
 @propertyWrapper struct Base64Coded: Codable, Sendable {
     var wrappedValue: [UInt8]
@@ -39,21 +39,21 @@ extension SplitMix {
     }
 }
 
-/// A request as a partner's own library and ours both take it.
+/// A request in a form that both a partner's library and this one accept.
 struct PartnerRequest: Codable, Sendable {
     struct Field: Codable, Sendable {
         var name: String
         var value: String
     }
 
-    /// Which of the partner's ways it is signed by, where there are several.
+    /// The partner's way to sign it, if there are several.
     var way = ""
     var method = "POST"
     var target = "/"
     var host = "api.example.com"
     var fields: [Field] = []
     @Base64Coded var body: [UInt8] = []
-    /// Whatever else a script must know.
+    /// Further values for a script.
     var other: [String: String] = [:]
 
     /// Enough to know it by when a test fails.
@@ -82,9 +82,10 @@ extension SignableMessage {
     }
 }
 
-/// Partners and the keys they share with us.
+/// Partners and their shared keys.
 enum Partner {
-    /// Asks a partner's library, in one process: the script reads all requests and answers in order.
+    /// Asks a partner's library, in one process: the script reads all requests and answers in
+    /// order.
     static func ask<Question: Encodable, Answer: Decodable>(
         _ script: String, _ question: Question
     ) async throws -> Answer {

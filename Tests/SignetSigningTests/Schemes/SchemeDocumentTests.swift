@@ -5,13 +5,14 @@ import Testing
 
 @testable import SignetSigning
 
-/// Documents of the scheme language: what the reader refuses, and whether the JSON Schema agrees.
+/// Documents of the scheme language: the documents that the reader refuses, and whether the JSON
+/// Schema agrees.
 @Suite struct SchemeDocumentTests {
     /// A document, made of a good one by a patch (RFC 7396).
     struct Case: CustomTestStringConvertible, Sendable {
         let about: String
         let document: JSONValue
-        /// Where the reader refuses it, and the words it says.
+        /// The place at which the reader refuses it, and the message.
         let place: String
         let words: String
         let isSeenBySchema: Bool
@@ -66,7 +67,7 @@ import Testing
             "{\"name\":\"\\ud800\"}", "{\"name\":\"a\nb\"}", "// a comment\n{}",
             "{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
         ])
-    func refusesWhatIsNotAnObject(_ text: String) {
+    func refusesNonObjects(_ text: String) {
         #expect(code { _ = try SigningScheme(document: Array(text.utf8)) } == "malformed-scheme")
     }
 
@@ -120,7 +121,8 @@ import Testing
         json.dump([validator.is_valid(document) for document in task["documents"]], sys.stdout)
         """
 
-    /// The JSON Schema accepts the built-in documents, and refuses what the reader refuses.
+    /// The JSON Schema accepts the built-in documents, and refuses the documents that the reader
+    /// refuses.
     @Test func schemaAgreesWithTheReader() async throws {
         let builtIn = try SigningScheme.names.map { name in
             JSONValue.object(try SigningScheme.Insecure.scheme(named: name).document)

@@ -28,7 +28,7 @@ import Testing
     }
 
     /// With SigV4, each part is shown by its name in the document.
-    @Test func showsWhatTheHashHides() throws {
+    @Test func showsTheHashedText() throws {
         for placement in ["header", "query"] {
             let settings = Self.aws.merging(["placement": placement]) { $1 }
             let (message, parts, base) = try signed("aws-sigv4", settings)
@@ -74,7 +74,7 @@ import Testing
         #expect(explanation.base.map(text) == "\(Sample.now).b0dy")
     }
 
-    @Test func stopsWhereAPartIsMissing() throws {
+    @Test func stopsAtAMissingPart() throws {
         let message = try signed("tencent-tc3", ["service": "cvm"]).message
         let verifier = try Partner.verifier("tencent-tc3", Self.keys, ["service": "cvm"])
         let changed = try message.replacing("Content-Type: text/plain\r\n", with: "")
@@ -97,7 +97,8 @@ import Testing
             ["aws-sigv4": Self.aws, "tencent-tc3": ["service": "cvm"]][scheme] ?? [:]
         let (message, parts, _) = try signed(scheme, settings)
         let whole = text(message.serialized())
-        // The longest run of the alphabet of hex and base64 at the end of the last field is the MAC.
+        // The longest run of the alphabet of hex and base64 at the end of the last field is the
+        // MAC.
         let head = whole.components(separatedBy: "\r\n\r\n")[0]
         let mac = String(
             head.reversed().prefix { $0.isLetter || $0.isNumber || "+/=".contains($0) }.reversed()

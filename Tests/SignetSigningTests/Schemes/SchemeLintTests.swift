@@ -154,12 +154,12 @@ import Testing
     ]
 
     @Test(arguments: signedElsewhere)
-    func whatIsSignedBesideTheTextCounts(_ code: String, _ changes: JSONObject) throws {
+    func sourcesOutsideOfTheTextCount(_ code: String, _ changes: JSONObject) throws {
         #expect(try !Self.scheme(changes).findings.map(\.code.name).contains(code))
     }
 
-    /// A verifier must know the time that is hashed beside the secret.
-    @Test func aTimeBesideTheSecretIsProved() throws {
+    /// A verifier must know the time that is hashed together with the secret.
+    @Test func aTimeHashedWithTheSecretIsSigned() throws {
         let scheme = try Self.scheme([
             "text": "{method}\n{host}\n{target}\n{nonce}\n{body}",
             "sign": ["hash": "sha256", "behind": "\n{time}\n{secret}"],

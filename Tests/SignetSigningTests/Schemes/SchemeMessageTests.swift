@@ -157,7 +157,7 @@ import Testing
         ] { #expect(sign("aws-sigv4", query, expires: end) == wanted) }
     }
 
-    @Test func refusesWhatIsAlreadyThere() {
+    @Test func refusesAnExistingSignature() {
         let head = "POST /a HTTP/1.1\nHost: h.example\nContent-Type: text/plain\n"
         for line in [
             "Authorization: Basic AA==", "authorization: x", "X-Amz-Date: 20261121T000000Z",

@@ -42,7 +42,7 @@ import Testing
         "region", "encode", "skipEmpty", "nonce", "before", "behind", "key",
     ]
 
-    /// The document with one node somewhere replaced, taken away, or doubled.
+    /// The document with one node replaced, removed or doubled.
     private func mutated(_ node: JSONValue, _ random: inout SplitMix) -> JSONValue {
         if var object = node.object, !object.isEmpty, Int.random(in: 0..<8, using: &random) > 0 {
             let name = random.pick(object.memberNames)
@@ -66,7 +66,7 @@ import Testing
         return value(&random)
     }
 
-    @Test func signsWhatItVerifiesOrRefuses() throws {
+    @Test func signsVerifiablyOrRefuses() throws {
         var random = SplitMix(seed: 5)
         let builtIn = try SigningScheme.names.dropFirst(2).map {
             JSONValue.object(try SigningScheme.Insecure.scheme(named: $0).document)
@@ -112,7 +112,8 @@ import Testing
             } catch { continue }
             signed += 1
             let verifier = try Verifier(scheme: scheme, keys: keys, policy: policy)
-            // What is signed by a document that contradicts itself is refused, not taken for another.
+            // A message signed by a contradictory document is refused, not accepted as a different
+            // message.
             if code({ _ = try verifier.verify(message, now: Sample.now) }) == "no error" {
                 verified += 1
                 #expect(verifier.explain(message, now: Sample.now).base != nil)

@@ -6,7 +6,7 @@ import Testing
 /// The same bytes as PyPI's tencentcloud-sdk-python-common, the signing part of Tencent Cloud's
 /// SDK.
 @Suite struct TencentPeerTests {
-    /// The SDK signs and sends; what it would send is taken instead.
+    /// The SDK signs and sends; the test intercepts the request.
     private static let script = """
         import sys, json, base64, time
         from tencentcloud.common.abstract_client import AbstractClient
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func verifiesWhatTheSDKSigned() async throws {
+    @Test func verifiesTheSDKsSignatures() async throws {
         for answer in try await Self.answers.value {
             let now = try #require(answer.other["now"].flatMap { Int64($0) })
             let settings = ["service": answer.other["service"] ?? ""]

@@ -6,7 +6,7 @@ import Testing
 /// Signing and verifying in both directions with PyPI's standardwebhooks and stripe, and changed
 /// messages, which both sides refuse.
 @Suite struct WebhookPeerTests {
-    /// Each event is signed where it has no signature yet, else judged.
+    /// Each event without a signature is signed; the others are verified.
     private static let script = """
         import sys, json, base64, datetime, time
         import standardwebhooks.webhooks as standard, stripe
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What a changed event becomes, and what we call that.
+    /// The outcome of a changed event, and our error code for it.
     private static let changes:
         [(String, [String: String], @Sendable (inout PartnerRequest) -> Void)] = [
             ("body", ["": "signature-mismatch"], { $0.body.insert(0x20, at: 1) }),
@@ -113,7 +113,7 @@ import Testing
 
     private struct Judged {
         let way: String
-        /// What was signed by us, and what became of it.
+        /// The events that we signed, and the peer's verdicts.
         var sent: [PartnerRequest] = []
         var wanted: [String] = []
         var verdicts: [String] = []
@@ -121,7 +121,7 @@ import Testing
         var theirs: [PartnerRequest] = []
     }
 
-    /// One process for all: what we signed, changed or not, to be judged; and events to be signed.
+    /// One process for all: our signed events, changed or not, to verify; and events to sign.
     private static let answers = Task { () throws -> [Judged] in
         var judged: [Judged] = []
         for way in ways {
@@ -174,7 +174,7 @@ import Testing
         return judged
     }
 
-    /// The set with one secret; Standard Webhooks takes its bytes too, without `whsec_`.
+    /// The set with one secret; Standard Webhooks accepts its bytes too, without `whsec_`.
     private static func keys(_ event: PartnerRequest, raw: Bool = false) throws -> KeySet {
         let secret = try #require(event.other["secret"])
         guard raw, event.way != "stripe" else { return try Partner.keys([("hooks", secret)]) }
@@ -188,7 +188,7 @@ import Testing
 
     /// The peer's library refuses every change.
     @Test(arguments: ways)
-    func peerVerifiesWhatWeSign(_ way: String) async throws {
+    func peerVerifiesOurSignatures(_ way: String) async throws {
         let judged = try await Self.judged(way)
         #expect(judged.verdicts.count > 120)
         for (index, verdict) in judged.verdicts.enumerated() {
@@ -210,7 +210,7 @@ import Testing
 
     /// Every change is refused.
     @Test(arguments: ways)
-    func verifiesWhatThePeerSigned(_ way: String) async throws {
+    func verifiesThePeersSignatures(_ way: String) async throws {
         for event in try await Self.judged(way).theirs {
             let verifier = try Partner.verifier(way, Self.keys(event))
             let message = try event.message()

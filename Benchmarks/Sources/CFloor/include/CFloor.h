@@ -1,4 +1,4 @@
-// What the bare C libraries need for the same bytes: the floor of every benchmark.
+// The same work with the bare C libraries: the floor of every benchmark.
 #ifndef SIGNET_CFLOOR_H
 #define SIGNET_CFLOOR_H
 
@@ -28,10 +28,10 @@ int floor_two_digests_and_mac(
 int floor_salted_mac(
     const uint8_t *body, size_t body_size, const uint8_t *base, size_t base_size, size_t rounds);
 
-// HKDF-SHA256 (extract, and expand to 76 bytes) and AES-256-GCM of `in`: what one dump needs.
+// HKDF-SHA256 (extract, and expand to 76 bytes) and AES-256-GCM of `in`: the work for one dump.
 int floor_hkdf_and_gcm(const uint8_t *in, uint8_t *out, size_t size, size_t rounds);
 
-// AES-256-GCM of `size` bytes, the key set anew each time. Returns 1 on success.
+// AES-256-GCM of `size` bytes, the key set each time. Returns 1 on success.
 int floor_gcm_seal(const uint8_t *in, uint8_t *out, size_t size, uint8_t tag[16], size_t rounds);
 int floor_gcm_open(const uint8_t *in, uint8_t *out, size_t size, uint8_t tag[16], size_t rounds);
 

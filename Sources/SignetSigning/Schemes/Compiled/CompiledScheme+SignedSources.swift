@@ -1,5 +1,5 @@
 extension CompiledScheme {
-    /// The sources that the signature depends on whatever the settings are: those of the signed
+    /// The sources that the signature depends on with all settings: those of the signed
     /// text, and those that make the key or surround the secret. A source that occurs in only one
     /// of several choices does not count.
     struct SignedSources: Sendable {

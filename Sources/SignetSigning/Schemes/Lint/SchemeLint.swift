@@ -37,8 +37,8 @@ public struct SchemeFinding: Sendable, Hashable {
         public static let pairSort = Code("pair-sort")
         /// The scheme signs values parsed from the body, not the bytes that were sent.
         public static let reserialisedBody = Code("re-serialised-body")
-        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for a
-        /// day if a date is signed.
+        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for
+        /// a day if a date is signed.
         public static let noTime = Code("no-time")
         /// The scheme doesn't sign a nonce: a message can be replayed until it is too old.
         public static let noNonce = Code("no-nonce")
@@ -113,7 +113,7 @@ private struct SchemeLint {
                 .noTime,
                 hasDate
                     ? "only a date is signed: a message can be sent again for a whole day"
-                    : "no time is signed: a message can be sent again for ever")
+                    : "no time is signed: a copied message stays valid without limit")
         }
         if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
@@ -124,7 +124,9 @@ private struct SchemeLint {
             || (sources.contains(.headerLines)
                 && scheme.headers?.required.contains(SignableMessage.host) == true)
         if !signsHost {
-            add(.noHost, "the host is not signed: what one server takes, another takes too")
+            add(
+                .noHost, "the host is not signed: a message for one server is valid for another too"
+            )
         }
         if sources.isDisjoint(with: [.target, .path]) {
             add(.noPath, "the path is not signed")
@@ -232,7 +234,7 @@ private struct SchemeLint {
         // These have a fixed form, or the sender of a message doesn't choose them.
         case .literal, .time, .lifetime, .setting, .signature, .secret: return true
         case .value(let index): return isDelimited(scheme.values[index], by: literal)
-        // Each line ends with a line feed, and the names that follow tell how many lines there are.
+        // Each line ends with a line feed, and the names that follow give the number of lines.
         case .headerLines: return true
         case .body: return false
         case .nonce:

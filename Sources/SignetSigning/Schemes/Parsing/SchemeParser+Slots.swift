@@ -89,7 +89,7 @@ extension SchemeParser {
         var separator: [UInt8]?
         if slot.has("list") {
             guard !slot.has("value") else {
-                throw slot["value"].wrong(expected: "no \"value\" beside \"list\"")
+                throw slot["value"].wrong(expected: "no \"value\" together with \"list\"")
             }
             texts = try slot["list"].strings(count: 1...SchemeLimits.entries)
             let choice: Separator = try slot["with"].choice()

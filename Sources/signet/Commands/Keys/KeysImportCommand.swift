@@ -9,11 +9,11 @@ struct KeysImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import a key that another program made.",
         discussion: """
-            SOURCE is FILE, env:NAME, fd:N, command:LINE, credential:NAME, or - for standard input. \
-            PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1), public keys and \
-            certificates, whose key gives the type. For anything else, --encoding names the form. \
-            Decoded bytes are the secret of an hmac or vault key, and DER for the other types. One \
-            final newline is dropped, but not with --encoding raw.
+            SOURCE is FILE, env:NAME, fd:N, command:LINE, credential:NAME, or - for standard \
+            input. PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1), public keys and \
+            certificates, whose key gives the type. For any other content, --encoding names the \
+            format. Decoded bytes are the secret of an hmac or vault key, and DER for the other \
+            types. One final newline is dropped, but not with --encoding raw.
             """,
         examples: [
             "signet keys import partner.pem --id partner-2026 --out partner.json",

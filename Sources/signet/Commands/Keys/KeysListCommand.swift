@@ -9,9 +9,9 @@ struct KeysListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the keys of a file: id, type, algorithm, thumbprint.",
         discussion: """
-            A thumbprint (RFC 7638, SHA-256) tells whether two sides have the same key: a pair and \
-            its public half have the same one. None is shown of secrets that both sides share: it \
-            would be a hash of the secret, by which a weak one could be guessed.
+            A thumbprint (RFC 7638, SHA-256) shows whether two sides have the same key: a pair and \
+            its public half have the same thumbprint. Shared secrets have none, because it would \
+            be a hash of the secret, from which a weak secret could be guessed.
             """,
         examples: ["signet keys list keys"])
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import SignetCrypto
 import SignetJSON
 
-/// `signet keys public`: what others need to check signatures.
+/// `signet keys public`: the public keys that others need to check signatures.
 struct KeysPublicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "public", abstract: "Print the public halves of a key file as a JWK Set.",

@@ -10,7 +10,7 @@ struct KeysRemoveCommand: ParsableCommand {
         discussion: """
             The last key is deleted only with --force. Everything that was sealed or signed with a \
             deleted key can no longer be opened or verified with this file. The old file's bytes \
-            are overwritten on the disk where the disk allows it.
+            are overwritten on the disk, if the disk allows it.
             """,
         examples: ["signet keys remove --id orders-2026 keys"])
 

@@ -18,7 +18,7 @@ struct BodyFile: ~Copyable {
     /// Whether it can be read again, which a pipe cannot.
     var isRepeatable: Bool { reader.isRepeatable }
 
-    /// Reads all of it, to know its digests.
+    /// Reads the whole file, to compute its digests.
     mutating func digest(_ algorithms: Set<BodyDigest>) throws -> BodyDigests {
         var digester = try BodyDigester(algorithms)
         while try reader.next() > 0 { try digester.update(reader.chunk) }
@@ -29,7 +29,7 @@ struct BodyFile: ~Copyable {
 
     /// Reads all of it again and writes it out.
     ///
-    /// - Throws: `ToolError` with `body-changed` where it is no longer what was digested.
+    /// - Throws: `ToolError` with `body-changed` if the file is no longer what was digested.
     mutating func write(to terminal: Terminal) throws {
         try reader.rewind()
         var digester = try BodyDigester([.sha256])
@@ -43,7 +43,7 @@ struct BodyFile: ~Copyable {
         else {
             throw ToolError(
                 TransportError.Code.bodyChanged.value,
-                "\(Terminal.printable(path)) changed while it was signed: the output is of no use")
+                "\(Terminal.printable(path)) changed while it was signed: don't use the output")
         }
     }
 

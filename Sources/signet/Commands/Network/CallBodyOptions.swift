@@ -35,8 +35,8 @@ struct CallBodyOptions: ParsableArguments {
         name: .customLong("form"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            With rest: a field of a form, which goes out URL-encoded, or as multipart/form-data beside \
-            --file. Names may repeat.
+            With rest: a field of a form, which is sent URL-encoded, or as multipart/form-data \
+            together with --file. Names may repeat.
             """,
             valueName: "name=value"))
     var fields: [String] = []
@@ -52,8 +52,8 @@ struct CallBodyOptions: ParsableArguments {
         name: .customLong("file"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            With rest: a file of a multipart form, of any size; - is standard input, up to 64 MiB. A type \
-            may stand behind it: photo=a.png;type=image/png.
+            With rest: a file of a multipart form, of any size; - is standard input, up to 64 MiB. \
+            A type may follow: photo=a.png;type=image/png.
             """,
             valueName: "name=path"))
     var files: [String] = []

@@ -17,7 +17,7 @@ struct CallCommand: AsyncParsableCommand {
             PATCH, or the query; --form, --file and --body send a form, files or anything else. With \
             --batch FILE no METHOD is given; FILE is a JSON array of {"method","params","notify"}.
 
-            Standard output is the result's JSON and nothing else.
+            Standard output is only the result's JSON.
             """,
         examples: [
             "signet call https://api.example.com/rpc orders.create --param item=tea",
@@ -64,10 +64,10 @@ struct CallCommand: AsyncParsableCommand {
         } else if method == nil && batchFile == nil {
             throw ValidationError("either METHOD or --batch FILE is needed")
         } else if method != nil && batchFile != nil {
-            throw ValidationError("--batch FILE takes the place of METHOD: give one of them")
+            throw ValidationError("found METHOD and --batch FILE, expected one of them")
         }
         if batchFile != nil && (!content.hasNoParameters || isNotification) {
-            throw ValidationError("--params and --notify stand in the batch's file")
+            throw ValidationError("put params and notifications into the batch's file")
         }
         try description.validate(for: payloadProtocol)
         guard body.isEmpty || (payloadProtocol == .rest && method != nil && !isNotification) else {
@@ -100,7 +100,7 @@ struct CallCommand: AsyncParsableCommand {
             }
             return try tell(response, with: more)
         }
-        // What the description refuses is refused before anything is sent; without one, what can be.
+        // Check the call before anything is sent, against the description if there is one.
         if !body.isEmpty { return try await sendBody(of: given, describedBy: described) }
         let call = try call(given, describedBy: described)
         let isREST = payloadProtocol == .rest
@@ -135,7 +135,7 @@ struct CallCommand: AsyncParsableCommand {
         try tell(response, with: more)
     }
 
-    /// The call, checked where there is a description.
+    /// The call, checked against the description if there is one.
     private func call(
         _ given: CallContentOptions.Given, describedBy described: ServiceDescription?,
         body: SuppliedBody? = nil
@@ -147,7 +147,7 @@ struct CallCommand: AsyncParsableCommand {
         do throws(RPCError) {
             return try described.checked(call, fields: given.fields, body: body)
         } catch {
-            // What was found may be a secret.
+            // Leave out the found value, which may be a secret.
             guard !given.secrets.isEmpty,
                 let found = error.message.firstRange(of: ": found ")
             else { throw error }
@@ -169,7 +169,8 @@ struct CallCommand: AsyncParsableCommand {
         return adapter
     }
 
-    /// Runs the work with a system for the URL, and with the service's description where one is wanted.
+    /// Runs the work with a system for the URL, and with the service's description if one is
+    /// wanted.
     private func sent<Result>(
         _ given: CallContentOptions.Given, describedBy described: ServiceDescription?,
         through adapter: (any PayloadAdapter)?,
@@ -260,7 +261,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         guard let error else { return }
         var failure = ToolError(error)
-        // A call whose response is malformed has been answered, unlike one that stands alone.
+        // In a batch, a malformed response counts as an answer, unlike that to a single call.
         failure.status = error.code == .batchIncomplete ? .network : .refused
         failure.beside = object
         throw failure

@@ -22,8 +22,8 @@ struct CallContentOptions: ParsableArguments {
         name: .customLong("param"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            One parameter by name. VALUE is JSON if it is valid JSON (3, true, null, [1], "3"), else \
-            text; if the service's description expects a text, it is one.
+            One parameter by name. VALUE is JSON if it is valid JSON (3, true, null, [1], "3"), \
+            else text; it is always text if the service's description expects a text.
             """,
             valueName: "name=value"))
     var named: [String] = []
@@ -92,11 +92,12 @@ struct CallContentOptions: ParsableArguments {
             })
     }
 
-    /// All parameters together; nil where none is given.
+    /// All parameters together; nil if none is given.
     ///
     /// - Parameters:
-    ///   - given: What was read.
-    ///   - description: The method's, which tells texts from numbers; nil without a description.
+    ///   - given: The content that was read.
+    ///   - description: The method's description, which says whether a value is a text or a number;
+    ///     nil without one.
     func joined(
         _ given: Given, for description: MethodDescription? = nil
     ) throws -> RPCParameters? {

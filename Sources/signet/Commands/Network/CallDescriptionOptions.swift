@@ -25,7 +25,7 @@ struct CallDescriptionOptions: ParsableArguments {
 
     @Flag(
         name: .customLong("list"),
-        help: "List the methods and call none; without --description it asks as --discover does.")
+        help: "List the methods and call none. Without --description, ask as --discover does.")
     var lists = false
 
     func validate() throws {
@@ -34,14 +34,14 @@ struct CallDescriptionOptions: ParsableArguments {
         }
     }
 
-    /// Checks that the service can be asked where no file is given.
+    /// Checks that the service can be asked if no file is given.
     func validate(for payloadProtocol: ServiceConfiguration.PayloadProtocol) throws {
         if file == nil, discovers || lists, payloadProtocol != .jsonRPC2 {
-            throw ValidationError("only JSON-RPC 2.0 knows rpc.discover: give --description FILE")
+            throw ValidationError("only JSON-RPC 2.0 has rpc.discover: give --description FILE")
         }
     }
 
-    /// The document of the file; nil where none is given.
+    /// The document of the file; nil if none is given.
     func read(
         for payloadProtocol: ServiceConfiguration.PayloadProtocol
     ) throws -> ServiceDescription? {

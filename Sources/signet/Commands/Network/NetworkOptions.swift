@@ -64,8 +64,8 @@ struct PinWarnings: PinReportSink {
         let expected = report.wanted.map(\.text).joined(separator: ", ")
         let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
         Terminal(json: false).note(
-            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the call went "
-                + "on: seen \(seen); expected \(expected)")
+            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the "
+                + "call wasn't stopped: found \(seen); expected \(expected)")
     }
 }
 
@@ -157,8 +157,8 @@ struct CallOptions: ParsableArguments {
 }
 
 extension KeySet {
-    /// The set's only key that signs, if no `--key-id` names one. An expired key counts: which key signs must
-    /// not change with the time.
+    /// The set's only key that signs, if no `--key-id` names one. An expired key counts: which key
+    /// signs must not change with the time.
     func onlySigningKey() throws(ToolError) -> Key {
         let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
         guard let key = candidates.first, candidates.count == 1 else {
@@ -188,7 +188,8 @@ func withNetworkSystem<Result>(
     configuration.redirects.maximum = call.maximumRedirects
     configure(&configuration)
     var options = NetworkSystem.Options()
-    // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the latter.
+    // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the
+    // latter.
     options.logger.logLevel = .error
     options.caFile = network.caFile
     options.connectTo = try network.addresses()

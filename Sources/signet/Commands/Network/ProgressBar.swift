@@ -1,7 +1,8 @@
 import SignetClient
 internal import SignetSystem
 
-/// Shows on standard error how far a command's upload or download is, if it takes longer than a second.
+/// Shows on standard error how far a command's upload or download is, if it takes longer than a
+/// second.
 struct ProgressBar {
     private static let patience: Duration = .seconds(1)
     private static let interval: Duration = .milliseconds(200)
@@ -31,7 +32,7 @@ struct ProgressBar {
         }
     }
 
-    /// Draws the line again and again, and removes it at the end.
+    /// Redraws the line regularly, and removes it at the end.
     private static func draw(_ progress: CallProgress) async {
         do { try await Task.sleep(for: patience) } catch { return }
         while !Task.isCancelled {

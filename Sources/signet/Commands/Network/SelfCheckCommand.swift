@@ -11,10 +11,11 @@ struct SelfCheckCommand: AsyncParsableCommand {
         commandName: "self-check",
         abstract: "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts.",
         discussion: """
-            What is checked is named by --project FILE, else by SIGNET_PROJECT or the signet.json of \
-            this folder or a parent, whose form signet project schema prints; without one it is the \
-            program alone. A line that is bad is exit 1. Hosts are reached through --proxy; without it through the proxy that the \
-            configuration names, else through that of the environment.
+            Checks the files of the project that --project FILE, else SIGNET_PROJECT or the \
+            signet.json of this folder or a parent names (signet project schema prints its \
+            format); without one, only the program. Exit 1 if a line is bad. Hosts are reached \
+            through --proxy, else through the proxy of the configuration, else through that of the \
+            environment.
             """,
         examples: [
             "signet self-check --offline", "signet self-check --offline --html check.html",
@@ -53,7 +54,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         let now = UnixTime.now()
         let report = await check.run(now: now)
         let terminal = common.terminal
-        // What cannot be read is a bad line of the report.
+        // An unreadable file becomes a `bad` line of the report, so it doesn't end the command.
         let isShown = try page.write(
             StatusPage(
                 of: report, keys: project.keys.flatMap { try? KeySource($0).load() },

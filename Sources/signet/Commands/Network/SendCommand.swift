@@ -15,15 +15,15 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send an HTTP message unchanged and print the response.",
         discussion: """
-            The message is HTTP/1.1 as text. With --scheme it is signed first. The response is printed \
-            whatever its status; the exit status is 1 if the status is not 2xx.
+            The message is HTTP/1.1 as text. With --scheme it is signed first. The response is \
+            printed with any status; the exit status is 1 if the status is not 2xx.
 
             --body sends a file of any size, in pieces. A signed file is read twice, and its last piece \
             is sent only if the file is still the signed one.
 
-            --out fetches the response's body into a file, which gets its name when it is whole; with --resume \
-            a run continues where an earlier one was cut off, if the server still has the same body. \
-            Redirects are followed there too.
+            --out fetches the response's body into a file, which gets its name when it is \
+            complete; with --resume a run continues an earlier one that was cut off, if the server \
+            still has the same body. Redirects are followed there too.
             """,
         examples: [
             "signet send request",
@@ -139,10 +139,10 @@ struct SendCommand: AsyncParsableCommand {
     private func requestBody(of message: SignableMessage) throws -> RequestBody {
         guard let body else { return RequestBody(message.body) }
         guard body != "-" || (file != nil && file != "-") else {
-            throw ToolError.usage("of the message and its --body one only can be standard input")
+            throw ToolError.usage("only one of the message and --body can be standard input")
         }
         guard message.body.isEmpty else {
-            throw ToolError.usage("the message has a body of its own beside that of --body")
+            throw ToolError.usage("the message already has a body; --body can't add another")
         }
         return try .file(body)
     }

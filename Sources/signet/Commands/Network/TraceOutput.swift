@@ -23,7 +23,8 @@ func traced<Result>(
 }
 
 extension CallTrace {
-    /// The attempts, each an array of its requests; times are microseconds since the request's start.
+    /// The attempts, each an array of its requests; times are microseconds since the request's
+    /// start.
     fileprivate var json: JSONValue {
         .array(attempts.map { attempt in .array(attempt.hops.map { .object($0.object) }) })
     }

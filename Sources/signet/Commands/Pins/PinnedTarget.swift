@@ -24,7 +24,7 @@ struct PinnedTarget {
     ///   - targets: Those with one host share its rule.
     ///   - host: The host of all targets; nil takes the servers' own.
     ///   - backups: Pins for each rule.
-    ///   - includesIssuer: Whether the pin behind the leaf's is taken too.
+    ///   - includesIssuer: Whether the pin of the leaf's issuer is added.
     /// - Throws: `ToolError` for a file without a host, or a leaf without an issuer; `PinError` for
     ///   an invalid host.
     static func policy(

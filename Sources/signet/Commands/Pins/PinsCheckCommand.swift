@@ -11,9 +11,9 @@ struct PinsCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check a server's verified chain against a pin policy.",
         discussion: """
-            Makes a TLS connection and requests nothing. Exit 1 names every pin that was seen and \
-            every pin that was wanted. On a terminal a table tells until when each \
-            certificate is valid; a pipe gets the lines without it.
+            Makes a TLS connection and requests nothing. With exit 1, it prints every pin that was \
+            seen and every pin that was expected. On a terminal, a table shows the expiration of \
+            each certificate; a pipe gets plain lines.
             """,
         examples: [
             "signet pins check https://api.example.com --policy policy.json"
@@ -42,7 +42,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             for: host, isSecure: target.isSecure, now: now, port: target.port)
         if !target.isSecure {
             if let refusal = decision.refusal { throw refusal }
-            throw ToolError.usage("pins are of TLS: the URL begins with https://")
+            throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
         let seen: ProbeResult
         do {
@@ -84,7 +84,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             if verdict.refusal != nil {
                 ("refused", .bad)
             } else if !verdict.isPinned {
-                ("not pinned; CA, dates and host name hold", .plain)
+                ("not pinned; CA, dates and host name are valid", .plain)
             } else if verdict.isMatch {
                 ("match", .good)
             } else {
@@ -113,7 +113,8 @@ struct PinsCheckCommand: AsyncParsableCommand {
         return lines
     }
 
-    /// The certificate chain, leaf first, followed by the wanted pins that the chain doesn't contain.
+    /// The certificate chain, leaf first, followed by the wanted pins that the chain doesn't
+    /// contain.
     private func table(_ verdict: PinVerdict, now: Int64) -> Table {
         var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
         for certificate in verdict.seen {

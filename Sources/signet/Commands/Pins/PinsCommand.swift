@@ -20,7 +20,7 @@ struct PinsCommand: ParsableCommand {
         ])
 }
 
-/// An http or https URL, as far as a handshake needs it.
+/// The parts of an http or https URL that a handshake needs.
 struct PinsTarget {
     let authority: Authority
     let isSecure: Bool
@@ -33,7 +33,7 @@ struct PinsTarget {
             + (isDefaultPort ? "" : ":\(port)")
     }
 
-    /// Whether a text begins as a URL does.
+    /// Whether a text begins like a URL.
     static func isURL(_ text: String) -> Bool { scheme(of: text) != nil }
 
     private static func scheme(of text: String) -> String? {
@@ -79,7 +79,7 @@ struct PinsTarget {
         return try result.get()
     }
 
-    /// The error for a chain that CA, dates or host name do not hold for.
+    /// The error for a chain whose CA, dates or host name are invalid.
     func untrusted(_ seen: ProbeResult) -> ToolError {
         ToolError(
             TransportError.Code.tls.value,

@@ -6,7 +6,7 @@ internal import SignetPinFormats
 import SignetPinning
 internal import SignetSystem
 
-/// `signet pins convert`: pins from one program's format to another's.
+/// `signet pins convert`: converts pins between the formats of programs.
 struct PinsConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Convert pins between programs' formats.",
@@ -31,7 +31,7 @@ struct PinsConvertCommand: ParsableCommand {
 
     @Option(
         name: .customLong("host"),
-        help: "The host, which curl and hpkp do not name: of the pins read, or of the rule written."
+        help: "The host, for curl and hpkp, whose formats don't name it."
     )
     var host: String?
 

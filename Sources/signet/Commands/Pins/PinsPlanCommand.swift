@@ -11,8 +11,8 @@ struct PinsPlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "List which hosts lose which pin when, and what to add before a key changes.",
         discussion: """
-            FILE: certificates that hosts show, their issuers', and certificate requests or keys \
-            in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
+            FILE: the certificates of hosts, those of their issuers, and certificate requests or \
+            keys in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
             """,
         examples: [
             "signet pins plan --policy policy.json host.pem next.csr",
@@ -22,7 +22,7 @@ struct PinsPlanCommand: ParsableCommand {
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String
 
-    @Option(name: .customLong("within"), help: "Report what ends within this many days.")
+    @Option(name: .customLong("within"), help: "Report what expires within this many days.")
     var days: Int64 = 30
 
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")

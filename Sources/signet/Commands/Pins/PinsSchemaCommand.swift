@@ -5,8 +5,7 @@ struct PinsSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Print the JSON Schema (2020-12) of a pin policy.",
         discussion: """
-            For editors. Whether a host is there twice and whether a date exists, signet pins lint \
-            tells.
+            For editors. signet pins lint also finds duplicate hosts and dates that do not exist.
             """,
         examples: ["signet pins schema > policy.schema.json"])
 

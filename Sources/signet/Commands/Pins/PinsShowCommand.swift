@@ -17,13 +17,13 @@ struct PinsShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Print the pins of servers and files, or a policy of them.",
         discussion: """
-            A file holds certificates, public keys, certificate requests or private keys, in PEM \
-            or DER; the pin of a private key is that of its public half. Of a server, the verified \
-            chain is printed, leaf first; nothing is requested from it.
+            A file contains certificates, public keys, certificate requests or private keys, in \
+            PEM or DER; the pin of a private key is that of its public half. For a server, it \
+            prints the verified chain, leaf first, and sends no request.
 
             --format policy prints a policy for --policy: for each host the pin of its leaf, which \
-            is a file's first key, and the pins of --backup. A pin of a backup key, which lies \
-            unused in a safe place, keeps a lost key from being an outage.
+            is a file's first key, and the pins of --backup. With the pin of a backup key, which \
+            is kept unused in a safe place, a lost key is not an outage.
             """,
         examples: [
             "signet pins show https://api.example.com",
@@ -47,10 +47,11 @@ struct PinsShowCommand: AsyncParsableCommand {
             valueName: "PIN"))
     var backup: [String] = []
 
-    @Flag(help: "Add the pin of the leaf's issuer, which the next certificate is of.")
+    @Flag(
+        help: "Add the pin of the leaf's issuer, which should also sign the next certificate.")
     var includeIssuer = false
 
-    @Option(help: "The policy's host; a file needs it, and a URL names its own.")
+    @Option(help: "The policy's host; required for a file, while a URL names its own.")
     var host: String?
 
     @OptionGroup var network: NetworkOptions
@@ -95,7 +96,7 @@ struct PinsShowCommand: AsyncParsableCommand {
 
     private func server(_ target: PinsTarget) async throws -> PinnedTarget {
         guard target.isSecure else {
-            throw ToolError.usage("pins are of TLS: the URL begins with https://")
+            throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
         let seen = try await target.probe(network)
         guard seen.isTrusted else { throw target.untrusted(seen) }

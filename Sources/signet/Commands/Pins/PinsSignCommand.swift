@@ -11,8 +11,8 @@ struct PinsSignCommand: ParsableCommand {
         commandName: "sign", abstract: "Sign a pin policy, to be served from any web server.",
         discussion: """
             Programs with the public half of the key accept the document while it is valid, and \
-            never one with a lower serial number than the one they have. A policy in \
-            which `signet pins lint` finds something is refused without --lint-ok.
+            never one with a lower serial number than the one they have. A policy with findings of \
+            `signet pins lint` is refused without --lint-ok.
             """,
         examples: [
             "signet pins sign -k pin-keys --key-id pins-2026 --serial 8 --days 90 \\",
@@ -97,7 +97,7 @@ struct PinsSignCommand: ParsableCommand {
             common.terminal.note(
                 "the key \(Terminal.printable(keyID)) expires before the document:"
                     + " \(UnixTime.rfc3339(end)), and the document \(UnixTime.rfc3339(signed.expires));"
-                    + " a program that knows the key's end accepts the document no longer than that"
+                    + " programs that know when the key expires accept the document only until then"
             )
         }
         try common.terminal.write(document)

@@ -10,7 +10,7 @@ import SignetSigning
 struct NonceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Remember nonces in this file, and accept none twice.", valueName: "file"),
+            "Remember nonces in this file, and accept each only once.", valueName: "file"),
         completion: .file())
     var nonces: String?
 

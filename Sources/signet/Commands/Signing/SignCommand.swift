@@ -16,13 +16,13 @@ struct SignCommand: ParsableCommand {
         discussion: """
             Without --covers, rfc9421 covers @method, @authority and @path, also @query if the \
             target has one and content-digest if there is a body (a response: @status, and \
-            content-digest with a body). salted-hmac-v1 always covers all of these; --covers names \
-            the fields it covers too. A covered Content-Digest that is absent is made.
+            content-digest with a body). salted-hmac-v1 always covers all of these; --covers adds \
+            fields. A covered Content-Digest that is missing is added.
 
-            --covers takes the identifiers of RFC 9421, those with parameters in quotes: \
-            --covers '@method,"@query-param";name="q","cache-status";sf'. The key's own alg is the \
-            algorithm. --show base prints exactly the bytes signed; the parts they are made of are \
-            named, one by one, on standard error, and in "parts" with --json.
+            --covers takes the identifiers of RFC 9421, those with parameters in quotes: --covers \
+            '@method,"@query-param";name="q","cache-status";sf'. The key's own alg is the \
+            algorithm. --show base prints exactly the bytes signed; their parts are printed with \
+            names on standard error, and with --json in "parts".
             """,
         examples: [
             "signet sign --scheme rfc9421 --keys keys request > signed.http",
@@ -152,7 +152,7 @@ struct SignCommand: ParsableCommand {
                 })
         ]
         switch show {
-        // Of a body that lies elsewhere only the head could be told.
+        // If only the body's digests are known, print the head alone.
         case .message where message.bodyDigests != nil:
             object.setText("head", to: message.serialized())
         case .message: object.setText("message", to: message.serialized())

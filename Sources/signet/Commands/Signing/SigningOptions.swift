@@ -40,8 +40,8 @@ struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The message's body if the message is a head alone: of any size, read in pieces. \
-            - is standard input.
+            The message's body, if the message is only a head: of any size, read in pieces. - is \
+            standard input.
             """, valueName: "file"), completion: .file())
     var body: String?
 
@@ -99,7 +99,8 @@ struct SigningOptions: ParsableArguments {
         return message
     }
 
-    /// The body of `--body`, opened, for a message that has none of its own; nil without the option.
+    /// The body of `--body`, opened, for a message that has none of its own; nil without the
+    /// option.
     func openedBody(of message: SignableMessage) throws -> BodyFile? {
         guard let body else { return nil }
         guard body != "-" || (file != nil && file != "-") else {
@@ -107,7 +108,7 @@ struct SigningOptions: ParsableArguments {
                 "found standard input twice, expected only one of the message and --body to be it")
         }
         guard message.body.isEmpty else {
-            throw ToolError.usage("found a body in the message beside that of --body, expected one")
+            throw ToolError.usage("found a body in the message and --body, expected one of them")
         }
         return try BodyFile(body)
     }
@@ -134,7 +135,9 @@ extension SignableMessage {
             let head = Array("HTTP/1.1 200\n".utf8)
             let whole = try SignableMessage(parsing: head + text + Array("\n\n".utf8))
             guard whole.body.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
-                throw SigningError(.malformedMessage, "a blank line stands among the trailers")
+                throw SigningError(
+                    .malformedMessage,
+                    "found a blank line between the trailers, expected it after them")
             }
             return whole.fields
         } catch let error as SigningError {

@@ -9,11 +9,11 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify a signed HTTP message.",
         discussion: """
-            Prints exactly what the signature covers. Exit 1 if policy, key, time or signature fails; \
-            the reason is printed only with --explain, because the sender of the message must not \
-            learn it. --explain also prints, on standard error and in "explanation" with \
-            --json, the base that was computed and each part of it by name, so that two sides can be \
-            compared; no key and no MAC is shown. Exit 2 if the message or its signature cannot be \
+            Prints exactly what the signature covers. Exit 1 if policy, key, time or signature \
+            fails; the reason is printed only with --explain, because the sender of the message \
+            must not learn it. --explain also prints, on standard error and in "explanation" with \
+            --json, the computed base and each of its parts by name, so that two sides can be \
+            compared; it shows no key and no MAC. Exit 2 if the message or its signature cannot be \
             read.
             """,
         examples: [
@@ -40,7 +40,8 @@ struct VerifyCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How far ahead of now the signature's time may be.", valueName: "seconds"))
+            "The accepted clock difference: how far a signature's time may be in the future.",
+            valueName: "seconds"))
     var clockSkew: Int64 = 60
 
     @OptionGroup var nonces: NonceOptions

@@ -67,8 +67,8 @@ struct EnvironmentVariables {
         reserved.contains(name) || reservedPrefixes.contains { name.hasPrefix($0) }
     }
 
-    /// The variables that sh and bash read or set, and those that the C library reads in every program: its
-    /// list of variables that a privileged program removes.
+    /// The variables that sh and bash read or set, and those that the C library reads in every
+    /// program: its list of variables that a privileged program removes.
     private static let reserved: Set<String> = [
         "PATH", "IFS", "ENV", "HOME", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "BASHOPTS", "CDPATH",
         "FPATH", "FUNCNEST", "GLOBIGNORE", "EXECIGNORE", "HISTFILE", "INPUTRC", "MAIL", "MAILPATH",

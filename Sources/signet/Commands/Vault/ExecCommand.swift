@@ -10,12 +10,12 @@ struct ExecCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exec", abstract: "Run a command with the configuration in its environment.",
         discussion: """
-            The command takes the place of signet (execve): its exit status is the command's own, 126 \
-            if it cannot run, 127 if it is not found. No value is written to disk. A key is named by \
-            capitals and _, with the prefix before it: orders.host is ORDERS_HOST. Texts are given as \
-            they are, everything else as JSON. Two keys of one name, a zero byte, and names that the \
-            loader or the shell reads (PATH, IFS, LD_…) are refused. A variable that env:NAME names \
-            as the source of keys is taken out.
+            The command replaces signet (execve): its exit status is the command's own, 126 if it \
+            cannot run, 127 if it is not found. No value is written to disk. A variable has the \
+            key's name in capitals, with _ for dots, after the prefix: orders.host is ORDERS_HOST. \
+            Texts are passed unchanged, other values as JSON. Two keys with one name, a zero byte, \
+            and names that the loader or the shell reads (PATH, IFS, LD_…) are refused. The \
+            variable that env:NAME names as the source of keys is removed.
             """,
         examples: [
             "signet exec --dump shop.dump --keys keys --app-id com.example.shop \\",
@@ -24,11 +24,11 @@ struct ExecCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The dump; - is standard input; needless if a project names it.", valueName: "FILE"),
+            "The dump; - is standard input; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var dump: String?
 
-    @Option(help: ArgumentHelp("What stands before each variable's name.", valueName: "P"))
+    @Option(help: ArgumentHelp("The prefix of each variable's name.", valueName: "P"))
     var prefix: String = ""
 
     @Option(help: ArgumentHelp("A key to give, and no other; may be repeated.", valueName: "KEY"))

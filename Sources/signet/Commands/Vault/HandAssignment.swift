@@ -27,7 +27,8 @@ struct HandAssignment {
         }
     }
 
-    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that fits.
+    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that
+    /// fits.
     ///
     /// - Throws: `unknown-config-key`; `secret-in-arguments` for a secret key's value.
     init(_ text: String, schema: Schema) throws {
@@ -85,11 +86,11 @@ struct HandAssignment {
         throw VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
     }
 
-    /// Reads the value and takes it for one of the key's type.
+    /// Reads the value and interprets it by the key's type.
     ///
     /// - Throws: `unreadable-file`, `malformed-input`, `wrong-type`, and what `KeySource` throws.
     func value() throws -> JSONValue {
-        try rule.value(ofText: try text(), from: "what is set")
+        try rule.value(ofText: try text(), from: "the new value")
     }
 
     private func text() throws -> String {
@@ -121,7 +122,7 @@ struct HandAssignment {
 }
 
 extension SecretPrompt {
-    /// Asks for a secret twice, because what is typed blindly may hold a slip.
+    /// Asks for a secret twice, because the person can't see a typing error.
     static func askTwice(_ subject: String) throws -> SecretBytes {
         let typed = try ask("\(subject): ")
         let again = try ask("\(subject), once more: ")

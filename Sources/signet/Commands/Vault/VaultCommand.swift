@@ -35,7 +35,7 @@ struct VaultCommand: AsyncParsableCommand {
 /// The schema and the three inputs.
 struct VaultInputOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 
@@ -64,7 +64,7 @@ struct VaultInputOptions: ParsableArguments {
     }
 }
 
-/// Where the root comes from: a key set or a passphrase, exactly one of the two.
+/// The source of the root: a key set or a passphrase, exactly one of the two.
 struct VaultKeyOptions: ParsableArguments {
     @Option(
         name: [.customShort("k"), .long],

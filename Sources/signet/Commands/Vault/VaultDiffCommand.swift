@@ -4,21 +4,21 @@ import SignetCrypto
 import SignetJSON
 import SignetVault
 
-/// `vault diff`: what differs between two dumps, or between a dump and the inputs of another.
+/// `vault diff`: the differences between two dumps, or between a dump and the inputs of another.
 struct VaultDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Print what differs between two dumps: keys and origins.",
         discussion: """
-            Values are printed of keys that --schema makes public, and of all with --show-secrets. \
-            Exit 0: nothing differs; 1: something does.
+            Prints the values of keys that --schema makes public, and all with --show-secrets. \
+            Exit 0: no difference; 1: differences.
 
-            Both dumps must be of the first one's app and version, or of the versions that are \
-            named. With --defaults (and --schema) the one dump is compared with what sealing these \
-            inputs would give.
+            Both dumps must have the first one's app and version, or the versions that are given. \
+            With --defaults (and --schema), the one dump is compared with the dump that sealing \
+            these inputs would make.
 
-            --textconv lists one dump of any version as lines for git diff; a secret stands there \
-            as a fingerprint that only the root can make: \
-            git config diff.signet.textconv 'signet vault diff --textconv --keys keys'.
+            --textconv lists one dump of any version as lines for git diff; a secret appears as a \
+            fingerprint that only the root can make: git config diff.signet.textconv 'signet vault \
+            diff --textconv --keys keys'.
             """,
         examples: [
             "signet vault diff old.dump shop.dump --schema schema.json -k keys"
@@ -154,7 +154,7 @@ struct VaultDiffCommand: ParsableCommand {
         return .object(object)
     }
 
-    /// Kind, key, origin and value, with an arrow where before and after differ.
+    /// Kind, key, origin and value, with an arrow if before and after differ.
     private static func row(
         _ change: DumpDiff.Change, disclosure: VaultDisclosure
     ) -> [String] {

@@ -6,7 +6,8 @@ import SignetVault
 struct VaultDisclosureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What says which keys are public; without it every key is secret.", valueName: "FILE"),
+            "The schema, which says which keys are public; without it every key is secret.",
+            valueName: "FILE"),
         completion: .file())
     var schema: String?
 
@@ -25,13 +26,13 @@ struct VaultDisclosureOptions: ParsableArguments {
     }
 }
 
-/// Tells which values may be printed: those of public keys, and all where it was asked for.
+/// Decides which values are printed: those of public keys, or all with --show-secrets.
 struct VaultDisclosure {
     let schema: Schema?
     let showsSecrets: Bool
 
-    /// Whether a key's value may be printed. A value that a public key's rule refuses, because it is
-    /// of another type or looks like a secret, may not.
+    /// Whether a key's value may be printed. A value that a public key's rule refuses, because it
+    /// is of another type or looks like a secret, may not.
     func allows(_ name: String, value: JSONValue) -> Bool {
         showsSecrets || schema?.rule(named: name)?.allowsShowing(value) == true
     }

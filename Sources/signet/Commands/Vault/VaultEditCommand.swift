@@ -10,16 +10,16 @@ struct VaultEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change the values of a sealed dump in your editor.",
         discussion: """
-            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. A member \
-            that is taken out loses its value. The file lies in a private folder in memory where \
-            the machine has one, and is wiped as soon as the editor ends, with all that the editor \
-            left beside it. What the editor itself writes elsewhere (undo, history, registers) it \
-            may keep.
+            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. Removing \
+            a member removes its value. The file is in a private folder, in memory if the machine \
+            has such a file system, and is wiped as soon as the editor ends, with all other files \
+            in the folder. Files that the editor writes elsewhere (undo, history, registers) may \
+            stay.
 
-            What is saved is checked against the schema; where it does not pass, you are asked on \
-            the terminal whether to edit it again, and without a terminal the dump stays as it is. \
-            Origins are kept as by vault set. The dump is not locked meanwhile: another change is \
-            merged in, and where both changed a key nothing is lost.
+            The saved values are checked against the schema. If they do not pass, you are asked on \
+            the terminal whether to edit them again; without a terminal, the dump stays unchanged. \
+            Origins are kept as by vault set. The dump is not locked meanwhile: other changes are \
+            merged, and if both changed a key, both values are kept.
             """,
         examples: [
             "signet vault edit shop.dump --schema schema.json \\",
@@ -28,12 +28,12 @@ struct VaultEditCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 
@@ -55,8 +55,8 @@ struct VaultEditCommand: ParsableCommand {
                 draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
             if let folder = outcome.diskFolder {
                 common.terminal.note(
-                    "no folder in memory was found; the values lay in \(folder), and a disk may "
-                        + "keep what is wiped")
+                    "found no folder in memory: the values were in \(folder), and a disk may keep "
+                        + "deleted data")
             }
             draft.text = outcome.bytes
             let edited: DumpContents
@@ -71,7 +71,7 @@ struct VaultEditCommand: ParsableCommand {
         }
     }
 
-    /// The dump that is changed, and what that needs.
+    /// The dump that is changed, and the values that the change needs.
     private struct Target {
         let file: DumpFile
         let binding: VersionBinding
@@ -118,7 +118,8 @@ struct VaultEditCommand: ParsableCommand {
         return false
     }
 
-    /// Seals what was edited, and what it was made of, beside the dump, so that neither change is lost.
+    /// Seals the edited values, and the values before the edit, into files next to the dump, so
+    /// that neither change is lost.
     private func putAside(
         _ edited: DumpContents, of draft: Draft, after changed: ToolError, in target: Target
     ) throws -> ToolError {

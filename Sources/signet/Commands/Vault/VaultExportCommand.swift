@@ -17,10 +17,10 @@ struct VaultExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Print the values of a sealed dump, without the envelope.",
         discussion: """
-            --public prints the public values and needs a schema; --show-secrets prints all, in the \
-            clear. nested-json and yaml make an object of each part of a name before a dot. env writes \
-            NAME='value' lines for sh, named as exec names variables. With --json, yaml and env are \
-            the member "text".
+            --public prints the public values and needs a schema; --show-secrets prints all, in \
+            the clear. nested-json and yaml make an object of each part of a name before a dot. \
+            env writes NAME='value' lines for sh, with the names that exec uses. With --json, the \
+            output of yaml and env is the member "text".
             """,
         examples: [
             "signet vault export shop.dump --format yaml --public --schema schema.json \\",
@@ -29,7 +29,7 @@ struct VaultExportCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
@@ -40,7 +40,7 @@ struct VaultExportCommand: ParsableCommand {
     var isPublic = false
 
     @Option(
-        help: ArgumentHelp("What stands before each variable's name (env).", valueName: "P"))
+        help: ArgumentHelp("The prefix of each variable's name (env).", valueName: "P"))
     var prefix: String = ""
 
     @OptionGroup var disclosure: VaultDisclosureOptions

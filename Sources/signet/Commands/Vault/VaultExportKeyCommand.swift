@@ -14,7 +14,7 @@ struct VaultExportKeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 

@@ -10,9 +10,10 @@ struct VaultGetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print values of a sealed dump.",
         discussion: """
-            A string is printed as it is, any other value as JSON, one a line in the order of the \
-            keys. A key is secret unless --schema says that it is public; a secret value is printed \
-            only with --show-secrets. A key without a value ends with exit 1 and no output.
+            A string is printed unchanged, any other value as JSON, one a line in the order of the \
+            keys. A key is secret unless --schema says that it is public; a secret value is \
+            printed only with --show-secrets. A key without a value ends with exit 1 and no \
+            output.
             """,
         examples: [
             "signet vault get shop.dump services.orders.timeout --schema schema.json \\",
@@ -73,7 +74,7 @@ struct VaultGetCommand: ParsableCommand {
             ["values": .object(values), "origins": .object(origins)], text: lines)
     }
 
-    /// A value as scripts take it.
+    /// A value in the form that scripts expect.
     private func line(
         _ value: JSONValue, of name: String, isAlone: Bool
     ) throws(ToolError) -> [UInt8] {
@@ -83,7 +84,7 @@ struct VaultGetCommand: ParsableCommand {
                 "\(quoted(name)) holds more than one line, which cannot be told from the other "
                     + "keys' lines; ask for it alone or with --json")
         }
-        // What a server once sent must not steer the terminal of who looks at it.
+        // Escape control characters: the value may come from a server.
         return Array(
             (StandardStreams.isTerminal(.standardOutput) ? Terminal.printable(text) : text).utf8)
     }

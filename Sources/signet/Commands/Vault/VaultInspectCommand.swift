@@ -3,17 +3,17 @@ internal import SignetBase
 import SignetCrypto
 import SignetVault
 
-/// `vault inspect`: what a dump tells to anybody.
+/// `vault inspect`: the facts that a dump shows without its key.
 struct VaultInspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Print what can be known of a dump without a key.",
+        commandName: "inspect", abstract: "Print the facts that a dump shows without its key.",
         examples: [
             "signet vault inspect shop.dump"
         ])
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
@@ -35,7 +35,7 @@ struct VaultInspectCommand: ParsableCommand {
                 "inside    \(dump.plaintextByteCount) bytes that only the key opens",
             ])
         if !common.json {
-            common.terminal.note("this is what the dump says of itself; only opening proves it")
+            common.terminal.note("the header isn't authenticated before the dump is opened")
         }
     }
 }

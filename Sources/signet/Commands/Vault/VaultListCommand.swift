@@ -20,13 +20,14 @@ struct VaultListCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
     @Option(
         help: ArgumentHelp(
-            "What says which keys are public; without it every key is secret.", valueName: "FILE"),
+            "The schema, which says which keys are public; without it every key is secret.",
+            valueName: "FILE"),
         completion: .file())
     var schema: String?
 

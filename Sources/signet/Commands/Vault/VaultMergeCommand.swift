@@ -5,7 +5,7 @@ import SignetJSON
 internal import SignetSystem
 import SignetVault
 
-/// `vault merge`: two dumps joined by what each changed since a third; git's merge driver.
+/// `vault merge`: merges two dumps by their changes since a third; git's merge driver.
 struct VaultMergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge", abstract: "Join two dumps into OURS, as git's merge driver.",
@@ -14,10 +14,10 @@ struct VaultMergeCommand: ParsableCommand {
             and once in each clone: git config merge.signet.driver \
             'signet vault merge %O %A %B --name %P --keys keys'
 
-            Each key is taken from the side that changed it. Where both did, each in its own way, \
-            the key is named, OURS stays untouched and the exit is 1; --prefer or --take settles \
-            it. Nothing is ever written in the clear, no conflict marker either. The result has a \
-            new salt and a sequence beyond both. An empty BASE is none.
+            The side that changed a key wins. If both changed it in different ways, the key is \
+            named, OURS stays unchanged and the exit is 1; --prefer or --take chooses a side. No \
+            value and no conflict marker is written in the clear. The result has a new salt and a \
+            higher sequence than both. An empty BASE counts as no base.
             """,
         examples: [
             "signet vault merge base.dump shop.dump theirs.dump -k keys"
@@ -47,20 +47,21 @@ struct VaultMergeCommand: ParsableCommand {
     var systemVersion: String?
 
     @Option(
-        help: ArgumentHelp("What the result is checked against.", valueName: "FILE"),
+        help: ArgumentHelp("The schema that the result is checked against.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 
     @Option(
-        help: ArgumentHelp("Whose entry is taken of a key in conflict.", valueName: "ours|theirs"))
+        help: ArgumentHelp("The side that wins a conflict.", valueName: "ours|theirs"))
     var prefer: String?
 
     @Option(
         help: ArgumentHelp(
-            "Whose entry is taken of one key; may be repeated.", valueName: "KEY=ours|theirs"))
+            "The side that wins for one key; may be repeated.", valueName: "KEY=ours|theirs"))
     var take: [String] = []
 
-    @Option(help: ArgumentHelp("What messages call OURS, such as git's %P.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp("The name of OURS in messages, such as git's %P.", valueName: "PATH"))
     var name: String?
 
     @OptionGroup var state: VaultStateOptions
@@ -167,7 +168,7 @@ struct VaultMergeCommand: ParsableCommand {
         }
     }
 
-    // MARK: - Whose entry is taken
+    // MARK: - The side that wins
 
     private static func side(
         _ text: String, of option: String

@@ -10,10 +10,12 @@ struct VaultOpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open", abstract: "Print the configuration of a sealed dump, secrets too.",
         discussion: """
-            With --json the whole inside: versions, sequence, time, values and origins; with --state \
-            also "rollback". Dumps of older versions on a list are read, and never changed.
+            With --json, prints the whole content: versions, sequence, time, values and origins; \
+            with --state also "rollback". Dumps of listed older versions are read, and never \
+            changed.
 
-            --content-key opens this one dump with what export-key printed, of any version.
+            --content-key opens this one dump, of any version, with the key that export-key \
+            printed.
             """,
         examples: [
             "signet vault open shop.dump -k keys \\",
@@ -22,7 +24,7 @@ struct VaultOpenCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump; - is standard input, and so is none without a project.", valueName: "FILE"),
+            "The dump; - is standard input, the default without a project.", valueName: "FILE"),
         completion: .file())
     var file: String?
 

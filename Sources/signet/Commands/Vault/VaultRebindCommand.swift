@@ -9,10 +9,11 @@ struct VaultRebindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebind", abstract: "Bind a dump to new versions, at an upgrade.",
         discussion: """
-            Opened for the old versions, sealed for the new ones with a new salt and the next \
-            sequence, written beside the old file, renamed over it and read back. With --ratchet the \
-            root is replaced by one made of it in one direction and taken out of the key file, so that \
-            this machine opens no dump from before the upgrade; run it again if it was killed.
+            Opens the dump for the old versions, seals it for the new ones with a new salt and the \
+            next sequence, writes it to a new file, renames that over the old one and reads it \
+            back. With --ratchet, a root derived one-way from the current one replaces it, and the \
+            current one is removed from the key file, so that this machine can't open dumps from \
+            before the upgrade; run it again if it was killed.
             """,
         examples: [
             "signet vault rebind shop.dump -k keys --app-id com.example.shop \\",
@@ -21,7 +22,7 @@ struct VaultRebindCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
@@ -30,16 +31,16 @@ struct VaultRebindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
     var appID: String?
 
-    @Option(help: ArgumentHelp("The app's version that the dump is of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The app's version that the dump has.", valueName: "V"))
     var fromAppVersion: String
 
-    @Option(help: ArgumentHelp("The app's version that it shall be of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The app's new version.", valueName: "V"))
     var toAppVersion: String
 
-    @Option(help: ArgumentHelp("The system's version that the dump is of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The network system's version that the dump has.", valueName: "V"))
     var fromSystemVersion: String = SignetVersion.current
 
-    @Option(help: ArgumentHelp("The system's version that it shall be of.", valueName: "V"))
+    @Option(help: ArgumentHelp("The network system's new version.", valueName: "V"))
     var toSystemVersion: String = SignetVersion.current
 
     @Flag(help: "Seal under the next root, and forget the current one (needs --keys FILE).")
@@ -50,7 +51,7 @@ struct VaultRebindCommand: ParsableCommand {
             "The next root's id, if not the current one's with +1, +2, ….", valueName: "ID"))
     var toKeyID: String?
 
-    @Flag(help: "Forget the root though other dumps under it will never open again.")
+    @Flag(help: "Forget the root although its other dumps can then never be opened.")
     var lockOutOthers = false
 
     @OptionGroup var state: VaultStateOptions

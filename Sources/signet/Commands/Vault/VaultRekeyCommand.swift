@@ -10,9 +10,9 @@ struct VaultRekeyCommand: ParsableCommand {
         commandName: "rekey", abstract: "Seal a dump under another root.",
         discussion: """
             To another key set (--to-keys), another key of the same set (--to-key-id alone) or a \
-            passphrase (--to-passphrase); new salt, next sequence, written as rebind writes. A dump \
-            that is under the new root already is left as it is, so a run that was killed may be \
-            run again.
+            passphrase (--to-passphrase); with a new salt and the next sequence, written as by \
+            rebind. A dump that is already under the new root stays unchanged, so a killed run can \
+            be repeated.
             """,
         examples: [
             "signet vault rekey shop.dump -k keys --to-keys new-keys \\",
@@ -21,7 +21,7 @@ struct VaultRekeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, which is replaced; needless if a project names it.", valueName: "FILE"),
+            "The dump, which is replaced; optional if a project names it.", valueName: "FILE"),
         completion: .file())
     var file: String?
 
@@ -44,7 +44,7 @@ struct VaultRekeyCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Open with a key that is revoked or expired, to get away from it. Never the new one.
+            Open with a key that is revoked or expired, to replace it. The new key must be valid.
             """)
     var acceptEndedKey = false
 

@@ -6,8 +6,8 @@ struct VaultSchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Print the JSON Schema (2020-12) of a configuration's schema.",
         discussion: """
-            For editors. It checks each rule alone; that a minimum is below its maximum, and that a \
-            listed value passes the rest of its rule, signet vault public tells.
+            For editors. It checks each rule alone. signet vault public also checks that a minimum \
+            is below its maximum, and that a listed value passes the rest of its rule.
             """,
         examples: ["signet vault schema > vault.schema.json"])
 

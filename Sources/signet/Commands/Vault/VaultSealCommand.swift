@@ -9,10 +9,11 @@ struct VaultSealCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seal", abstract: "Seal the merged configuration to the app's version.",
         discussion: """
-            The file is written beside the old one and renamed over it, with mode 0600. Over a \
-            dump of the same app that the same keys open, the sequence goes on by one, and the values \
-            that vault set or edit changed there are kept and named. A dump that does not open is not \
-            replaced, because its changes would be lost. --replace drops both.
+            The dump is written to a new file with mode 0600, which is renamed over the old one. \
+            Over a dump of the same app that the same keys open, the sequence increases by one, \
+            and the values that vault set or edit changed there are kept and named. A dump that \
+            does not open is not replaced, because its changes would be lost. --replace turns both \
+            rules off.
             """,
         examples: [
             "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
@@ -35,7 +36,7 @@ struct VaultSealCommand: ParsableCommand {
         help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
     var out: String?
 
-    @Flag(help: "Drop what was changed in the dump, and replace also a dump that does not open.")
+    @Flag(help: "Drop the dump's own changes, and replace even a dump that does not open.")
     var replace = false
 
     @OptionGroup var state: VaultStateOptions
@@ -69,6 +70,6 @@ struct VaultSealCommand: ParsableCommand {
                 "sealed \(DumpContents(sealed).count) values for \(printable(bound.app.id)) "
                     + "\(printable(bound.app.version)) into \(file) "
                     + "(\(dump.bytes.count) bytes, sequence \(sequence))"
-            ] + (kept.isEmpty ? [] : ["kept what was changed in the dump: \(kept)"]))
+            ] + (kept.isEmpty ? [] : ["kept the changes that were made in the dump: \(kept)"]))
     }
 }

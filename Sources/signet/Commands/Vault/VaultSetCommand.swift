@@ -9,15 +9,16 @@ struct VaultSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change values of a sealed dump.",
         discussion: """
-            KEY=VALUE for a public key; KEY@FILE for what a file holds, KEY=- for standard input, \
-            --from KEY=SOURCE for a variable, a descriptor or a command, and KEY alone to be asked \
-            on the terminal. A secret value in the argument list is refused: others on the machine \
-            can read it there. VALUE is text for a string, else JSON; of a file or a source one \
-            final newline is dropped.
+            KEY=VALUE for a public key; KEY@FILE for the content of a file, KEY=- for standard \
+            input, --from KEY=SOURCE for a variable, a descriptor or a command, and KEY alone to \
+            be asked on the terminal. A secret value in the argument list is refused: others on \
+            the machine can read it there. VALUE is text for a string, else JSON; of a file or a \
+            source one final newline is dropped.
 
             All values are checked against the schema; then the dump is sealed with the next \
-            sequence, or left untouched where nothing changes. A value keeps its origin where the \
-            schema still allows it; a new one is of launch, else of defaults, else fetched.
+            sequence, or left unchanged if no value changes. A value keeps its origin if the \
+            schema still allows it; a new value gets the origin launch, else defaults, else \
+            fetched.
             """,
         examples: [
             "signet vault set shop.dump attempts.interactive=3 --schema schema.json \\",
@@ -26,7 +27,7 @@ struct VaultSetCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The dump, unless --dump or a project names it; then what is set.",
+            "The dump, unless --dump or a project names it; then the values to set.",
             valueName: "KEY=VALUE"), completion: .file())
     var arguments: [String] = []
 
@@ -40,7 +41,7 @@ struct VaultSetCommand: ParsableCommand {
                 + "command:LINE; may be repeated.", valueName: "KEY=SOURCE"))
     var from: [String] = []
 
-    @Option(help: ArgumentHelp("A key that loses its value; may be repeated.", valueName: "KEY"))
+    @Option(help: ArgumentHelp("A key whose value is removed; may be repeated.", valueName: "KEY"))
     var unset: [String] = []
 
     @Option(
@@ -49,7 +50,7 @@ struct VaultSetCommand: ParsableCommand {
     var origin: String?
 
     @Option(
-        help: ArgumentHelp("What may be set, by whom and to what.", valueName: "FILE"),
+        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
         completion: .file())
     var schema: String?
 

@@ -40,8 +40,8 @@ enum YAMLWriter {
         (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "_")
     }
 
-    /// JSON text with the characters escaped that YAML doesn't take as they are. Outside of strings,
-    /// JSON text is ASCII.
+    /// JSON text with the characters escaped that YAML doesn't take as they are. Outside of
+    /// strings, JSON text is ASCII.
     private static func escaped(_ json: String) -> String {
         var text = ""
         for scalar in json.unicodeScalars {

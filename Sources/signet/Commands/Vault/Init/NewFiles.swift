@@ -8,7 +8,7 @@ struct NewFiles {
     private let folder: String
     private let names: [String]
 
-    /// Names the files; the last one makes them whole.
+    /// Names the files. They count as complete once the last one exists.
     init(_ names: [String], in folder: String) {
         self.names = names
         self.folder = folder
@@ -22,7 +22,7 @@ struct NewFiles {
         folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// Checks that none of the files exists, after those of a killed run are taken back.
+    /// Removes the files of a killed run, and then checks that none of the files exists.
     ///
     /// - Throws: `file-exists`, naming those that do; `file-busy` while another run makes them.
     func requireNone() throws {
@@ -31,7 +31,7 @@ struct NewFiles {
         guard found.isEmpty else {
             throw ToolError(
                 KeyError.Code.fileExists.value,
-                "nothing is overwritten, and these exist: "
+                "these files exist, and nothing is overwritten: "
                     + found.map { printable($0) }.joined(separator: ", "))
         }
     }
@@ -41,7 +41,7 @@ struct NewFiles {
 
     /// Makes the files: all of them or, if `write` throws or the process is killed, none.
     ///
-    /// - Parameter write: Receives the function that tells at which path a file is to be written.
+    /// - Parameter write: Receives a function that returns the path at which to write a file.
     func make(_ write: (_ path: (String) -> String) throws -> Void) throws {
         let staged = try StagedFiles.begin(in: folder, names: names)
         let path = staged.path

@@ -12,16 +12,16 @@ struct VaultInitCommand: ParsableCommand {
         commandName: "init",
         abstract: "Make schema, defaults, sealed dump and signet.json from a configuration.",
         discussion: """
-            CONFIG is JSON (nested or flat), YAML 1.2, TOML or lines NAME=value (.env); its name or \
-            --format says which. Nested objects become names with dots, and DATABASE_HOST of a .env \
-            file becomes database.host. Types are guessed, also lists, durations and URLs. Plain \
-            values become public and go to defaults.json; what looks like a secret, by its value or \
-            its name, becomes secret and goes only into the sealed dump. One line for each key says \
-            what was guessed: correct schema.json, and seal again.
+            CONFIG is JSON (nested or flat), YAML 1.2, TOML or lines NAME=value (.env); the file's \
+            name or --format gives the format. Nested objects become names with dots, and \
+            DATABASE_HOST of a .env file becomes database.host. Types are guessed, also lists, \
+            durations and URLs. Plain values become public and go to defaults.json; values that \
+            look like a secret, by value or name, become secret and go only into the sealed dump. \
+            One line for each key shows the guess: correct schema.json, and seal again.
 
-            A key file that does not exist is made, with one vault key. No file is overwritten. All \
-            files appear at once; if the command is killed, run it again. CONFIG itself stays as it \
-            is, with its secrets.
+            A key file that does not exist is made, with one vault key. No file is overwritten. \
+            All files appear at once; if the command is killed, run it again. CONFIG itself stays \
+            unchanged, with its secrets.
             """,
         examples: [
             "signet vault init config.yaml --out . --app-id com.example.shop \\",
@@ -34,7 +34,8 @@ struct VaultInitCommand: ParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("Where the files are made.", valueName: "FOLDER"), completion: .directory
+        help: ArgumentHelp("The folder of the new files.", valueName: "FOLDER"),
+        completion: .directory
     )
     var out: String
 
@@ -60,7 +61,7 @@ struct VaultInitCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        // Never the project file of a parent: this command makes one.
+        // Ignore the project file of a parent folder, because this command creates one.
         let project = try Project(file: nil)
         let app = VersionBinding(
             app: try project.appID(appID), version: try project.appVersion(appVersion))

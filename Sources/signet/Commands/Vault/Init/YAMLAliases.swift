@@ -3,9 +3,9 @@ internal import Yams
 
 /// The size of a YAML text once its aliases are followed, found without following them.
 ///
-/// The parser puts the anchored node in the place of each alias and compares the keys of a mapping. A
-/// short text with aliases of aliases, as a key or one inside the other, would keep it busy without end or
-/// take the whole stack. Here each alias is a scalar to the parser.
+/// The parser puts the anchored node in the place of each alias and compares the keys of a mapping.
+/// A short text with aliases of aliases, as a key or one inside the other, would keep it busy
+/// without end or take the whole stack. Here each alias is a scalar to the parser.
 struct YAMLAliases {
     /// The most values that a file may have once its aliases are followed.
     static let valueLimit = 100_000

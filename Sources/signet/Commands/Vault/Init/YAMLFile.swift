@@ -2,7 +2,8 @@ import SignetJSON
 import SignetVault
 internal import Yams
 
-/// Reads a YAML file as YAML 1.2: only `true`, `false`, `null` and numbers in JSON's spelling aren't text.
+/// Reads a YAML file as YAML 1.2: only `true`, `false`, `null` and numbers in JSON's spelling
+/// aren't text.
 enum YAMLFile {
     /// The largest file: 4 MiB. The parser takes many times that in memory.
     private static let sizeLimit = 4 << 20

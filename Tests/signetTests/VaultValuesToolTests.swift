@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 /// `signet vault get`, `set` and `diff`.
-@Suite struct VaultHandToolTests {
-    let vault: HandVault
+@Suite struct VaultValuesToolTests {
+    let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
     private func get(_ arguments: [String]) async throws -> ProcessOutput {
-        try await vault.vault(["get", "dump"] + arguments + HandVault.keys)
+        try await vault.vault(["get", "dump"] + arguments + EditableVault.keys)
     }
 
     private func diff(_ arguments: [String]) async throws -> ProcessOutput {
@@ -19,7 +19,7 @@ import Testing
 
     // MARK: - get
 
-    @Test func printsValuesAsScriptsTakeThem() async throws {
+    @Test func printsValuesForScripts() async throws {
         let schema = ["--schema", "schema.json"]
         #expect(try await get(["orders.host"] + schema).text == "orders.example.com\n")
         #expect(
@@ -31,12 +31,12 @@ import Testing
                 + "\n")
         #expect(try await get(["partner.token", "--show-secrets"]).text == "ZZZZZZcanaryZZZZZZ\n")
         let piped = try await vault.run(
-            ["vault", "get", "-", "orders.host", "--show-secrets"] + HandVault.keys,
+            ["vault", "get", "-", "orders.host", "--show-secrets"] + EditableVault.keys,
             stdin: try vault.folder.read("dump"))
         #expect(piped.text == "orders.example.com\n")
     }
 
-    @Test func secretsArePrintedOnlyWhereAsked() async throws {
+    @Test func secretsArePrintedOnlyOnRequest() async throws {
         for arguments in [
             ["partner.token"], ["partner.token", "--schema", "schema.json"], ["orders.host"],
             ["orders.host", "partner.token", "--schema", "schema.json"],
@@ -46,7 +46,7 @@ import Testing
             #expect(words.exit == 2 && words.stdout.isEmpty)
             #expect(words.stderr.contains("--show-secrets"))
         }
-        // A schema that calls a secret public does not show what looks like one.
+        // A value that looks like a secret isn't shown, even if the schema makes it public.
         _ = try await vault.set(
             ["partner.token=-"], stdin: "3q2+7wABAgMEBQYHCAkKCwwNDg8Q/v3t7s7Zr4q1Xpc=")
         try vault.folder.write(
@@ -69,7 +69,7 @@ import Testing
         #expect(none.exit == 1 && none.stdout.isEmpty)
     }
 
-    @Test func linesOfOneValueCannotBeTakenForAnother() async throws {
+    @Test func linesOfTwoValuesCannotBeConfused() async throws {
         _ = try await vault.set(["partner.token=-"], stdin: "one\ntwo\n")
         #expect(try await get(["partner.token", "--show-secrets"]).text == "one\ntwo\n")
         try expect(
@@ -126,7 +126,7 @@ import Testing
         #expect(inside["sequence"] == 8)
     }
 
-    @Test func removesAndGivesAnOrigin() async throws {
+    @Test func removesValuesAndSetsOrigins() async throws {
         let output = try await vault.set(
             ["orders.host=a.b", "--unset", "orders.timeout", "--origin", "fetched"])
         #expect(
@@ -140,7 +140,7 @@ import Testing
         #expect(same.text.hasPrefix("origin orders.host\n"))
     }
 
-    @Test func nothingNewLeavesTheFileAsItIs() async throws {
+    @Test func anUnchangedValueLeavesTheFile() async throws {
         let before = try vault.folder.read("dump")
         for arguments in [["orders.attempts=3"], ["--unset", "orders.note"]] {
             let output = try await vault.set(arguments)
@@ -218,7 +218,7 @@ import Testing
 
     // MARK: - diff
 
-    @Test func tellsWhatDiffers() async throws {
+    @Test func printsTheDifferences() async throws {
         try vault.copy(to: "old")
         _ = try await vault.set(
             ["orders.attempts=4", "partner.token=-", "--unset", "orders.timeout"],
@@ -281,7 +281,7 @@ import Testing
         #expect(first.text.contains("\norders.attempts (defaults) 3\n"))
         let line = try #require(first.text.split(separator: "\n").last)
         #expect(line.hasPrefix("partner.token (defaults) secret "))
-        // Sealed anew, the same values give the same lines but for the sequence.
+        // Sealed again, the same values give the same lines except for the sequence.
         _ = try await vault.set(["orders.attempts=4"])
         _ = try await vault.set(["orders.attempts=3"])
         let again = try await diff(list)

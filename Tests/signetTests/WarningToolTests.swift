@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The hints and warnings that the tool prints beside a result or an error.
-@Suite struct AdviceToolTests {
+/// The hints and warnings that the tool prints in addition to a result or an error.
+@Suite struct WarningToolTests {
     private func reporting(
         _ arguments: [String], stdin: String = "", mode: String
     ) async throws -> (output: ProcessOutput, wanted: String, seen: String) {

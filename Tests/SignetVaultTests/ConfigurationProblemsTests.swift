@@ -4,7 +4,7 @@ import Testing
 @testable import SignetVault
 
 /// One run names every problem of a configuration, and nested objects are flattened.
-@Suite struct AllProblemsTests {
+@Suite struct ConfigurationProblemsTests {
     private static let keys = #"""
         {"orders.host":{"type":"string","visibility":"public","setBy":["defaults"]},
          "orders.attempts":{"type":"integer","visibility":"public","maximum":5},
@@ -93,7 +93,7 @@ import Testing
             ])
     }
 
-    @Test func aKeyThatTakesTheObjectWholeWins() throws {
+    @Test func aKeyOfTheWholeObjectWins() throws {
         let schema = try schema(
             #"{"a":{"type":"object"},"a.b":{"type":"integer"},"c.d.e":{"type":"integer"}}"#)
         let configuration = try GlobalConfiguration(
@@ -109,7 +109,7 @@ import Testing
         (#"{"orders":{"host":{"name":"a"}}}"#, "wrong-type"),
         (#"{"token":{"a":1}}"#, "wrong-type"),
     ])
-    func refusesWhatFitsNoKey(_ text: String, _ wanted: String) throws {
+    func refusesUnknownAndMistypedKeys(_ text: String, _ wanted: String) throws {
         let schema = try schema(Self.keys)
         #expect(
             code { _ = try GlobalConfiguration(schema: schema, defaults: json(text)) } == wanted)

@@ -6,8 +6,8 @@ import Testing
 
 @testable import SignetRPCStreams
 
-/// What real servers answer, recorded once.
-struct PeerReplyTests {
+/// Recorded responses of real servers.
+struct PeerResponseTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
         let peer: String
         let request: String
@@ -52,7 +52,7 @@ struct PeerReplyTests {
             let error = #expect(throws: RPCError.self) { try adapter.unbox(raw, to: request) }
             #expect(error?.code == .rpcError)
             if !vector.wanted.isEmpty { #expect(error?.server?.code.text == vector.wanted) }
-            // A server that puts an exception's text into `data` tells it to nobody's log.
+            // The text of an exception in `data` doesn't get into a log.
             if error?.server?.data != nil {
                 #expect(error.map { "\($0)".contains("secret detail") } == false)
             }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A folder with keys, a schema and a sealed dump, for the commands that change a dump by hand.
-final class HandVault: Sendable {
+final class EditableVault: Sendable {
     static let schema = """
         {"keys":{
           "orders.host":{"type":"string","visibility":"public","setBy":["defaults","fetched"],
@@ -41,7 +41,7 @@ final class HandVault: Sendable {
             arguments, stdin: stdin, environment: environment, directory: folder.url)
     }
 
-    /// Runs a `vault` command, whose words on standard error must hold no value.
+    /// Runs a `vault` command, whose standard error must contain no value.
     func vault(
         _ arguments: [String], stdin: String = "", environment: [String: String] = [:]
     ) async throws -> ProcessOutput {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `signet sign` and `signet verify`: responses, requested signatures and explanations.
-@Suite struct SignAnswerToolTests {
+@Suite struct AcceptSignatureToolTests {
     /// The signature covers parts of the request, which asked for it.
     @Test func signsAndExplainsAResponse() async throws {
         let folder = try TemporaryDirectory()

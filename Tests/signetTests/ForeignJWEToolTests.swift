@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// JWE tokens of other programs, given to the tool as dumps.
-@Suite struct ForeignTokenToolTests {
+@Suite struct ForeignJWEToolTests {
     private static func tokens() throws -> [String] {
         guard let folder = SharedVectors.directory else { return [] }
         let url = folder.appending(path: "wycheproof/json_web_encryption_test.json")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SignetVault
 
-/// What `set` and `edit` changed in a dump survives everything but a replacement that says so.
-@Suite struct KeptChangesTests {
+/// The changes of `set` and `edit` in a dump survive everything except an explicit replacement.
+@Suite struct ChangedKeysTests {
     private static let keys = #"""
         {"orders.host":{"type":"string","visibility":"public"},
          "orders.attempts":{"type":"integer","visibility":"public","maximum":5},
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Sets the attempts to 5 and takes the host away.
+    /// Sets the attempts to 5 and removes the host.
     private func changeTwo() throws {
         let schema = try schema(Self.keys)
         try change {
@@ -59,13 +59,13 @@ import Testing
         }
     }
 
-    @Test func aDumpThatNobodyChangedHasNoSuchMember() throws {
+    @Test func anUnchangedDumpHasNoSuchMember() throws {
         let opened = try seal()
         #expect(opened.changed.isEmpty && opened.plaintext["changed"] == nil)
         #expect(opened.plaintext.count == 6)
     }
 
-    @Test func sealingAgainKeepsWhatWasChangedAndRemoved() throws {
+    @Test func sealingAgainKeepsChangesAndRemovals() throws {
         try seal()
         try changeTwo()
         let opened = try seal()
@@ -90,7 +90,7 @@ import Testing
         #expect(opened.sequence == 3)
     }
 
-    @Test func aChangeToTheSameValueIsNone() throws {
+    @Test func settingTheSameValueIsNoChange() throws {
         try seal()
         let schema = try schema(Self.keys)
         let opened = try change {
@@ -131,7 +131,7 @@ import Testing
             "lets only fetched"
         ),
     ])
-    func aKeptValueThatTheSchemaNoLongerAllowsIsRefused(_ keys: String, _ words: String) throws {
+    func aKeptValueThatTheSchemaForbidsIsRefused(_ keys: String, _ words: String) throws {
         try seal()
         try changeTwo()
         let before = try folder.read("dump")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Responses to one call, by the rules that servers get wrong.
-struct ReplyTests {
+struct JSONRPCResponseTests {
     struct Reply: Decodable, Sendable, CustomTestStringConvertible {
         let rule: Int
         let name: String

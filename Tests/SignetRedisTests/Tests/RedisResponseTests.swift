@@ -3,8 +3,8 @@ import SignetSigning
 import TestSupport
 import Testing
 
-/// Answers of a server that isn't a correct Redis.
-@Suite struct RedisAnswerTests {
+/// Responses of a server that isn't a correct Redis.
+@Suite struct RedisResponseTests {
     @Test(
         arguments: [
             "HTTP/1.1 400 Bad Request\\r\\n\\r\\n", "\\x00", "\\r\\n", "\\xff\\xff\\xff\\xff",
@@ -77,12 +77,12 @@ import Testing
         }
     }
 
-    @Test func takesNoExtraAnswerForTheNext() async throws {
+    @Test func neverUsesAnExtraResponse() async throws {
         let fake = try await FakeRedis(.answers, "+OK\\r\\n$-1\\r\\n")
         var options = fake.options
         options.connections = 1
         let store = try RedisNonceStore(options)
-        // Were the second answer kept, every other nonce would count as used.
+        // If the second response were kept, every other nonce would count as used.
         for number in 0..<6 { #expect(await store.code("n\(number)") == "no error") }
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Values of the launch that the program finds itself.
-@Suite struct DetectedTests {
+@Suite struct DetectedValuesTests {
     private static let keys = """
         {"launch.startedAt":{"type":"string","visibility":"public"},
          "launch.appVersion":{"type":"string","visibility":"public"},
@@ -33,7 +33,7 @@ import Testing
         #expect(found.origin(of: "launch.hostName") == .launch)
     }
 
-    @Test(.features("000-07")) func whatIsPassedInWins() throws {
+    @Test(.features("000-07")) func givenValuesWin() throws {
         let found = try configuration(
             .joined([
                 .detected(variables: Self.german),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A configuration of 40 keys in YAML, through every command that reads or writes its values.
-@Suite struct FortyKeysToolTests {
+@Suite struct YAMLConfigurationToolTests {
     private static let notes = [
         "it's \"quoted\"", "two\nlines\n", "$(touch pwned) `id` ${HOME}", #"back\slash \n"#,
         "é€😀 ﷽", "-n", "  spaces  ", "#no comment", "5", "",
@@ -50,7 +50,7 @@ import Testing
         key.uppercased().replacingOccurrences(of: ".", with: "_")
     }
 
-    /// What `env -0` prints.
+    /// The output of `env -0`.
     private func entries(_ bytes: [UInt8]) -> [String: String] {
         var entries: [String: String] = [:]
         for entry in bytes.split(separator: 0) {

@@ -6,15 +6,15 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// Each known weakness of libcurl 7.88 around pins, through one engine: in order, in other orders, and
-/// all at once.
+/// Each known weakness of libcurl 7.88 around pins, through one engine: in order, in other orders,
+/// and all at once.
 ///
 /// The outcome of a row's call must not depend on what the engine's pool, its TLS sessions and its
 /// CA stores contain from earlier calls. The rows:
 ///
 /// 1. Verify callbacks don't run on a resumed session, with TLS 1.2 or 1.3.
 /// 2. A resumed session has no verified chain.
-/// 3. The pool takes pins for equal that differ in letter case.
+/// 3. The pool treats pins that differ in letter case as equal.
 /// 4. The pool ignores the policy under which a connection was made.
 /// 5. Without peer verification, libcurl ignores a callback's refusal.
 /// 6. A forged leaf names the pinned intermediate as its issuer.
@@ -22,18 +22,18 @@ import Testing
 /// 8. A partial chain hides the root.
 /// 9. The CA of one handle is used by others.
 /// 10. A redirect leads to a host with other pins.
-/// 11. An HTTPS proxy has a handshake beside the origin's.
+/// 11. An HTTPS proxy has its own handshake in addition to the origin's.
 /// 12. A host name has several spellings and one pooled connection.
 /// 13. A refused request must not send a byte.
 /// 14. A forged signature needs a code of its own.
 /// 15. After a refusal, HTTP/2 keeps the connection.
-@Suite struct OneEngineTests {
-    /// A call, where it goes, and what must become of it.
+@Suite struct LibcurlWeaknessTests {
+    /// A call, its target, and its expected outcome.
     private struct Step: Sendable, CustomStringConvertible {
         let row: Int
         let target: Target
         var request: EngineRequest
-        /// Why it is refused; nil where it passes.
+        /// The expected error; nil if the call passes.
         let code: TransportError.Code?
         var status = 200
         /// Whether a connection is there already, when the rows are walked in their order.
@@ -45,7 +45,8 @@ import Testing
     }
 
     private enum Target: CaseIterable {
-        /// nginx, HTTP/2; HTTP/1.1 on connections that stay; and on ones that end, so that sessions resume.
+        /// nginx, HTTP/2; HTTP/1.1 on connections that stay; and on ones that end, so that sessions
+        /// resume.
         case many, kept, resumed12, resumed13
         /// A leaf of the root with the intermediate merely sent along; a forged one; a rogue's.
         case appended, forged, rogue, mixed
@@ -97,8 +98,8 @@ import Testing
         while head(c): c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
         """
 
-    /// Says whether the session was resumed, and whether a request came. Where the handshake itself was
-    /// refused, it says nothing.
+    /// Prints whether the session was resumed, and whether a request arrived. If the handshake
+    /// itself was refused, it prints nothing.
     private static let closing = """
         try: said = head(c)
         except OSError: said = b''
@@ -109,7 +110,7 @@ import Testing
         except OSError: pass
         """
 
-    @Test func noRowIsChangedByWhatCameBefore() async throws {
+    @Test func noRowDependsOnEarlierRows() async throws {
         let steps = try steps()
         #expect(Set(steps.map(\.row)) == Set(1...15))
         #expect(Set(steps.map(\.target)) == Set(Target.allCases))
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    /// What the servers have got: each request that passed, and of the others not a byte.
+    /// The bytes that the servers received: each request that passed, and not a byte of the others.
     private func expectNoByte(of steps: [Step], rounds: Int) async throws {
         func passing(_ target: Target) -> Int {
             rounds * steps.count { $0.target == target && $0.code == nil }
@@ -174,7 +175,7 @@ import Testing
             + ways(right, wrong) + names(right)
     }
 
-    /// Rows 1, 2 and 13: sessions that resume, whoever began them.
+    /// Rows 1, 2 and 13: sessions that resume, begun by any call.
     private func sessions(_ right: PinPolicy, _ wrong: PinPolicy) throws -> [Step] {
         try [Target.resumed12, .resumed13].flatMap { target in
             [
@@ -203,7 +204,7 @@ import Testing
         }
     }
 
-    /// Rows 5, 6, 7 and 14: chains that nobody verified.
+    /// Rows 5, 6, 7 and 14: unverified chains.
     private func chains(_ right: PinPolicy) throws -> [Step] {
         let intermediate = try pinned(authority.intermediate.pin)
         return [
@@ -215,7 +216,7 @@ import Testing
         ]
     }
 
-    /// Rows 8 and 9: what one call trusts, and no other.
+    /// Rows 8 and 9: CAs that only one call trusts.
     private func stores(_ right: PinPolicy) throws -> [Step] {
         let both =
             try Data(contentsOf: URL(filePath: authority.intermediate.pem))
@@ -236,7 +237,7 @@ import Testing
         ]
     }
 
-    /// Rows 10 and 11: redirects and an HTTPS proxy, whose keys are another authority's.
+    /// Rows 10 and 11: redirects, and an HTTPS proxy with keys of another authority.
     private func ways(_ right: PinPolicy, _ wrong: PinPolicy) throws -> [Step] {
         var away = try passes(10, .many, right)
         away.request.request.path = "/away"
@@ -258,7 +259,7 @@ import Testing
         return steps
     }
 
-    /// Row 12: spellings of one name, and what is refused before any connection.
+    /// Row 12: spellings of one name, and hosts that are refused before any connection.
     private func names(_ right: PinPolicy) throws -> [Step] {
         let spellings = [
             "localhost": ["LOCALHOST", "localhost.", "%6cocalhost", "ｌocalhost"],

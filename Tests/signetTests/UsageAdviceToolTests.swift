@@ -3,8 +3,8 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// The tool's answers to people: suggestions, versions, and words before it waits.
-@Suite struct MannersToolTests {
+/// The tool's messages for people: suggestions, versions, and a note before it waits.
+@Suite struct UsageAdviceToolTests {
     @Test(
         arguments: [
             (["vualt"], #"unknown command "vualt"; did you mean "vault"?"#),
@@ -31,7 +31,7 @@ import Testing
             (["sign", "--scheme", "rfc9412", "--keys", "k", "m"], #"did you mean "rfc9421"?"#),
             (["schemes", "show", "githbu"], #"did you mean "github"?"#),
         ])
-    func suggestsWhatWasMeant(_ arguments: [String], _ words: String) async throws {
+    func suggestsTheIntendedWord(_ arguments: [String], _ words: String) async throws {
         let output = try await SignetTool.run(arguments)
         #expect(output.exit == 2 && output.stdout.isEmpty)
         #expect(output.stderr.contains(words), "\(output.stderr)")
@@ -104,7 +104,7 @@ import Testing
                 "a configuration"
             ),
         ])
-    func saysWhatItWaitsFor(_ arguments: String, _ subject: String) async throws {
+    func announcesItsWaitForInput(_ arguments: String, _ subject: String) async throws {
         let folder = try TemporaryDirectory()
         let made = try await SignetTool.run(
             ["keys", "new", "--type", "hmac", "--id", "a", "--out", "keys"],

@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 /// `signet vault seal` over a dump that was changed by hand, and errors that name every problem.
-@Suite struct SealKeepsToolTests {
-    private let vault: HandVault
+@Suite struct VaultSealChangesToolTests {
+    private let vault: EditableVault
 
-    init() async throws { vault = try await HandVault() }
+    init() async throws { vault = try await EditableVault() }
 
     private func seal(_ more: [String] = []) async throws -> ProcessOutput {
         try await vault.vault(
             ["seal", "--defaults", "defaults.json", "--key-id", "v1", "--out", "dump"]
-                + HandVault.schemaAndKeys + more)
+                + EditableVault.schemaAndKeys + more)
     }
 
-    @Test func keepsWhatSetChangedAndSaysSo() async throws {
+    @Test func keepsAndNamesTheChangesOfSet() async throws {
         _ = try await vault.set(["orders.attempts=5", "--unset", "orders.timeout"])
         let sealed = try await seal()
         #expect(sealed.exit == 0, "\(sealed.stderr)")
@@ -39,7 +39,8 @@ import Testing
         _ = try await vault.set(["orders.attempts=5"])
         let before = try vault.folder.read("dump")
         try vault.folder.write(
-            HandVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#), to: "schema.json")
+            EditableVault.schema.replacing(#""maximum":5"#, with: #""maximum":4"#),
+            to: "schema.json")
         let refused = try await seal(["--json"])
         try expect(refused, exit: 1, code: "would-lose-changes")
         let error = try JSONValue(parsing: refused.stdout)["error"]
@@ -50,10 +51,10 @@ import Testing
         #expect(try await seal(["--replace"]).exit == 0)
     }
 
-    @Test func valuesThatCouldNotBeReadAgainReplaceNothing() async throws {
+    @Test func unreadableValuesReplaceNothing() async throws {
         let before = try vault.folder.read("dump")
         try vault.folder.write(
-            HandVault.schema.replacing(
+            EditableVault.schema.replacing(
                 #""keys":{"#, with: #""keys":{"deep":{"type":"array","setBy":["launch"]},"#),
             to: "schema.json")
         func nested(_ depth: Int) -> [String] {
@@ -74,16 +75,17 @@ import Testing
             "--keys", "k2", "--json",
         ]
         try expect(
-            try await vault.vault(arguments + HandVault.identity), exit: 1, code: "wrong-key")
+            try await vault.vault(arguments + EditableVault.identity), exit: 1, code: "wrong-key")
         try expect(
             try await vault.vault(
                 arguments + ["--app-id", "com.example.other", "--app-version", "1"]), exit: 1,
             code: "wrong-app")
         try vault.folder.write(before.dropLast(5), to: "dump")
         try expect(
-            try await vault.vault(arguments + HandVault.identity), exit: 2, code: "malformed-dump")
+            try await vault.vault(arguments + EditableVault.identity), exit: 2,
+            code: "malformed-dump")
         #expect(
-            try await vault.vault(arguments + HandVault.identity + ["--replace"]).exit == 0)
+            try await vault.vault(arguments + EditableVault.identity + ["--replace"]).exit == 0)
     }
 
     @Test func allErrorsAreReportedInOneRun() async throws {
@@ -108,7 +110,7 @@ import Testing
     }
 
     @Test func aContentKeyOpensItsDump() async throws {
-        let key = try await vault.vault(["export-key", "dump"] + HandVault.keys)
+        let key = try await vault.vault(["export-key", "dump"] + EditableVault.keys)
         try vault.folder.write(key.stdout, to: "content-key")
         let opened = try await vault.vault(
             ["open", "dump", "--content-key", "content-key", "--json"])
