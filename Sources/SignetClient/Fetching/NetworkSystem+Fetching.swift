@@ -71,8 +71,8 @@ extension NetworkSystem {
 
     /// Asks for the fetched values again and changes the configuration to them.
     ///
-    /// The service is the one that was asked at the start, whatever has been fetched since. On failure
-    /// nothing changes.
+    /// The service is the one that was asked at the start, whatever has been fetched since. A pin policy
+    /// that was replaced since holds for it. On failure nothing changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
     /// - Returns: What became of it; also ``lastFetch``.
@@ -175,6 +175,13 @@ extension NetworkSystem {
         finishStart(report)
     }
 
+    /// The fetcher's snapshot, under the policy that replaced the services' pins, if there is one. Such a
+    /// policy comes from the program or is signed, and never from fetched values.
+    private func snapshot(of fetcher: Fetcher) -> SystemSnapshot {
+        guard let given = box.snapshot.givenPolicy else { return fetcher.snapshot }
+        return SystemSnapshot(fetcher.snapshot, policy: given)
+    }
+
     /// Makes the call and reads its result as fetched values.
     private func ask(_ fetcher: Fetcher) async throws(ClientError) -> GlobalConfiguration {
         let plan = fetcher.plan
@@ -184,7 +191,7 @@ extension NetworkSystem {
         options.redirects = RedirectPolicy.none
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
-            snapshot: fetcher.snapshot)
+            snapshot: snapshot(of: fetcher))
         let response = try await admitted(asked) { admission throws(ClientError) in
             try await self.complete(
                 RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
