@@ -5,6 +5,9 @@
 
 #include "loop.h"
 
+// CURLE_TOO_LARGE of libcurl 8.6 and newer, for which the header of 7.88 has no name.
+enum { TOO_LARGE = 100 };
+
 bool signet_transfer_has_head(const signet_transfer *transfer) { return transfer->has_head; }
 
 signet_bytes signet_transfer_head(const signet_transfer *transfer) {
@@ -41,9 +44,9 @@ bool signet_transfer_is_done(const signet_transfer *transfer) { return transfer-
 signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
     if (transfer->refusal) return transfer->refusal;
     if (transfer->code != CURLE_OK && signet_transfer_is_flooded(transfer)) return SIGNET_FLOODED;
-    // libcurl's code for a header line that is too long.
-    if (transfer->code == CURLE_OUT_OF_MEMORY && transfer->is_sent && !transfer->has_head)
-        return SIGNET_HEAD_TOO_LARGE;
+    // The codes for a header line that is too long; libcurl up to 8.5 has the first one.
+    bool is_too_long = transfer->code == CURLE_OUT_OF_MEMORY || (int)transfer->code == TOO_LARGE;
+    if (is_too_long && transfer->is_sent && !transfer->has_head) return SIGNET_HEAD_TOO_LARGE;
     if (transfer->handshake && transfer->handshake->mismatched
         && transfer->code == CURLE_PEER_FAILED_VERIFICATION)
         return SIGNET_PIN_MISMATCH;
@@ -91,7 +94,7 @@ static bool is_unreachable(const signet_transfer *transfer) {
     return number == ENETUNREACH || number == EHOSTUNREACH || number == ENETDOWN;
 }
 
-signet_result signet_transfer_result(const signet_transfer *transfer) {
+static signet_result result_of_code(const signet_transfer *transfer) {
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
     if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
     if (transfer->code != CURLE_OK && signet_transfer_is_at_proxy(transfer))
@@ -132,6 +135,25 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
     case CURLE_FAILED_INIT: return SIGNET_FAILED_RESOURCES;
     default: return SIGNET_FAILED_OTHER;
     }
+}
+
+// Whether a result says that the server can't have seen the request.
+static bool is_before_request(signet_result result) {
+    switch (result) {
+    case SIGNET_FAILED_NAME:
+    case SIGNET_FAILED_CONNECT:
+    case SIGNET_FAILED_UNREACHABLE:
+    case SIGNET_FAILED_PROXY:
+    case SIGNET_FAILED_OTHER: return true;
+    default: return false;
+    }
+}
+
+signet_result signet_transfer_result(const signet_transfer *transfer) {
+    signet_result result = result_of_code(transfer);
+    // The request may have arrived on a pooled connection that then ended, before libcurl failed to open
+    // another one. Codes that are unknown here, as those of newer versions, say nothing about it.
+    return transfer->is_sent && is_before_request(result) ? SIGNET_FAILED_CUT_OFF : result;
 }
 
 const char *signet_transfer_message(const signet_transfer *transfer) {

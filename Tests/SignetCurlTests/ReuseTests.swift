@@ -114,6 +114,24 @@ import Testing
         await engine.shutdown()
     }
 
+    /// The server reads all of the second request and ends, so that libcurl can't open another connection.
+    @Test(arguments: [true, false])
+    func takesNoReadRequestForUnsent(secure: Bool) async throws {
+        let server = try await server(
+            """
+            data = head(c)
+            while not data.endswith(b'body 1'): data += c.recv(65536)
+            listener.shutdown(socket.SHUT_RDWR)
+            import os
+            os._exit(0)
+            """, secure: secure)
+        let engine = try engine(http2: false)
+        #expect(await engine.failure(post(server, 0, secure: secure)) == nil)
+        let error = await engine.failure(post(server, 1, secure: secure))
+        #expect(error?.code == .cutOff, "\(error?.message ?? "")")
+        await engine.shutdown()
+    }
+
     /// The server's close is on its way when the request leaves.
     @Test func reportsACloseAfterTheRequest() async throws {
         let server = try await server(

@@ -74,7 +74,7 @@ extension NetworkSystem {
     /// Asks for the fetched values again and changes the configuration to them.
     ///
     /// The service is the one that was asked at the start, even if other values have been fetched
-    /// since. On failure nothing changes.
+    /// since. If the pin policy was replaced since, the new one applies. On failure nothing changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
     /// - Returns: The report of the fetch, as ``lastFetch``.
@@ -177,6 +177,13 @@ extension NetworkSystem {
         finishStart(report)
     }
 
+    /// The fetcher's snapshot, under the policy that replaced the services' pins, if there is one. Such a
+    /// policy comes from the program or is signed, and never from fetched values.
+    private func snapshot(of fetcher: Fetcher) -> SystemSnapshot {
+        guard let given = box.snapshot.givenPolicy else { return fetcher.snapshot }
+        return SystemSnapshot(fetcher.snapshot, policy: given)
+    }
+
     /// Makes the call and reads its result as fetched values.
     private func ask(_ fetcher: Fetcher) async throws(ClientError) -> GlobalConfiguration {
         let plan = fetcher.plan
@@ -186,7 +193,7 @@ extension NetworkSystem {
         options.redirects = RedirectPolicy.none
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
-            snapshot: fetcher.snapshot)
+            snapshot: snapshot(of: fetcher))
         let response = try await admitted(asked) { admission throws(ClientError) in
             try await self.complete(
                 RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,

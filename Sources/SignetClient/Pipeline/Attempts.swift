@@ -38,8 +38,7 @@ extension NetworkSystem {
             } catch {
                 failure = error
             }
-            if !reader.hasHandedOut, !hasRenewed, attempt.header?.status == .unauthorized,
-                call.body.isReplayable,
+            if !reader.hasHandedOut, !hasRenewed, isRejected(attempt, of: call, for: admission),
                 try await renewed(after: attempt, for: admission)
             {
                 hasRenewed = true
@@ -162,12 +161,27 @@ extension NetworkSystem {
     private func isPreliminary(
         _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for admission: Admission
     ) -> Bool {
-        if attempt.header?.status == .unauthorized, mayRenew, attempt.credential != nil,
-            call.body.isReplayable
-        {
-            return true
-        }
+        if mayRenew, isRejected(attempt, of: call, for: admission) { return true }
         return retry(after: attempt, failure: nil, of: call, for: admission) != nil
+    }
+
+    /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another one.
+    ///
+    /// If the call isn't idempotent, servers must have refused every request of the attempt: after a redirect
+    /// or an interceptor's first request, the call may have been processed, whatever the last response is.
+    private func isRejected(
+        _ attempt: Attempt, of call: OutgoingCall, for admission: Admission
+    ) -> Bool {
+        attempt.header?.status == .unauthorized && attempt.credential != nil
+            && attempt.isWithinOrigin && call.body.isReplayable
+            && (attempt.wasRefused || isIdempotent(attempt, of: call, for: admission))
+    }
+
+    private func isIdempotent(
+        _ attempt: Attempt, of call: OutgoingCall, for admission: Admission
+    ) -> Bool {
+        admission.rules.isIdempotent
+            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.
@@ -177,9 +191,7 @@ extension NetworkSystem {
     ) -> Retry? {
         let (rules, number) = (admission.rules, attempt.number)
         guard number < rules.attempts else { return nil }
-        let isIdempotent =
-            rules.isIdempotent
-            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
+        let isIdempotent = isIdempotent(attempt, of: call, for: admission)
         guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
             // Of requests before the last one: those that were redirected, or that an interceptor
@@ -233,7 +245,9 @@ final class Attempt: Sendable {
         var opened: OpenedResponse?
         var method = HTTPRequest.Method.get
         var isIdempotent = true
-        var mayHaveArrived = false
+        var isWithinOrigin = true
+        /// The number of requests that a server may have seen, and of those that it refused with 401.
+        var (requests, refused) = (0, 0)
         var credential: NumberedCredential?
     }
 
@@ -261,24 +275,34 @@ final class Attempt: Sendable {
     var isIdempotent: Bool { state.withLock { $0.isIdempotent } }
 
     /// Whether a server may have seen one of the requests.
-    var mayHaveArrived: Bool { state.withLock { $0.mayHaveArrived } }
+    var mayHaveArrived: Bool { state.withLock { $0.requests > 0 } }
+
+    /// Whether servers refused with 401 every request that they may have seen.
+    var wasRefused: Bool { state.withLock { $0.requests == $0.refused } }
+
+    /// Whether the last request was within the call's origin, so that it carried the credential.
+    var isWithinOrigin: Bool { state.withLock { $0.isWithinOrigin } }
 
     /// Notes a request that will be sent.
-    func begin(_ method: HTTPRequest.Method) {
-        state.withLock { $0.isIdempotent = $0.isIdempotent && RetryPolicy.isIdempotent(method) }
+    func begin(_ method: HTTPRequest.Method, isWithinOrigin: Bool) {
+        state.withLock { state in
+            state.isIdempotent = state.isIdempotent && RetryPolicy.isIdempotent(method)
+            state.isWithinOrigin = isWithinOrigin
+            state.requests += 1
+        }
     }
 
     func begin(_ opened: OpenedResponse, method: HTTPRequest.Method) {
         state.withLock { state in
             state.opened = opened
             state.method = method
-            state.mayHaveArrived = true
+            if opened.response.response.status == .unauthorized { state.refused += 1 }
         }
     }
 
     /// Notes why a request has no response.
     func noteFailure(_ error: ClientError) {
-        if !error.neverReachedTheServer { state.withLock { $0.mayHaveArrived = true } }
+        if error.neverReachedTheServer { state.withLock { $0.requests -= 1 } }
     }
 
     /// Writes down the request whose response is open, if there is one.

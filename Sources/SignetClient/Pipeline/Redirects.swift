@@ -32,7 +32,7 @@ extension NetworkSystem {
             let request = FrozenRequest(head: head, body: body)
             let signer = chain.isWithinOrigin ? admission.service.signer : nil
             let signed = try await signed(request, by: signer, for: admission)
-            attempt.begin(request.head.method)
+            attempt.begin(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {
                 opened = try await open(
