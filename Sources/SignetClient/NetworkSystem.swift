@@ -88,6 +88,8 @@ public final class NetworkSystem: Sendable {
 
     /// Starts a system with services given as values.
     ///
+    /// The options say what a configuration says beside its services; <doc:ConfigurationKeys> lists both.
+    ///
     /// - Parameters:
     ///   - services: What is known of each service.
     ///   - keys: The keys that the services sign with.
@@ -101,7 +103,7 @@ public final class NetworkSystem: Sendable {
     /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's pins
     ///   disagree.
     public static func start(
-        services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
+        services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy? = nil,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(

@@ -15,7 +15,7 @@ import Testing
         ) async throws -> Credential { .bearer("ZZZZZZ") }
     }
 
-    private static func plan(_ folder: TemporaryDirectory) throws -> PinUpdatePlan {
+    static func plan(_ folder: TemporaryDirectory) throws -> PinUpdatePlan {
         let path = folder.path("keys")
         try KeyFile.add(.ed25519, id: "pins", to: path, append: false)
         let keys = try KeySource(path).load()

@@ -24,7 +24,8 @@ public struct ServiceConfiguration: Sendable {
     /// The URL of the service (url or string `services.NAME.baseURL`), such as `https://api.example.com/rpc`.
     ///
     /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for each of the
-    /// modes staging and development, such as `services.NAME.staging.baseURL`; see ``RunMode``.
+    /// modes staging and development: ``staging`` and ``development``, or keys such as
+    /// `services.NAME.staging.baseURL`; see ``RunMode``.
     public var baseURL: String
     /// The protocol of the service (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
@@ -71,6 +72,12 @@ public struct ServiceConfiguration: Sendable {
     /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
+    /// The service's host in staging; nil for the service's own (`services.NAME.staging.…`).
+    ///
+    /// A service of a configuration has it only in the configuration.
+    public var staging: Environment?
+    /// The service's host in development; nil for the service's own (`services.NAME.development.…`).
+    public var development: Environment?
     /// The mode in whose part of the configuration the service's host stands; nil for the service's own part.
     var environment: RunMode?
     /// Whether the pins of another service of the same host are enough.
