@@ -27,7 +27,7 @@ import Testing
     }
 
     /// A host's keys that its pins refuse, as an engine reports it.
-    private static func refused() throws -> RecordingEngine.Answer {
+    static func refused() throws -> RecordingEngine.Answer {
         let rule = try PinRule(
             host: "api.example.com", pins: [Pin(bytes: [UInt8](repeating: 1, count: 32))])
         let seen = SeenCertificate(
