@@ -61,6 +61,8 @@ final class Admission: Sendable {
     let log: CallLog
     /// Whose credentials the call carries, from its admission on; nil for none.
     let credentialKey: CredentialKey?
+    /// Whether the endpoint or the call has interceptors that other calls may not have.
+    let hasOwnInterceptors: Bool
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
@@ -82,6 +84,8 @@ final class Admission: Sendable {
         joint = nil
         log = call.log
         credentialKey = options.credentials.map { CredentialKey(of: $0, at: target.service) }
+        hasOwnInterceptors =
+            !target.options.interceptors.isEmpty || !target.options.attemptInterceptors.isEmpty
         reportsPins = target.host?.isReport != true
         self.decodes = decodes
     }
@@ -102,6 +106,7 @@ final class Admission: Sendable {
         joint = calls
         log = calls.log ?? first.log
         credentialKey = first.credentialKey
+        hasOwnInterceptors = first.hasOwnInterceptors
         reportsPins = first.reportsPins
         decodes = first.decodes
     }
