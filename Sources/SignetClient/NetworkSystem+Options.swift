@@ -21,6 +21,23 @@ extension NetworkSystem {
         /// (`proxy.…`), or no proxy if the configuration has none. The system reads no environment
         /// variables; for those, set `ProxyRules(environment:)`.
         public var proxies: ProxyRules?
+        /// The rules for the URLs of all requests. If nil, the system uses the configuration's rules
+        /// (`urlRules.…`).
+        public var urlRules: URLRules?
+        /// The `User-Agent` of all requests; a field of this name of a service, an endpoint or a
+        /// call wins. If nil, the system uses the configuration's (`app.userAgent`), or sends none.
+        public var userAgent: String?
+        /// The options of calls in a scenario. They win over those of the scenario in the
+        /// configuration (`timeouts.SCENARIO`, `attempts.SCENARIO`), and
+        /// ``ServiceConfiguration/scenarios`` win over them.
+        public var scenarios: [Scenario: CallOptions] = [:]
+        /// The mode to run in. If nil, it is the configuration's (`app.runMode`), or production. A
+        /// release build is always in production (``RunMode/isSwitchable``), and its
+        /// ``StartReport`` says that this was ignored.
+        public var runMode: RunMode?
+        /// The failures to simulate, but not in production. If nil, the system uses the
+        /// configuration's (`simulation.…`).
+        public var simulation: FailureSimulation?
         /// The program's own protocols, by the names that `services.NAME.protocol` may have in
         /// addition to the built-in ones, which can't be replaced.
         public var adapters: [String: any PayloadAdapter] = [:]

@@ -88,6 +88,8 @@ public final class NetworkSystem: Sendable {
 
     /// Starts a system with services given as values.
     ///
+    /// The options say what a configuration says beside its services; <doc:ConfigurationKeys> lists both.
+    ///
     /// - Parameters:
     ///   - services: The configuration of each service.
     ///   - keys: The keys that the services sign with.
@@ -101,7 +103,7 @@ public final class NetworkSystem: Sendable {
     /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's
     ///   pins disagree.
     public static func start(
-        services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy?,
+        services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy? = nil,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(
@@ -204,43 +206,7 @@ public final class NetworkSystem: Sendable {
         }
     }
 
-    /// Makes several JSON-RPC 2.0 calls in one request.
-    ///
-    /// The response checks of the options don't run, because the result has the outcome of each
-    /// call.
-    ///
-    /// - Parameters:
-    ///   - calls: The calls.
-    ///   - service: The service that responds.
-    ///   - options: The options of the request.
-    /// - Throws: `ClientError` if the whole batch fails. An error of a single call is part of the
-    ///   result.
-    public func batch(
-        _ calls: [RPCCall], on service: Service, options: CallOptions = CallOptions()
-    ) async throws(ClientError) -> BatchResponse {
-        try await admitted(
-            CallTarget(service: service, method: "batch", options: options)
-        ) { admission throws(ClientError) in
-            let service = admission.service
-            guard let adapter = service.adapter as? JSONRPCAdapter else {
-                throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 supports batches")
-            }
-            var full: [RPCCall] = []
-            for call in calls { full.append(try service.joiningCommonParameters(call)) }
-            let batch = full
-            let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
-            let raw = try await self.send(
-                admission.request(boxed, at: service.url), for: admission)
-            var response = try Self.rpc { () throws(RPCError) in
-                try adapter.unboxBatch(raw, to: boxed)
-            }
-            if let json = admission.options.json { response.use(json) }
-            return response
-        }
-    }
-
-    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are
-    /// checked.
+    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are checked.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and options apply.

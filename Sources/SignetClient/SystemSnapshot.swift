@@ -39,7 +39,7 @@ final class SystemSnapshot: Sendable {
         self.givenPolicy = before?.givenPolicy
         self.pinSerial = before?.pinSerial
         self.keys = keys
-        self.mode = try ModeSettings(configuration, isSwitchable: options.isModeSwitchable)
+        self.mode = try ModeSettings(configuration, options: options)
         var services = try ServiceConfiguration.all(
             in: configuration, mode: mode.mode, only: wanted, adapters: options.adapters,
             checks: options.responseChecks)
@@ -50,8 +50,8 @@ final class SystemSnapshot: Sendable {
             self.policy = try options.policy(of: services)
         }
         self.services = try Self.prepared(services, keys: keys, options: options)
-        self.urlRules = try URLRules(configuration)
-        self.settings = try CallSettings(configuration)
+        self.urlRules = try Self.urlRules(of: options, or: configuration)
+        self.settings = try CallSettings(configuration, options: options)
         if let given = options.proxies {
             self.proxies = given
         } else {
@@ -68,7 +68,10 @@ final class SystemSnapshot: Sendable {
         self.givenPolicy = nil
         self.pinSerial = nil
         self.keys = keys
-        self.mode = ModeSettings()
+        self.mode = try ModeSettings(
+            nil, options: options, environments: ServiceConfiguration.environmentKeys(of: services))
+        let mode = mode.mode
+        let services = services.mapValues { $0.inMode(mode) }
         if let policy {
             try NetworkSystem.Options.requireAgreement(of: policy, with: services)
             self.policy = policy
@@ -76,8 +79,8 @@ final class SystemSnapshot: Sendable {
             self.policy = try options.policy(of: services)
         }
         self.services = try Self.prepared(services, keys: keys, options: options)
-        self.urlRules = try URLRules()
-        self.settings = CallSettings()
+        self.urlRules = try Self.urlRules(of: options, or: nil)
+        self.settings = try CallSettings(nil, options: options)
         self.proxies = options.proxies ?? .none
     }
 
@@ -95,6 +98,14 @@ final class SystemSnapshot: Sendable {
         settings = other.settings
         mode = other.mode
         proxies = other.proxies
+    }
+
+    private static func urlRules(
+        of options: NetworkSystem.Options, or configuration: GlobalConfiguration?
+    ) throws(ClientError) -> URLRules {
+        if let given = options.urlRules { return given }
+        guard let configuration else { return try URLRules() }
+        return try URLRules(configuration)
     }
 
     private static func prepared(

@@ -6,9 +6,9 @@ internal import Synchronization
 /// tests.
 ///
 /// Give it to a system at its start, and add and remove stubs at any time. A call that no stub
-/// matches is sent as if the point were not there. Stubs respond only while `app.runMode` of the
-/// configuration is `staging` or `development`: never in a release build, and never in a system
-/// that was started with services as values. For those, use a `StubEngine`.
+/// matches is sent as if the point were not there. Stubs respond only while the run mode is
+/// `staging` or `development` (`app.runMode` of the configuration, or
+/// `NetworkSystem.Options.runMode`): never in a release build.
 ///
 /// ```swift
 /// import SignetClient

@@ -86,6 +86,48 @@ import Testing
         for call in calls { #expect(await call.value == .notRunning) }
     }
 
+    private struct Adding: CallInterceptor, AttemptInterceptor {
+        let authorization: String
+
+        private func changed(_ call: OutgoingCall) -> OutgoingCall {
+            var call = call
+            call.request.headerFields[.authorization] = authorization
+            return call
+        }
+
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            try await next(changed(call))
+        }
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            try await next(changed(call))
+        }
+    }
+
+    /// Who a call is for may be known to its interceptors alone.
+    @Test(arguments: ["call", "attempt", "scenario"])
+    func callsOfOtherInterceptorsNeverJoin(_ level: String) async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine) { options in
+            for user in ["a", "b"] {
+                options.scenarios[Scenario(user)] = CallOptions()
+                options.scenarios[Scenario(user)]?.interceptors = [Adding(authorization: user)]
+            }
+        }
+        let calls = ["a", "b"].map { user in
+            Self.start(system, .join) {
+                switch level {
+                case "call": $0.interceptors = [Adding(authorization: user)]
+                case "attempt": $0.attemptInterceptors = [Adding(authorization: user)]
+                default: $0.scenario = Scenario(user)
+                }
+            }
+        }
+        #expect(try await eventually { engine.count == 2 })
+        await system.shutdown(gracePeriod: .zero)
+        for call in calls { #expect(await call.value == .notRunning) }
+    }
+
     private struct AlwaysFails: ResponseCheck {
         func failure(in response: UnboxedResponse) -> String? { "never" }
     }

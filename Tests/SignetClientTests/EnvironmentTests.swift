@@ -9,7 +9,7 @@ import Testing
 
 /// The hosts, pins, content delivery and signing keys that a service has in each mode.
 @Suite struct EnvironmentTests {
-    private static let keys: KeySet? = try? KeySet(
+    static let keys: KeySet? = try? KeySet(
         parsing: Array(
             #"{"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"live","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"},{"kty":"oct","use":"sig","alg":"HS256","kid":"trial","k":"MTEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
                 .utf8), source: "test")

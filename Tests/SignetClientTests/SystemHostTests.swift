@@ -15,7 +15,7 @@ import Testing
         ) async throws -> Credential { .bearer("ZZZZZZ") }
     }
 
-    private static func plan(_ folder: TemporaryDirectory) throws -> PinUpdatePlan {
+    static func plan(_ folder: TemporaryDirectory) throws -> PinUpdatePlan {
         let path = folder.path("keys")
         try KeyFile.add(.ed25519, id: "pins", to: path, append: false)
         let keys = try KeySource(path).load()
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// A host's keys that its pins refuse, as an engine reports it.
-    private static func refused() throws -> RecordingEngine.Answer {
+    static func refused() throws -> RecordingEngine.Answer {
         let rule = try PinRule(
             host: "api.example.com", pins: [Pin(bytes: [UInt8](repeating: 1, count: 32))])
         let seen = SeenCertificate(

@@ -75,6 +75,22 @@ import Testing
         await system.shutdown()
     }
 
+    @Test(.enabled(if: RunMode.isSwitchable), arguments: RunMode.allCases)
+    func stubsTakeEffectInASystemOfValues(_ mode: RunMode) async throws {
+        let (network, point) = (network(), StubPoint())
+        var options = NetworkSystem.Options()
+        options.runMode = mode
+        options.callOptions.attemptInterceptors = [point]
+        let services: [Service: ServiceConfiguration] = [
+            "a": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
+        ]
+        let system = try await NetworkSystem.start(
+            services: services, stub: network, options: options)
+        point.respond(to: .procedure("m"), with: .result(2))
+        #expect(try await call(system) == (mode == .production ? 1 : 2))
+        await system.shutdown()
+    }
+
     /// Each attempt asks the stubs, so that retries can be tested.
     @Test(.enabled(if: RunMode.isSwitchable)) func aStubFailsAnAttempt() async throws {
         let (network, point) = (network(), StubPoint())

@@ -31,16 +31,14 @@ extension Shop {
 
     /// Several procedures in one request, each with an outcome of its own.
     private func batch() async throws -> Order {
-        let calls = [
+        let outcomes: [Result<Order, ClientError>] = try await system.batch([
             Orders.create(item: "milk", quantity: 1), Orders.create(item: "sugar", quantity: 5000),
-        ]
-        let response = try await system.batch(
-            calls.map { try RPCCall($0.method, parameters: $0.parameters()) }, on: .orders)
-        guard case .result(let result) = response.outcomes[0],
-            case .failure(let error) = response.outcomes[1]
-        else { throw response.error ?? RPCError(.batchIncomplete, "both orders were taken") }
-        let milk = try result.decode(Order.self)
-        show("\(milk); \(error.code) \(error.server?.code.text ?? "")", for: "batch")
+        ])
+        let milk = try outcomes[0].get()
+        guard case .failure(let error) = outcomes[1] else {
+            throw RPCError(.batchIncomplete, "both orders were taken")
+        }
+        show("\(milk); \(error.code) \(error.serverError?.code.text ?? "")", for: "batch")
         return milk
     }
 

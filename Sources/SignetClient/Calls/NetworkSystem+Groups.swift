@@ -1,6 +1,5 @@
 extension NetworkSystem {
-    /// Sends endpoints of remote procedures at once, and returns the outcomes of all in their
-    /// order.
+    /// Sends typed calls at once, and returns the outcomes of all in their order.
     ///
     /// ```swift
     /// struct ReadOrder: Endpoint {
@@ -17,29 +16,16 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Parameters:
-    ///   - endpoints: The endpoints; each is one call with its own outcome.
+    ///   - calls: The calls; each has its own outcome.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
     ///   - options: The options of each call.
-    /// - Returns: One outcome for each endpoint, after the last call has ended. If the caller's
-    ///   task is cancelled, calls that had not begun are not made, and their outcome is
-    ///   `cancelled`.
-    public func outcomes<Call: Endpoint>(
-        of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
+    /// - Returns: One outcome for each call, after the last call has ended. If the caller's task is
+    ///   cancelled, calls that had not begun are not made, and their outcome is `cancelled`.
+    public func outcomes<Call: TypedCall>(
+        of calls: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
     ) async -> [Result<Call.Success, ClientError>] {
-        await outcomes(of: endpoints, atOnce: limit) { endpoint throws(ClientError) in
-            try await self.send(endpoint, options: options)
-        }
-    }
-
-    /// Sends REST endpoints at once, and returns the outcomes of all in their order.
-    ///
-    /// - Parameters: As `outcomes(of:atOnce:options:)` of an `Endpoint`.
-    /// - Returns: As `outcomes(of:atOnce:options:)` of an `Endpoint`.
-    public func outcomes<Call: RESTEndpoint>(
-        of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
-    ) async -> [Result<Call.Success, ClientError>] {
-        await outcomes(of: endpoints, atOnce: limit) { endpoint throws(ClientError) in
-            try await self.send(endpoint, options: options)
+        await outcomes(of: calls, atOnce: limit) { call throws(ClientError) in
+            try await self.send(call, options: options)
         }
     }
 
@@ -68,31 +54,17 @@ extension NetworkSystem {
         return await group.run().outcomes.map { $0 ?? .failure(.cancelledByCaller) }
     }
 
-    /// Sends endpoints of remote procedures at once, and returns their values in their order, or
-    /// the first failure.
+    /// Sends typed calls at once, and returns their values in their order, or the first failure.
     ///
     /// - Parameters: As `outcomes(of:atOnce:options:)`.
-    /// - Returns: One value for each endpoint.
-    /// - Throws: The first failure in time, after the calls that run have been cancelled and have
-    ///   ended. Calls that had not begun are not made.
-    public func values<Call: Endpoint>(
-        of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
+    /// - Returns: One value for each call.
+    /// - Throws: The first failure in time, after the calls that run have been cancelled and have ended.
+    ///   Calls that had not begun are not made.
+    public func values<Call: TypedCall>(
+        of calls: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> [Call.Success] {
-        try await values(of: endpoints, atOnce: limit) { endpoint throws(ClientError) in
-            try await self.send(endpoint, options: options)
-        }
-    }
-
-    /// Sends REST endpoints at once, and returns their values in their order, or the first failure.
-    ///
-    /// - Parameters: As `outcomes(of:atOnce:options:)`.
-    /// - Returns: One value for each endpoint.
-    /// - Throws: As `values(of:atOnce:options:)` of an `Endpoint`.
-    public func values<Call: RESTEndpoint>(
-        of endpoints: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
-    ) async throws(ClientError) -> [Call.Success] {
-        try await values(of: endpoints, atOnce: limit) { endpoint throws(ClientError) in
-            try await self.send(endpoint, options: options)
+        try await values(of: calls, atOnce: limit) { call throws(ClientError) in
+            try await self.send(call, options: options)
         }
     }
 

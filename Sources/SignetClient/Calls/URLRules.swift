@@ -1,19 +1,27 @@
 internal import SignetBase
 internal import SignetVault
 
-/// Patterns of the configuration that decide about a request's URL before anything is sent.
-struct URLRules: Sendable {
+/// Regular expressions that decide about a request's URL before anything is sent, also after a redirect.
+///
+/// In a configuration these are the keys `urlRules.allowed` and `urlRules.refused`.
+///
+/// ```swift
+/// var options = NetworkSystem.Options()
+/// options.urlRules = try URLRules(
+///     allowed: [#"https://api\.example\.com/v1/.*"#], refused: ["[?&]token="])
+/// ```
+public struct URLRules: Sendable {
     private let allowed: [ValuePattern]
     private let refused: [ValuePattern]
 
     /// Compiles patterns.
     ///
     /// - Parameters:
-    ///   - allowed: One of these must match scheme, authority and path as a whole; an empty list
+    ///   - allowed: One of these must match scheme, host, port and path as a whole; an empty list
     ///     allows all.
     ///   - refused: None of these may be found anywhere in the URL, its query included.
     /// - Throws: `invalid-service` naming the pattern's place in its list.
-    init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
+    public init(allowed: [String] = [], refused: [String] = []) throws(ClientError) {
         self.allowed = try Self.compile(allowed, key: "urlRules.allowed")
         self.refused = try Self.compile(refused, key: "urlRules.refused")
     }

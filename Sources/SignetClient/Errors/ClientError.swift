@@ -77,7 +77,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The code.
     public let code: Code
     /// One line for people.
-    public let message: String
+    public private(set) var message: String
     /// The HTTP status, if a response arrived.
     public let status: Int?
     /// The error that the service responded with, if it did.
@@ -159,6 +159,13 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         (error.identity, error.record, error.json) = (identity, record, json)
         error.serverError?.conventions = json
         error.problem?.conventions = json
+        return error
+    }
+
+    /// Returns the error with another message.
+    func withMessage(_ message: String) -> ClientError {
+        var error = self
+        error.message = message
         return error
     }
 

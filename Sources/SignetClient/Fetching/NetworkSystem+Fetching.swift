@@ -167,11 +167,9 @@ extension NetworkSystem {
         }
         guard fetcher.plan.otherwise == .proceed else {
             let rest = keeping.map { "\($0.code.name): \($0.message)" } ?? "the plan names no file"
-            throw ClientError(
-                failure.code,
+            throw failure.withMessage(
                 "the configuration was not fetched: \(failure.message); "
-                    + "no last good values either (\(rest))",
-                status: failure.status, serverError: failure.serverError)
+                    + "no last good values either (\(rest))")
         }
         try take(nil)
         finishStart(report)
@@ -194,21 +192,21 @@ extension NetworkSystem {
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
             snapshot: snapshot(of: fetcher))
-        let response = try await admitted(asked) { admission throws(ClientError) in
-            try await self.complete(
+        return try await admitted(asked) { admission throws(ClientError) in
+            let response = try await self.complete(
                 RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
                 for: admission)
-        }
-        guard let result = response.result, let schema = fetcher.snapshot.configuration?.schema
-        else {
-            throw ClientError(
-                .typeMismatch, "the response holds no values", status: response.status)
-        }
-        do {
-            return try GlobalConfiguration(
-                schema: schema, defaults: .none, fetched: .json(result.bytes))
-        } catch {
-            throw ClientError(error)
+            guard let result = response.result, let schema = fetcher.snapshot.configuration?.schema
+            else {
+                throw ClientError(
+                    .typeMismatch, "the response holds no values", status: response.status)
+            }
+            do throws(VaultError) {
+                return try GlobalConfiguration(
+                    schema: schema, defaults: .none, fetched: .json(result.bytes))
+            } catch {
+                throw ClientError(error)
+            }
         }
     }
 

@@ -65,6 +65,8 @@ final class Admission: Sendable {
     let log: CallLog
     /// The owner of the credentials that the call carries, fixed at its admission; nil for none.
     let credentialKey: CredentialKey?
+    /// Whether the endpoint or the call has interceptors that other calls may not have.
+    let hasOwnInterceptors: Bool
     /// Whether refusals of the pin policy are reported.
     let reportsPins: Bool
     /// Whether content codings of responses are decoded.
@@ -86,6 +88,8 @@ final class Admission: Sendable {
         joint = nil
         log = call.log
         credentialKey = options.credentials.map { CredentialKey(of: $0, at: target.service) }
+        hasOwnInterceptors =
+            !target.options.interceptors.isEmpty || !target.options.attemptInterceptors.isEmpty
         reportsPins = target.host?.isReport != true
         self.decodes = decodes
     }
@@ -106,6 +110,7 @@ final class Admission: Sendable {
         joint = calls
         log = calls.log ?? first.log
         credentialKey = first.credentialKey
+        hasOwnInterceptors = first.hasOwnInterceptors
         reportsPins = first.reportsPins
         decodes = first.decodes
     }

@@ -29,10 +29,15 @@ public enum DuplicatePolicy: Sendable, Hashable {
     /// The later call waits for the response of the running one. Cancelling one of them leaves the
     /// others; the request is cancelled with the last one.
     ///
-    /// Only calls with the same engine choice, compression, redirects, `isIdempotent` and
+    /// Only calls with the same scenario, engine choice, compression, redirects, `isIdempotent` and
     /// `maximumResponseSize` join. Each has its own deadline and response checks; the other
-    /// options, such as interceptors, retries and the timeout of an attempt, are those of the call
-    /// that began.
+    /// options, such as retries and the timeout of an attempt, are those of the call that began.
+    ///
+    /// A call whose endpoint or own options have interceptors joins no other, because they may put
+    /// a user's data into the request. Interceptors of the system and of services run for all calls
+    /// alike: if one adds data of the caller's user, such as a task-local value, other users get
+    /// that user's response. Give such data as ``CallOptions/fields`` or
+    /// ``CallOptions/credentials`` of the call.
     case join
     /// The later call ends with `already-running`.
     case refuse
@@ -49,6 +54,10 @@ struct DuplicateKey: Sendable, Hashable {
         let redirects: RedirectPolicy
         let isIdempotent: Bool?
         let maximumResponseSize: Int
+        /// Interceptors can differ between scenarios.
+        let scenario: Scenario?
+        /// The call, if it has interceptors of its own: nothing equals it then.
+        let onlyCall: CallIdentity.ID?
 
         init(_ admission: Admission) {
             engine = admission.options.engine
@@ -56,6 +65,8 @@ struct DuplicateKey: Sendable, Hashable {
             redirects = admission.rules.redirects
             isIdempotent = admission.rules.isIdempotent
             maximumResponseSize = admission.rules.maximumResponseSize
+            scenario = admission.options.scenario
+            onlyCall = admission.hasOwnInterceptors ? admission.identity.id : nil
         }
     }
 

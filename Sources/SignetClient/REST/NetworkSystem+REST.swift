@@ -40,9 +40,9 @@ extension NetworkSystem {
         _ upload: MultipartUpload, with request: RESTRequest, to service: Service,
         options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
-        let (contentType, body) = try Self.rpc { () throws(RPCError) in try upload.body() }
-        return try await self.upload(
-            body, contentType: contentType, with: request, to: service, options: options)
+        try await self.upload(with: request, to: service, options: options) {
+            () throws(RPCError) in try upload.body()
+        }
     }
 
     /// Sends bytes or a stream unchanged, of any size in constant memory.
@@ -59,9 +59,17 @@ extension NetworkSystem {
         _ body: RequestBody, contentType: String, with request: RESTRequest, to service: Service,
         options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
+        try await upload(with: request, to: service, options: options) { (contentType, body) }
+    }
+
+    private func upload(
+        with request: RESTRequest, to service: Service, options: CallOptions,
+        of make: @escaping @Sendable () throws(RPCError) -> (contentType: String, body: RequestBody)
+    ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
             CallTarget(service: service, method: request.method.rawValue, options: options)
         ) { admission throws(ClientError) in
+            let (contentType, body) = try Self.rpc(make)
             var request = request
             request.body = try Self.rpc { () throws(RPCError) in
                 try .bytes([], contentType: contentType)

@@ -105,6 +105,8 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate var upcoming: Result<PageStep?, ClientError>
         fileprivate var seen: Set<[UInt8]> = []
         fileprivate var count = 0
+        /// The call of the last page, to which an error between two pages belongs.
+        fileprivate var last: (identity: CallIdentity, record: CallRecord?)?
 
         /// Returns the next page, or nil after the last one. An error that ends the list early is
         /// thrown after all pages that were read.
@@ -116,24 +118,34 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
             let now = upcoming
             // A list ends after its first error.
             upcoming = .success(nil)
-            guard let step = try now.get() else { return nil }
-            if case .first = step {
-            } else {
-                guard seen.insert(Array(step.name.utf8)).inserted else {
-                    throw ClientError(
-                        .pagingLoop, "the list leads back to a page that was there before")
-                }
-                guard count < pages.paging.maximumPages else {
-                    throw ClientError(
-                        .tooManyPages,
-                        "the list has more pages than the limit of \(count)")
-                }
+            let upcomingStep: PageStep?
+            do throws(ClientError) {
+                upcomingStep = try checked(now.get())
+            } catch {
+                throw last.map { error.of($0.identity, record: $0.record) } ?? error
             }
-            let (page, name, next) = try await pages.read(step)
+            guard let step = upcomingStep else { return nil }
+            let (page, name, next, admission) = try await pages.read(step)
             if case .first = step { seen.insert(Array(name.utf8)) }
             count += 1
             upcoming = next
+            last = (admission.identity, admission.log.record)
             return page
+        }
+
+        /// Refuses a page that was there before, and one too many.
+        private mutating func checked(_ step: PageStep?) throws(ClientError) -> PageStep? {
+            guard let step else { return nil }
+            if case .first = step { return step }
+            guard seen.insert(Array(step.name.utf8)).inserted else {
+                throw ClientError(
+                    .pagingLoop, "the list leads back to a page that was there before")
+            }
+            guard count < pages.paging.maximumPages else {
+                throw ClientError(
+                    .tooManyPages, "the list has more pages than the limit of \(count)")
+            }
+            return step
         }
 
         /// Returns the next page, or nil after the last one.
@@ -207,10 +219,10 @@ extension CallRequest {
 }
 
 extension Pages {
-    /// Asks for a page. Returns it with its name, and the step to the next page.
+    /// Asks for a page. Returns it with its name, the step to the next page, and its call.
     fileprivate func read(
         _ step: PageStep
-    ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>) {
+    ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>, Admission) {
         try await system.admitted(target) { admission throws(ClientError) in
             let whole = try request(admission.options.json)
             let isREST = admission.service.adapter is any RESTBoxing
@@ -242,9 +254,10 @@ extension Pages {
             let name = if case .link = paging.way { page.target } else { "" }
             let value = try value(response)
             do throws(ClientError) {
-                return (value, name, .success(try next(after: response, of: step, at: page)))
+                let next = try next(after: response, of: step, at: page)
+                return (value, name, .success(next), admission)
             } catch {
-                return (value, name, .failure(error))
+                return (value, name, .failure(error), admission)
             }
         }
     }

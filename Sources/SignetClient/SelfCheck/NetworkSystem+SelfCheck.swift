@@ -98,7 +98,7 @@ extension NetworkSystem {
         let reason: String? =
             if isOffline {
                 "offline"
-            } else if snapshot.mode.simulation.reachesNoHost {
+            } else if snapshot.mode.simulation.isOffline {
                 "offline, as simulation.offline says"
             } else if snapshot.policy == nil {
                 "there is no policy"

@@ -312,7 +312,7 @@ public struct SelfCheck: Sendable {
     private func checkHosts(
         _ run: inout SelfCheckRun, engine: CurlEngine?, services: Services, policy: PinPolicy?
     ) async {
-        if isOffline || services.mode.simulation.reachesNoHost {
+        if isOffline || services.mode.simulation.isOffline {
             run.report.add(
                 area: "hosts", subject: "hosts", status: .skipped,
                 detail: isOffline ? "offline" : "offline, as simulation.offline says")

@@ -3,21 +3,38 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetVault
 
-/// The settings in a configuration for calls to all services: limits of scenarios, retries, checks.
+/// The settings for calls to all services, of a configuration and of the system's options: limits of scenarios,
+/// retries, checks, the user agent.
 struct CallSettings: Sendable {
     private var scenarios: [Scenario: CallOptions] = [:]
     /// The options of all calls.
     private(set) var options = CallOptions()
-    let userAgent: String?
+    private(set) var userAgent: String?
 
-    /// The defaults, for services that are given as values.
-    init() { userAgent = nil }
+    /// Reads the keys, and takes the system's options, which win.
+    ///
+    /// - Parameter configuration: Nil for services that are given as values.
+    /// - Throws: `invalid-configuration` or `invalid-options`, naming the key or the option.
+    init(
+        _ configuration: GlobalConfiguration?,
+        options given: NetworkSystem.Options = NetworkSystem.Options()
+    ) throws(ClientError) {
+        if let configuration { try read(SettingsReader(configuration)) }
+        for (scenario, options) in given.scenarios {
+            scenarios[scenario] = scenarios[scenario]?.merging(options) ?? options
+        }
+        guard let userAgent = given.userAgent else { return }
+        guard HTTPField.isValidValue(userAgent) else {
+            throw ClientError(
+                .invalidOptions, "the option userAgent is not a valid value of an HTTP field")
+        }
+        self.userAgent = userAgent
+    }
 
     /// Reads the keys; the article ConfigurationKeys lists them.
     ///
     /// - Throws: `invalid-configuration`, naming the key.
-    init(_ configuration: GlobalConfiguration) throws(ClientError) {
-        let reader = SettingsReader(configuration)
+    private mutating func read(_ reader: SettingsReader) throws(ClientError) {
         for name in reader.names(after: "timeouts.") {
             let timeout = try reader.duration("timeouts.\(name)") ?? .zero
             guard timeout > .zero else {
@@ -53,8 +70,8 @@ struct CallSettings: Sendable {
 
     /// The options of a scenario; those of the service win.
     ///
-    /// - Throws: `unknown-scenario` if neither the configuration nor the service says anything of
-    ///   the scenario.
+    /// - Throws: `unknown-scenario` if neither the configuration, the system's options nor the
+    ///   service define the scenario.
     func options(
         of scenario: Scenario, in service: ServiceConfiguration
     ) throws(ClientError) -> CallOptions {
@@ -63,7 +80,8 @@ struct CallSettings: Sendable {
             throw ClientError(
                 .unknownScenario,
                 "the configuration has neither timeouts.\(scenario) nor"
-                    + " attempts.\(scenario), and the service has no such scenario")
+                    + " attempts.\(scenario), and neither the system's options nor the service have such"
+                    + " a scenario")
         }
         return own.map { options.merging($0) } ?? options
     }

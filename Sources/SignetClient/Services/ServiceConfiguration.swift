@@ -25,8 +25,8 @@ public struct ServiceConfiguration: Sendable {
     /// `https://api.example.com/rpc`.
     ///
     /// The settings of the host (URL, pins, CAs, signing, content delivery) have a second place for
-    /// each of the modes staging and development, such as `services.NAME.staging.baseURL`; see
-    /// ``RunMode``.
+    /// each of the modes staging and development: ``staging`` and ``development``, or keys such as
+    /// `services.NAME.staging.baseURL`; see ``RunMode``.
     public var baseURL: String
     /// The protocol of the service (string `services.NAME.protocol`).
     public var payloadProtocol: PayloadProtocol
@@ -76,6 +76,13 @@ public struct ServiceConfiguration: Sendable {
     /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
+    /// The service's host in staging; nil for the service's own (`services.NAME.staging.…`).
+    ///
+    /// A service of a configuration has it only in the configuration.
+    public var staging: Environment?
+    /// The service's host in development; nil for the service's own
+    /// (`services.NAME.development.…`).
+    public var development: Environment?
     /// The mode whose settings contain the service's host; nil if the service's own settings do.
     var environment: RunMode?
     /// Whether the pins of another service of the same host are enough.

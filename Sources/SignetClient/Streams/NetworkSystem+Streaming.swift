@@ -1,5 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
+public import HTTPTypes
+public import SignetJSON
+public import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
@@ -58,13 +59,71 @@ extension NetworkSystem {
     public func stream(
         _ request: RESTRequest, from service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> StreamedResponse {
+        try await stream(RESTCall(request, on: service), reading: .json, options: options)
+    }
+
+    /// Makes a typed call, and returns when the header of a successful response has arrived.
+    ///
+    /// The body is handed out as it arrives: it is neither unboxed nor converted to the call's `Success`. The
+    /// response may have any content. The rest is as with `stream(_:method:target:fields:body:options:)`.
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - options: The options, which win over the call's own.
+    /// - Throws: `ClientError`; `http-status` or `rpc-error` if the status isn't 2xx.
+    public func stream(
+        _ call: some TypedCall, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> StreamedResponse {
+        try await stream(call, reading: .any, options: options)
+    }
+
+    /// Makes a typed call whose response is a stream of records of its `Success`, and returns when the header
+    /// of a successful response has arrived.
+    ///
+    /// ```swift
+    /// struct WatchPrices: RESTEndpoint {
+    ///     var service: Service { "prices" }
+    ///     var httpMethod: HTTPRequest.Method { .get }
+    ///     var path: PathTemplate { "/feed" }
+    ///     var item: String
+    ///     struct Success: Decodable, Sendable { var cents: Int }
+    /// }
+    ///
+    /// func follow(_ system: NetworkSystem) async throws {
+    ///     for try await price in try await system.records(of: WatchPrices(item: "tea"), in: .lines) {
+    ///         print(price.cents)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - call: The call with its parameters.
+    ///   - format: The format of the body.
+    ///   - maximumRecordSize: The maximum size of a record in bytes.
+    ///   - options: The options, which win over the call's own.
+    /// - Returns: The records, which are decoded one at a time. If they are released, the call ends with
+    ///   `cancelled`.
+    /// - Throws: As `stream(_:options:)` of a typed call.
+    public func records<Call: TypedCall>(
+        of call: Call, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> StreamedRecords<Call.Success> where Call.Success: Decodable {
+        try await stream(call, options: options)
+            .records(of: Call.Success.self, in: format, maximumRecordSize: maximumRecordSize)
+    }
+
+    private func stream(
+        _ call: some TypedCall, reading content: ResponseContent, options: CallOptions
+    ) async throws(ClientError) -> StreamedResponse {
         let asked = CallTarget(
-            service: service, method: request.method.rawValue, options: options)
+            service: call.service, method: call.methodName,
+            options: call.callOptions.merging(options))
         return try await streamed(asked, needsSuccess: true) {
             admission, reader throws(ClientError) in
-            let boxed = try admission.service.box(request)
+            let (boxed, base) = try admission.box(
+                Self.request(of: call, reading: content, as: admission.options.json))
             let raw = try await self.send(
-                admission.request(boxed, at: admission.service.url), into: reader, for: admission)
+                admission.request(boxed, at: base), into: reader, for: admission)
             guard !reader.hasHandedOut else { return }
             guard raw.isSuccess else {
                 _ = try Self.rpc { () throws(RPCError) in

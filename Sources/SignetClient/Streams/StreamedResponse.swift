@@ -39,7 +39,7 @@ public struct StreamedResponse: Sendable {
         status = head.response.status.code
         fields = head.response.headerFields
         httpVersion = head.httpVersion
-        body = StreamedBody(pipe)
+        body = StreamedBody(pipe, of: head.identity)
         json = head.json
     }
 
@@ -58,8 +58,8 @@ public struct StreamedResponse: Sendable {
         of type: Record.Type, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20
     ) -> StreamedRecords<Record> {
         StreamedRecords(
-            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize), status: status,
-            decoder: StrictJSONDecoder(conventions: json))
+            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize),
+            identity: identity, status: status, decoder: StrictJSONDecoder(conventions: json))
     }
 
     /// Discards the rest of the body. The call ends with `cancelled`, unless it has ended.
@@ -97,13 +97,27 @@ public struct StreamedBody: Sendable, AsyncSequence {
 
     fileprivate final class Reading: Sendable {
         let pipe: StreamPipe
-        init(_ pipe: StreamPipe) { self.pipe = pipe }
+        let identity: CallIdentity
+
+        init(_ pipe: StreamPipe, of identity: CallIdentity) {
+            self.pipe = pipe
+            self.identity = identity
+        }
+
         deinit { pipe.leave() }
+
+        func next() async throws(ClientError) -> [UInt8]? {
+            do throws(ClientError) {
+                return try await pipe.next()
+            } catch {
+                throw error.of(identity, record: nil)
+            }
+        }
     }
 
     private let reading: Reading
 
-    init(_ pipe: StreamPipe) { reading = Reading(pipe) }
+    init(_ pipe: StreamPipe, of identity: CallIdentity) { reading = Reading(pipe, of: identity) }
 
     var trailers: HTTPFields? { reading.pipe.trailers }
 
@@ -118,14 +132,14 @@ public struct StreamedBody: Sendable, AsyncSequence {
         /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `reply-too-large`,
         ///   `not-running` or `cancelled`.
         public mutating func next() async throws(ClientError) -> [UInt8]? {
-            try await reading.pipe.next()
+            try await reading.next()
         }
 
         /// Returns the next chunk, or nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?)
             async throws(ClientError) -> [UInt8]?
         {
-            try await reading.pipe.next()
+            try await reading.next()
         }
     }
 
@@ -139,11 +153,12 @@ public struct StreamedBody: Sendable, AsyncSequence {
     ///   bytes. The call ends with `cancelled` then.
     public func collect(limit: Int) async throws(ClientError) -> [UInt8] {
         var whole: [UInt8] = []
-        while let chunk = try await reading.pipe.next() {
+        while let chunk = try await reading.next() {
             guard chunk.count <= limit - whole.count else {
                 cancel()
                 throw ClientError(
-                    .responseTooLarge, "the response's body has more than \(limit) bytes")
+                    .responseTooLarge, "the response's body has more than \(limit) bytes"
+                ).of(reading.identity, record: nil)
             }
             whole += chunk
         }
@@ -159,14 +174,14 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
     public typealias Failure = ClientError
 
     let base: JSONRecords<StreamedBody>
+    let identity: CallIdentity
     let status: Int
     let decoder: StrictJSONDecoder
 
     /// Reads the records in order.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var base: JSONRecords<StreamedBody>.Iterator
-        let status: Int
-        let decoder: StrictJSONDecoder
+        let records: StreamedRecords
 
         /// Returns the next record, or nil at the end.
         ///
@@ -184,24 +199,27 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
             do {
                 record = try await base.next(isolation: actor)
             } catch let error as JSONError {
-                throw ClientError(
+                throw records.error(
                     error.code == .tooLarge ? .responseTooLarge : .malformedResponse,
-                    error.message, status: status)
+                    error.message)
             } catch {
                 throw error as? ClientError ?? .cancelledByCaller
             }
             do throws(JSONError) {
-                return try record?.decode(Record.self, with: decoder)
+                return try record?.decode(Record.self, with: records.decoder)
             } catch {
-                throw ClientError(
-                    .typeMismatch, "the record is of another type: \(error.message)",
-                    status: status)
+                throw records.error(
+                    .typeMismatch, "the record is of another type: \(error.message)")
             }
         }
     }
 
+    private func error(_ code: ClientError.Code, _ message: String) -> ClientError {
+        ClientError(code, message, status: status).of(identity, record: nil)
+    }
+
     /// Starts reading with the body's next chunk.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(base: base.makeAsyncIterator(), status: status, decoder: decoder)
+        AsyncIterator(base: base.makeAsyncIterator(), records: self)
     }
 }

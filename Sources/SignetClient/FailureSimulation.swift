@@ -1,0 +1,64 @@
+/// Failures that a system simulates, to see how a program takes them.
+///
+/// In production, and so in every release build, nothing is simulated, whatever is set.
+///
+/// ```swift
+/// var options = NetworkSystem.Options()
+/// options.runMode = .development
+/// options.simulation = FailureSimulation(failureRate: 0.2)
+/// ```
+public struct FailureSimulation: Sendable, Hashable {
+    /// Whether every request fails with `offline` (boolean `simulation.offline`).
+    public var isOffline: Bool
+    /// Whether every request fails with `timeout`, at once (boolean `simulation.timeout`).
+    public var timesOut: Bool
+    /// The share of requests that fail with `cut-off`, 0...1 (number `simulation.failureRate`; the boolean
+    /// `simulation.failure` means 1).
+    public var failureRate: Double
+
+    /// Describes failures.
+    public init(isOffline: Bool = false, timesOut: Bool = false, failureRate: Double = 0) {
+        self.isOffline = isOffline
+        self.timesOut = timesOut
+        self.failureRate = failureRate
+    }
+
+    /// Reads the switches `simulation.…`.
+    ///
+    /// - Throws: `invalid-configuration`, naming the key.
+    init(_ reader: SettingsReader) throws(ClientError) {
+        isOffline = try reader.read("simulation.offline", as: Bool.self) ?? false
+        timesOut = try reader.read("simulation.timeout", as: Bool.self) ?? false
+        failureRate = try reader.read("simulation.failureRate", as: Double.self) ?? 0
+        guard (0...1).contains(failureRate) else {
+            throw reader.invalid("simulation.failureRate", reason: "is not in 0...1")
+        }
+        if try reader.read("simulation.failure", as: Bool.self) == true { failureRate = 1 }
+    }
+
+    /// The keys that have an effect.
+    var keys: [String] {
+        var keys: [String] = []
+        if isOffline { keys.append("simulation.offline") }
+        if timesOut { keys.append("simulation.timeout") }
+        if failureRate > 0 {
+            keys.append(failureRate >= 1 ? "simulation.failure" : "simulation.failureRate")
+        }
+        return keys
+    }
+
+    /// Fails instead of a request, at once and without any connection.
+    ///
+    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it.
+    func act() throws(ClientError) {
+        if isOffline { throw Self.failure(.offline, key: "simulation.offline") }
+        if timesOut { throw Self.failure(.timeout, key: "simulation.timeout") }
+        if failureRate > 0, Double.random(in: 0..<1) < failureRate {
+            throw Self.failure(.cutOff, key: "simulation.failure")
+        }
+    }
+
+    private static func failure(_ code: ClientError.Code, key: String) -> ClientError {
+        ClientError(code, "simulated, as \(key) says; nothing was sent")
+    }
+}
