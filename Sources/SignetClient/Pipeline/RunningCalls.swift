@@ -163,8 +163,8 @@ final class RunningCall: Sendable {
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
 
-    /// The time that the work of an ended call has to return by itself.
-    private static let patience: Duration = .milliseconds(100)
+    /// The time that the work of an ended call has to return by itself. Callers get an error within 100 ms.
+    private static let patience: Duration = .milliseconds(50)
 
     init(
         _ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog, hub: EventHub,
