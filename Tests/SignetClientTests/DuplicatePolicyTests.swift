@@ -11,6 +11,7 @@ import Testing
 @Suite struct DuplicatePolicyTests {
     private static func start(
         _ system: NetworkSystem, _ policy: DuplicatePolicy, query: JSONObject = [:],
+        method: HTTPRequest.Method = .get, path: RESTPath = "/x", service: Service = "a",
         change: (inout CallOptions) -> Void = { _ in }
     ) -> Task<ClientError.Code?, Never> {
         var options = CallOptions()
@@ -20,7 +21,7 @@ import Testing
         return Task {
             await Pipeline.code { () async throws(ClientError) in
                 try await system.call(
-                    RESTRequest(.get, "/x", query: query), on: "a", options: given)
+                    RESTRequest(method, path, query: query), on: service, options: given)
             }
         }
     }
@@ -66,9 +67,17 @@ import Testing
             ) async throws -> Credential { .bearer(scope) }
         }
         let engine = WaitingEngine()
-        let system = try await Pipeline.system(engine)
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
+        var settings = NetworkSystem.Options()
+        settings.engine = engine
+        let system = try await NetworkSystem.start(
+            services: ["a": service, "b": service], policy: .allowingAll(), options: settings)
         let calls = [
             Self.start(system, .join), Self.start(system, .join, query: ["a": 1]),
+            // Other libraries take no notice of the HTTP method.
+            Self.start(system, .join, method: .head), Self.start(system, .join, method: .post),
+            Self.start(system, .join, path: "/y"), Self.start(system, .join, service: "b"),
             Self.start(system, .join) { $0.fields[.authorization] = "a" },
             Self.start(system, .join) { $0.fields[.authorization] = "b" },
             Self.start(system, .join) { $0.credentials = User(scope: "a") },

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct InterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
     final class Notes: Sendable {
         private let notes = Mutex<[String]>([])
         var all: [String] { notes.withLock { $0 } }
@@ -271,35 +271,22 @@ import Testing
     }
 
     @Test func aStuckOneEndsAtTheDeadlineAndAtShutdown() async throws {
-        let hold = Held()
-        let options = Self.options { call, next in
-            await hold.wait()
-            return try await next(call)
-        }
+        let hold = Hold()
+        var options = CallOptions()
+        options.interceptors = [hold]
         var limited = options
         limited.deadline = .milliseconds(20)
         let engine = RecordingEngine()
         #expect(Self.code(try await Self.get(engine, limited)) == .timeout)
-        let system = try await Pipeline.system(engine)
+        let (system, given) = (try await Pipeline.system(engine), options)
         let call = Task {
             await Pipeline.code { () async throws(ClientError) in
-                try await system.call(RESTRequest(.get, "/x"), on: "a", options: options)
+                try await system.call(RESTRequest(.get, "/x"), on: "a", options: given)
             }
         }
         #expect(try await eventually { hold.count == 2 })
         await system.shutdown(gracePeriod: .zero)
         #expect(await call.value == .notRunning)
         hold.letGo()
-    }
-
-    private final class Held: Sendable {
-        private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
-        var count: Int { waiting.withLock { $0.count } }
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                waiting.withLock { $0.append(continuation) }
-            }
-        }
-        func letGo() { for continuation in waiting.withLock({ $0 }) { continuation.resume() } }
     }
 }

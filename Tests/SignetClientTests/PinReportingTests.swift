@@ -285,6 +285,36 @@ import Testing
         #expect(system.pinReportCounts.made == 10)
     }
 
+    /// A shutdown ends the calls first, and only then waits for the sinks.
+    @Test func callsEndBeforeASinkIsWaitedFor() async throws {
+        let (stalled, engine) = (Sink(.stall), WaitingEngine(isStubborn: true, pins: false))
+        var options = try options([stalled])
+        options.caFile = nil
+        options.engine = engine
+        options.pinReports.flushTime = .seconds(3600)
+        let policy = try PinPolicy(rules: [PinRule(excluding: "localhost")])
+        let system = try await Self.start("https://localhost:9", policy, options)
+        var elsewhere = CallOptions()
+        elsewhere.baseURL = "https://other.example.com"
+        let unlisted = elsewhere
+        let refusal = await Pipeline.code { () async throws(ClientError) in
+            try await system.exchange(
+                "plain", method: .get, target: "/", fields: [:], body: [], options: unlisted)
+        }
+        #expect(refusal == .unlistedHost)
+        let call = Task { await failure(system) }
+        #expect(try await eventually { stalled.reports.count == 1 && engine.count == 1 })
+        let shutdown = Task { await system.shutdown(gracePeriod: .zero) }
+        #expect(try await eventually { system.runningCalls.isEmpty })
+        // The sink has not given up: the flush is still running, or has not begun.
+        #expect(system.pinReportCounts.failed == 0 && system.pinReportCounts.delivered == 1)
+        // It ends with the task that waits for it.
+        shutdown.cancel()
+        await shutdown.value
+        #expect(await call.value?.code == .notRunning)
+        engine.letGo()
+    }
+
     @Test func theNextReportCountsDroppedOnes() async throws {
         final class Gate: Sendable {
             let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -39,15 +39,18 @@ enum Pipeline {
 
 /// An engine that doesn't respond until a test releases it or its task is cancelled.
 final class WaitingEngine: HTTPEngine {
-    let capabilities = EngineCapabilities(
-        name: "waiting", pinsPublicKeys: true, speaksHTTP2: false)
+    let capabilities: EngineCapabilities
     private let waiting = AsyncStream<Void>.makeStream()
     private let asked = Mutex(0)
     /// Whether the engine ignores the cancellation of its tasks.
     let isStubborn: Bool
     private let held = Mutex<[CheckedContinuation<Void, Never>]>([])
 
-    init(isStubborn: Bool = false) { self.isStubborn = isStubborn }
+    init(isStubborn: Bool = false, pins: Bool = true) {
+        self.isStubborn = isStubborn
+        capabilities = EngineCapabilities(
+            name: "waiting", pinsPublicKeys: pins, speaksHTTP2: false)
+    }
 
     var count: Int { asked.withLock { $0 } }
 

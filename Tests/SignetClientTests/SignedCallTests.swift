@@ -254,6 +254,74 @@ import Testing
         }
         #expect(error?.message.contains("services.a.signing.tag") == true)
     }
+
+    // MARK: Common parameters
+
+    /// What the signature of a call must cover, by the kind of call.
+    enum CommonCall: CaseIterable { case head, get, procedure }
+
+    private static func send(
+        _ call: CommonCall, at base: String?, by engine: RecordingEngine
+    ) async throws -> EngineRequest {
+        var service = ServiceConfiguration(
+            baseURL: "https://api.example.com/v1",
+            payloadProtocol: call == .procedure ? .jsonRPC2 : .rest,
+            signing: .init(scheme: "rfc9421", keyID: "HS"), commonParameters: ["app": "shop"])
+        service.sets["php"] = CommonSet(parameters: ["format": "json"])
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let system = try await NetworkSystem.start(
+            services: ["a": service], keys: keys(), policy: .allowingAll(), options: options)
+        var own = CallOptions()
+        own.baseURL = base
+        own.sets = [CommonSet.common, "php"]
+        switch call {
+        case .head: _ = try await system.call(RESTRequest(.head, "/x"), on: "a", options: own)
+        case .get: _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: own)
+        case .procedure: _ = try await system.call(RPCCall("pay"), on: "a", options: own)
+        }
+        await system.shutdown()
+        #expect(engine.count == 1)
+        return try #require(engine.requests.first)
+    }
+
+    /// Other libraries never sign HEAD, leave the method or the common parameters out of the signature, or
+    /// skip both for a URL that isn't the service's own.
+    @Test(arguments: CommonCall.allCases, [nil, "https://other.example.com/v2"])
+    func theSignatureCoversWhatIsCommon(_ call: CommonCall, _ base: String?) async throws {
+        let sent = try await Self.send(call, at: base, by: RecordingEngine())
+        #expect(sent.request.authority == (base == nil ? "api" : "other") + ".example.com")
+        func verify(_ request: HTTPRequest, _ body: [UInt8]) async throws {
+            // A verifier of its own: nothing is refused for a nonce that was seen before.
+            _ = try await Self.verifier(Self.cases[0]).verify(
+                SignableMessage(request: request, body: body),
+                now: Int64(Date().timeIntervalSince1970))
+        }
+        try await verify(sent.request, sent.bytes)
+        let isProcedure = call == .procedure
+        let text =
+            isProcedure ? String(decoding: sent.bytes, as: UTF8.self) : sent.request.path ?? ""
+        let changes =
+            isProcedure
+            ? [(#""shop""#, #""ship""#), (#""json""#, #""xml""#), (#""pay""#, #""say""#)]
+            : [("app=shop", "app=ship"), ("format=json", "format=xml")]
+        for (part, other) in changes {
+            #expect(text.contains(part), "\(text)")
+            let changed = text.replacing(part, with: other)
+            var request = sent.request
+            if !isProcedure { request.path = changed }
+            let (head, body) = (request, isProcedure ? Array(changed.utf8) : sent.bytes)
+            let error = await #expect(throws: SigningError.self) { try await verify(head, body) }
+            #expect(error?.code == (isProcedure ? .digestMismatch : .signatureMismatch))
+        }
+        var other = sent.request
+        other.method = .delete
+        let changed = other
+        let error = await #expect(throws: SigningError.self) {
+            try await verify(changed, sent.bytes)
+        }
+        #expect(error?.code == .signatureMismatch)
+    }
 }
 
 extension SignedCallTests.Case.Place {

@@ -215,11 +215,14 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The bound is generous: the calls may take five minutes.
-    @Test(arguments: ["/silent", "/stall"], [false, true])
-    func cancellingEndsACallWithoutAResponse(_ path: String, overTLS tls: Bool) async throws {
+    /// Cancels a call that never gets a response.
+    ///
+    /// - Returns: The time until it returned.
+    private func cancel(_ path: String, overTLS tls: Bool) async throws -> Duration {
         let engine = try engine(http2: false)
         let request = try await request(path, tls)
+        let server = try await (tls ? Self.secure : Self.plain).value.server
+        let silent = server.stdout.ranges(of: "SILENT").count
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
         let call = Task { () async -> TransportError.Code? in
             do throws(TransportError) {
@@ -232,15 +235,26 @@ import Testing
             }
         }
         if path == "/silent" {
-            let server = try await (tls ? Self.secure : Self.plain).value.server
-            #expect(try await eventually { server.stdout.contains("SILENT") })
+            #expect(try await eventually { server.stdout.ranges(of: "SILENT").count > silent })
         } else {
             for await _ in begun { break }
         }
         let start = ContinuousClock.now
         call.cancel()
-        #expect(await call.value == .cancelled)
-        #expect(.now - start < .seconds(60))
+        let code = await call.value
+        let time = ContinuousClock.now - start
+        #expect(code == .cancelled)
         await engine.shutdown()
+        return time
+    }
+
+    /// The best of 20 tries, because a machine with other work may be late.
+    @Test(arguments: ["/silent", "/stall"], [false, true])
+    func aCancelledCallEndsWithin100Ms(_ path: String, overTLS tls: Bool) async throws {
+        var best = Duration.seconds(3600)
+        for _ in 0..<20 where best >= .milliseconds(100) {
+            best = min(best, try await cancel(path, overTLS: tls))
+        }
+        #expect(best < .milliseconds(100))
     }
 }

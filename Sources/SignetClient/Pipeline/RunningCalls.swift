@@ -164,8 +164,9 @@ final class RunningCall: Sendable {
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
 
-    /// The time within which the work of an ended call should return.
-    private static let patience: Duration = .milliseconds(100)
+    /// The time within which the work of an ended call should return. Callers get the error within
+    /// 100 ms.
+    private static let patience: Duration = .milliseconds(50)
 
     init(
         _ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog, hub: EventHub,

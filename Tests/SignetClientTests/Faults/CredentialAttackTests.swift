@@ -153,7 +153,7 @@ import Testing
     @Test func aTokenThatComesTooLateReplacesNoNewerOne() async throws {
         let engine = TokenEngine(accepts: true)
         let system = try await Pipeline.system(engine)
-        let hold = StormTests.Hold()
+        let hold = Hold()
         let isLate = Mutex(false)
         let source = Source { number in
             guard number == 1 else { return "new" }

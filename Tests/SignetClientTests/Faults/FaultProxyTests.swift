@@ -8,7 +8,7 @@ import Testing
 /// POST arrives twice, and nothing that is written contains a secret.
 ///
 /// With `SIGNET_SOAK` set there are 10,000 calls by seed.
-@Suite struct FaultProxyTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultProxyTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
 
     /// Faults of the first connection, before a response.

@@ -9,7 +9,7 @@ import Testing
 @testable import SignetClient
 
 /// Many calls at once, in an outage and at the end. With `SIGNET_SOAK` set there are 10,000.
-@Suite struct StormTests {
+@Suite(.timeLimit(.minutes(5))) struct StormTests {
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let count = isWhole ? 10_000 : 1000
 
@@ -253,58 +253,29 @@ import Testing
 
     // MARK: The end
 
-    private struct Slow: CredentialSource {
-        let hold: Hold
-        let scope = "slow"
-        func credential(
-            replacing old: Credential?, for call: CallIdentity
-        ) async throws -> Credential {
-            await hold.wait()
-            return .bearer("t")
-        }
-    }
-
-    /// Calls in the engine, in a pause, at a source of credentials, in an interceptor and joined
-    /// ones.
+    /// Begins calls in every place where a call can wait, and waits until all of them wait.
     private static func startEverywhere(
-        _ system: NetworkSystem, _ hold: Hold
-    ) -> [Task<ClientError.Code?, Never>] {
-        (0..<count).map { number in
-            var options = CallOptions(tags: ["all"])
-            switch number % 5 {
-            case 0: break
-            case 1: options.duplicates = .join
-            case 2: options.credentials = Slow(hold: hold)
-            case 3:
-                options.interceptors = [
-                    Call { call, next in
-                        await hold.wait()
-                        return try await next(call)
-                    }
-                ]
-            default:
-                options.interceptors = [
-                    Call { _, _ in
-                        try await Task.sleep(for: .seconds(3600))
-                        throw Failure()
-                    }
-                ]
-            }
-            let given = options
-            return Task {
-                await Pipeline.code { () async throws(ClientError) in
-                    try await system.call(RESTRequest(.get, "/x"), on: "a", options: given)
-                }
-            }
+        _ system: NetworkSystem, _ hold: Hold, _ engine: WaitingEngine
+    ) async throws -> [Task<ClientError.Code?, Never>] {
+        let places = WaitingPlace.allCases
+        let calls = (0..<count).map { number in
+            places[number % places.count].call(on: system, hold, number: number)
         }
+        let sent = (0..<count).count { places[$0 % places.count] == .engine } + 1
+        let held = (0..<count).count { number in
+            let place = places[number % places.count]
+            return place != .engine && !place.isShared
+        }
+        #expect(try await eventually { engine.count == sent && hold.count == held + 1 })
+        #expect(system.runningCalls.count == count)
+        return calls
     }
 
     @Test(.features("000-01")) func shutdownUnderLoadEndsEveryCallOnce() async throws {
         let (engine, hold) = (WaitingEngine(isStubborn: true), Hold())
-        let system = try await Self.system(engine)
+        let system = try await WaitingPlace.system(hold, engine: engine)
         let events = system.events
-        let calls = Self.startEverywhere(system, hold)
-        #expect(try await eventually { system.runningCalls.count == Self.count })
+        let calls = try await Self.startEverywhere(system, hold, engine)
         await system.shutdown(gracePeriod: .zero)
         #expect(system.runningCalls.isEmpty)
         let sent = engine.count
@@ -324,9 +295,8 @@ import Testing
 
     @Test func callsThatWaitAnywhereAreCancelledAtOnce() async throws {
         let (engine, hold) = (WaitingEngine(isStubborn: true), Hold())
-        let system = try await Self.system(engine)
-        let calls = Self.startEverywhere(system, hold)
-        #expect(try await eventually { system.runningCalls.count == Self.count })
+        let system = try await WaitingPlace.system(hold, engine: engine)
+        let calls = try await Self.startEverywhere(system, hold, engine)
         #expect(system.cancelCalls(taggedWith: "all") == Self.count)
         for call in calls { #expect(await call.value == .cancelled) }
         #expect(system.runningCalls.isEmpty)
@@ -350,34 +320,5 @@ import Testing
         await system.shutdown(gracePeriod: .zero)
         #expect(await call.value == .notRunning)
         await slow
-    }
-
-    /// Waits until it is released, even if the task is cancelled.
-    final class Hold: Sendable {
-        private struct State {
-            var waiting: [CheckedContinuation<Void, Never>] = []
-            var isOpen = false
-        }
-
-        private let state = Mutex(State())
-
-        func wait() async {
-            await withCheckedContinuation { continuation in
-                let isOpen = state.withLock { state in
-                    if !state.isOpen { state.waiting.append(continuation) }
-                    return state.isOpen
-                }
-                if isOpen { continuation.resume() }
-            }
-        }
-
-        func letGo() {
-            let waiting = state.withLock { state in
-                state.isOpen = true
-                defer { state.waiting = [] }
-                return state.waiting
-            }
-            for continuation in waiting { continuation.resume() }
-        }
     }
 }
