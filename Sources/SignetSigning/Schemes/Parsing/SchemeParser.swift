@@ -9,7 +9,8 @@ struct SchemeParser {
     let name: String
     let document: JSONObject
     var settings: [CompiledScheme.Setting] = []
-    var values: [(name: String, step: CompiledScheme.Step)] = []
+    /// The values in their order, each with its weight: a value can use only earlier ones.
+    var values: [(name: String, step: CompiledScheme.Step, weight: Int)] = []
     var headers: CompiledScheme.HeaderRule?
     var injections: [CompiledScheme.Slot] = []
     var text = CompiledScheme.Step.join([], separator: [])
@@ -107,7 +108,8 @@ struct SchemeParser {
             guard SchemeTemplate.Source.named[name] == nil else {
                 throw value.malformed("found a reserved name, expected another")
             }
-            self.values.append((name, try step(value)))
+            let step = try step(value)
+            self.values.append((name, step, weight(of: step)))
         }
     }
 
