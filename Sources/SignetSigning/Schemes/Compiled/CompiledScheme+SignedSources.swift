@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension CompiledScheme {
     /// The sources that the signature depends on whatever the settings are: those of the signed
     /// text, and those that make the key or surround the secret. A source that occurs in only one

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A weakness of a scheme, found by ``SigningScheme/findings``.
 ///
 /// A test can accept the weaknesses that a partner's rules have, and fail if a change adds another:
