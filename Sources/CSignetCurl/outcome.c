@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop.h"
+#include "connection.h"
+#include "flow.h"
+#include "transfer.h"
 
 bool signet_transfer_has_head(const signet_transfer *transfer) { return transfer->has_head; }
 
