@@ -5,7 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "connection.h"
+#include "flow.h"
+#include "framing.h"
+#include "socket.h"
+#include "system.h"
+#include "transfer.h"
 
 static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     if (!transfer->refusal) transfer->refusal = refusal;

@@ -1,6 +1,6 @@
 #include <sys/socket.h>
 
-#include "loop.h"
+#include "connection.h"
 
 // The connection that a transfer's request goes over, and its traffic.
 

@@ -4,7 +4,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "loop.h"
+#include "flow.h"
+#include "socket.h"
+#include "transfer.h"
 
 // Limits for connections that calls share (HTTP/2), which libcurl 7.88.1 lacks.
 //

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "loop.h"
+#include "framing.h"
 
 // A part of the response's header.
 typedef struct {

@@ -4,7 +4,7 @@
 #include <openssl/pem.h>
 #include <stdio.h>
 
-#include "loop.h"
+#include "route.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;

@@ -7,7 +7,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "connection.h"
+#include "flow.h"
+#include "socket.h"
+#include "system.h"
+#include "transfer.h"
 
 #define IDLE_CONNECTIONS 256L
 

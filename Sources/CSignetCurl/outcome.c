@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop.h"
+#include "connection.h"
+#include "flow.h"
+#include "transfer.h"
 
 // CURLE_TOO_LARGE of libcurl 8.6 and newer, for which the header of 7.88 has no name.
 enum { TOO_LARGE = 100 };

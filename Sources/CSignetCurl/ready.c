@@ -1,5 +1,5 @@
 // The list of transfers with news.
-#include "loop.h"
+#include "transfer.h"
 
 void signet_transfer_make_ready(signet_transfer *transfer) {
     if (transfer->is_ready) return;

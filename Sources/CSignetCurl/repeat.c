@@ -1,5 +1,7 @@
 // Starts a transfer again if its connection ended before a response and it may be sent twice.
-#include "loop.h"
+#include "connection.h"
+#include "system.h"
+#include "transfer.h"
 
 static bool may_repeat(const signet_transfer *transfer) {
     if (transfer->was_repeated || transfer->is_probe) return false;

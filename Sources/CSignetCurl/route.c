@@ -8,7 +8,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "loop.h"
+#include "route.h"
+#include "system.h"
 
 static int socket_index = -1;
 

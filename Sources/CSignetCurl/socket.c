@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "socket.h"
 
 static uint8_t useful_events(const signet_flow *flow, uint8_t wanted) {
     if (flow->is_stopped) wanted &= (uint8_t)~EPOLLIN;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "system.h"
 
 int64_t signet_monotonic_milliseconds(void) { return signet_now_microseconds() / 1000; }
 

@@ -1,5 +1,5 @@
 // Sizes and times of a transfer.
-#include "loop.h"
+#include "transfer.h"
 
 // libcurl's MAX_INITIAL_POST_SIZE.
 #define HEAD_BODY_LIMIT ((size_t)64 << 10)

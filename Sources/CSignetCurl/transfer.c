@@ -3,7 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop.h"
+#include "connection.h"
+#include "flow.h"
+#include "socket.h"
+#include "system.h"
+#include "transfer.h"
 
 #define SPARE_LIMIT 256
 

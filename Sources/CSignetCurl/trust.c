@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "system.h"
 
 // The system's file has 220 KB.
 #define BASE_LIMIT (16u << 20)

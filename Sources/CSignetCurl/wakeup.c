@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "system.h"
 
 enum { TOKEN_SIZE = 16, CANDIDATE_LIMIT = 64 };
 

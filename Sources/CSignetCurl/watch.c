@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "loop.h"
+#include "socket.h"
 
 void signet_loop_enter(signet_loop *loop, curl_socket_t socket) {
     pthread_mutex_lock(&loop->lock);

@@ -5,7 +5,7 @@ package struct ASCIISet: Sendable {
     /// Creates a set of the letters, the digits and some other characters.
     package init(lettersDigitsAnd others: String) {
         for byte in 0..<128 as Range<UInt8>
-        where isDigit(byte) || isSmallLetter(byte | 0x20) || others.utf8.contains(byte) {
+        where byte.isDigit || byte.isLetter || others.utf8.contains(byte) {
             insert(byte)
         }
     }

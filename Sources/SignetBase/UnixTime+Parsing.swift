@@ -26,7 +26,7 @@ extension UnixTime {
         var rest = bytes[19...]
         var nanoseconds: Int64 = 0
         if rest.first == UInt8(ascii: ".") {
-            let digits = rest.dropFirst().prefix(while: isDigit)
+            let digits = rest.dropFirst().prefix(while: \.isDigit)
             guard !digits.isEmpty else { return nil }
             nanoseconds = number(digits.prefix(9)) ?? 0
             for _ in 0..<max(9 - digits.count, 0) { nanoseconds *= 10 }

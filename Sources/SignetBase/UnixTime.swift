@@ -38,7 +38,7 @@ package enum UnixTime {
     static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
         var value: Int64 = 0
         for digit in digits {
-            guard isDigit(digit) else { return nil }
+            guard digit.isDigit else { return nil }
             value = value * 10 + Int64(digit - 48)
         }
         return value

@@ -1,4 +1,5 @@
 #if Configuration
+    internal import SignetBase
     import Configuration
     import SignetVault
 
@@ -56,9 +57,9 @@
         guard left == right else { return false }
         switch ((try? left.get())?.value?.content, (try? right.get())?.value?.content) {
         case (.string(let left), .string(let right)):
-            return left.utf8.elementsEqual(right.utf8)
+            return sameBytes(left, right)
         case (.stringArray(let left), .stringArray(let right)):
-            return left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
+            return left.elementsEqual(right) { sameBytes($0, $1) }
         default: return true
         }
     }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetBase
 internal import SignetPinning
 internal import SignetTransport
 
@@ -161,7 +162,7 @@ final class RequestPlan: Sendable {
             case "content-type": addsContentType = false
             case "expect": addsExpect = false
             case "host":
-                guard field.value.utf8.elementsEqual(origin.written.utf8) else {
+                guard sameBytes(field.value, origin.written) else {
                     throw invalid("the field Host and the request's authority differ")
                 }
                 continue

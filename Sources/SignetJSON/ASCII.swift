@@ -1,4 +1,7 @@
 /// The bytes that have a meaning in JSON's grammar.
+///
+/// The scanner's inner loop uses them, so they are constants of this module, which the optimiser
+/// always inlines (`json-decode-1k`).
 enum ASCII {
     static let backspace: UInt8 = 0x08
     static let tab: UInt8 = 0x09

@@ -182,7 +182,7 @@ extension JSONScanner {
     ) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for at in start + 2..<start + 6 {
-            guard at < bytes.count, let digit = hexDigit(bytes[at]) else {
+            guard at < bytes.count, let digit = bytes[at].hexDigitValue else {
                 throw .malformed(bytes, at: min(at, bytes.count), expected: "a hexadecimal digit")
             }
             unit = unit << 4 | UInt32(digit)
@@ -264,7 +264,7 @@ extension JSONScanner {
     /// Returns the code unit of four hexadecimal digits.
     private static func validCodeUnit(_ bytes: borrowing Span<UInt8>, at start: Int) -> UInt32 {
         var unit: UInt32 = 0
-        for at in start..<start + 4 { unit = unit << 4 | UInt32(hexDigit(bytes[at]) ?? 0) }
+        for at in start..<start + 4 { unit = unit << 4 | UInt32(bytes[at].hexDigitValue ?? 0) }
         return unit
     }
 }

@@ -1,16 +1,18 @@
+internal import SignetBase
+
 /// The names of members in snake case; `JSONConventions.Keys.snakeCase` states the rule.
 enum SnakeCase {
     /// Returns the member name for a property name. A name without capital letters stays unchanged.
     static func memberName(of name: String) -> String {
         let bytes = Array(name.utf8)
-        guard bytes.contains(where: isCapital) else { return name }
+        guard bytes.contains(where: \.isUppercaseLetter) else { return name }
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 8)
         for (index, byte) in bytes.enumerated() {
-            if isCapital(byte), beginsWord(at: index, in: bytes) {
+            if byte.isUppercaseLetter, beginsWord(at: index, in: bytes) {
                 result.append(underscore)
             }
-            result.append(isCapital(byte) ? byte | 0x20 : byte)
+            result.append(byte.isUppercaseLetter ? byte | 0x20 : byte)
         }
         return String(decoding: result, as: UTF8.self)
     }
@@ -39,25 +41,22 @@ enum SnakeCase {
 
     private static let underscore = UInt8(ascii: "_")
 
-    private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
-    private static func isSmall(_ byte: UInt8) -> Bool { byte &- 0x61 < 26 }
-
     /// Whether a capital letter begins a word that an underscore must separate from the one before
     /// it.
     private static func beginsWord(at index: Int, in bytes: [UInt8]) -> Bool {
         guard index > 0, bytes[index - 1] != underscore else { return false }
-        guard isCapital(bytes[index - 1]) else { return true }
+        guard bytes[index - 1].isUppercaseLetter else { return true }
         // The last of several capitals: it begins the word of the small letters after it.
-        guard index + 1 < bytes.count, isSmall(bytes[index + 1]) else { return false }
+        guard index + 1 < bytes.count, bytes[index + 1].isLowercaseLetter else { return false }
         let isPlural =
             bytes[index + 1] == UInt8(ascii: "s")
-            && (index + 2 == bytes.count || !isSmall(bytes[index + 2]))
+            && (index + 2 == bytes.count || !bytes[index + 2].isLowercaseLetter)
         return !isPlural
     }
 
     private static func capitalised(_ word: Substring.UTF8View, count: Int) -> [UInt8] {
         word.enumerated().map { index, byte in
-            index < count && isSmall(byte) ? byte & ~0x20 : byte
+            index < count && byte.isLowercaseLetter ? byte & ~0x20 : byte
         }
     }
 }

@@ -1,5 +1,6 @@
 #if Metrics
     internal import HTTPTypes
+    internal import SignetBase
     internal import Tracing
 
     /// The values that a tracer injects, before they are a part of a request.
@@ -33,11 +34,7 @@
             guard parts.map(\.count) == [2, 32, 16, 2], parts[0].elementsEqual("00".utf8) else {
                 return false
             }
-            func isHexadecimal(_ byte: UInt8) -> Bool {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-            }
-            return parts.joined().allSatisfy(isHexadecimal)
+            return parts.joined().allSatisfy({ $0.isHexDigit && !$0.isUppercaseLetter })
                 && parts[1...2].allSatisfy { id in id.contains { $0 != UInt8(ascii: "0") } }
         }
 

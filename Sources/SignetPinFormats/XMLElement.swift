@@ -37,7 +37,7 @@ struct XMLElement {
     var hasText: Bool { !textWithoutSpace.isEmpty }
 
     subscript(attribute: String) -> String? {
-        attributes.first { $0.name.utf8.elementsEqual(attribute.utf8) }?.value
+        attributes.first { sameBytes($0.name, attribute) }?.value
     }
 }
 
@@ -78,9 +78,7 @@ struct XMLReader {
 
     /// Returns a text without the white space around it.
     static func trimmed(_ bytes: some BidirectionalCollection<UInt8>) -> String {
-        let rest = bytes.drop(while: isSpace)
-        let end = rest.lastIndex { !isSpace($0) }.map(rest.index(after:)) ?? rest.startIndex
-        return String(decoding: rest[..<end], as: UTF8.self)
+        String(decoding: bytes.trimming(isSpace), as: UTF8.self)
     }
 
     private func malformed(_ what: String) -> PinError {
@@ -270,7 +268,7 @@ struct XMLReader {
         guard skip(";") else { throw malformed("an entity isn't closed") }
         if let character = Self.entities[name] { return character }
         let digits = name.dropFirst(name.hasPrefix("#x") ? 2 : 1)
-        guard name.hasPrefix("#"), digits.utf8.allSatisfy({ hexDigit($0) != nil }),
+        guard name.hasPrefix("#"), digits.utf8.allSatisfy(\.isHexDigit),
             let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),
             number >= 0x20 || [0x09, 0x0A, 0x0D].contains(number),
             number != 0xFFFE && number != 0xFFFF, let scalar = Unicode.Scalar(number)

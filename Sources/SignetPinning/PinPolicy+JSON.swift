@@ -175,7 +175,7 @@ extension PinPolicy {
             throw malformed("\(subject): found \(value.shown), expected an object")
         }
         for name in object.memberNames
-        where !members.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+        where !members.contains(where: { sameBytes($0, name) }) {
             throw malformed(
                 "\(subject) has an unknown member \"\(name)\"; the known ones are"
                     + " \(members.joined(separator: ", "))")

@@ -26,7 +26,7 @@ public struct RPCMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
     }
 
     /// Hashes the name's bytes.
-    public func hash(into hasher: inout Hasher) { JSONValue.string(name).hash(into: &hasher) }
+    public func hash(into hasher: inout Hasher) { ByteName(name).hash(into: &hasher) }
 }
 
 /// A call's parameters, by position or by name. JSON-RPC allows no scalar and no null here.

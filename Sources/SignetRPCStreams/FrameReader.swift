@@ -123,18 +123,18 @@ struct FrameHeader {
             guard let length else { throw Self.malformed("no Content-Length") }
             return length
         }
-        guard line.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+        guard line.allSatisfy({ $0.isVisible || $0.isBlank }) else {
             throw Self.malformed("a byte that is not printable ASCII")
         }
         guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
-            line[..<colon].allSatisfy(Self.isOfToken)
+            line[..<colon].allSatisfy(\.isToken)
         else { throw Self.malformed("a line that is not a field") }
-        let value = Self.trimmed(line[(colon + 1)...])
+        let value = line[(colon + 1)...].trimmingBlanks()
         switch String(decoding: line[..<colon], as: UTF8.self).lowercased() {
         case "content-length":
             guard length == nil else { throw Self.malformed("a second Content-Length") }
             // Eighteen digits fit into an Int.
-            guard (1...18).contains(value.count), value.allSatisfy(isDigit)
+            guard (1...18).contains(value.count), value.allSatisfy(\.isDigit)
             else { throw Self.malformed("a Content-Length that is not a length") }
             length = value.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         case "content-type":
@@ -154,27 +154,12 @@ struct FrameHeader {
             "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
     }
 
-    /// RFC 9110, section 5.6.2.
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let front = bytes.drop(while: isSpace)
-        guard let last = front.lastIndex(where: { !isSpace($0) }) else { return [] }
-        return front[...last]
-    }
-
     /// Returns whether the charset, if there is one, is UTF-8, which older programs write as
     /// `utf8`.
     private static func isUTF8(_ value: ArraySlice<UInt8>) -> Bool {
         let parameters = value.split(separator: 0x3B, omittingEmptySubsequences: false).dropFirst()
         return parameters.allSatisfy { parameter in
-            let text = String(decoding: trimmed(parameter), as: UTF8.self).lowercased()
+            let text = String(decoding: parameter.trimmingBlanks(), as: UTF8.self).lowercased()
             guard text.utf8.starts(with: "charset".utf8) else { return true }
             return ["charset=utf-8", "charset=utf8", "charset=\"utf-8\"", "charset=\"utf8\""]
                 .contains(text)

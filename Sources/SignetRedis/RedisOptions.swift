@@ -110,7 +110,7 @@
                 _ text: Substring?, of part: String
             ) throws(SigningError) -> Int? {
                 guard let text else { return nil }
-                guard text.utf8.allSatisfy(isDigit), let value = Int(text)
+                guard text.utf8.allSatisfy(\.isDigit), let value = Int(text)
                 else { throw invalid("\(part) is not a number") }
                 return value
             }

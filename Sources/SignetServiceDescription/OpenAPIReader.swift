@@ -37,7 +37,7 @@ struct OpenAPIReader {
         var hindrance: String?
         var parameters: [MethodDescription.Parameter] = []
         // The operation's own parameters override the path's.
-        var taken: Set<RPCMethod> = []
+        var taken: Set<ByteName> = []
         for list in [operation["parameters"], item["parameters"]] {
             for element in list?.array ?? [] {
                 guard let parameter = element.resolved(in: document) else {
@@ -51,7 +51,7 @@ struct OpenAPIReader {
                 }
                 // The case of field names doesn't matter.
                 let known = place == "header" ? name.lowercased() : name
-                guard taken.insert(RPCMethod("\(place) \(known)")).inserted,
+                guard taken.insert(ByteName("\(place) \(known)")).inserted,
                     let place = Self.place(place, ofParameter: name)
                 else { continue }
                 parameters.append(
@@ -60,7 +60,7 @@ struct OpenAPIReader {
             }
         }
         let required = parameters.filter(\.isRequired)
-        if Set(required.map { RPCMethod($0.name) }).count < required.count {
+        if Set(required.map { ByteName($0.name) }).count < required.count {
             hindrance = "needs parameters of one name in several places"
         }
         var bodyHindrance: String?
@@ -159,7 +159,7 @@ struct OpenAPIReader {
             MethodDescription.Parameter(
                 name: name, place: .body,
                 isRequired: body.isRequired
-                    && required.contains { $0.utf8.elementsEqual(name.utf8) },
+                    && required.contains { sameBytes($0, name) },
                 schema: ParameterSchema(value, in: document), style: nil)
         }
     }

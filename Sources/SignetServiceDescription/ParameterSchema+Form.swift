@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetJSON
 internal import SignetRPC
 
@@ -34,7 +35,7 @@ private struct FormCheck {
     let document: JSONValue
     /// The names in order, and the texts of each; nil for an unknown text.
     private var names: [String] = []
-    private var texts: [RPCMethod: [String?]] = [:]  // keyed by bytes
+    private var texts: [ByteName: [String?]] = [:]
 
     init(fields: [SuppliedBody.Field], files: [String], spreads: Bool, document: JSONValue) {
         self.files = files
@@ -45,8 +46,8 @@ private struct FormCheck {
             let end = field.name.utf8.firstIndex(of: UInt8(ascii: "[")) ?? field.name.endIndex
             let isWhole = end == field.name.endIndex || end == field.name.startIndex
             let name = isWhole ? field.name : String(field.name[..<end])
-            if texts[RPCMethod(name)] == nil { names.append(name) }
-            texts[RPCMethod(name), default: []].append(isWhole ? field.text : nil)
+            if texts[ByteName(name)] == nil { names.append(name) }
+            texts[ByteName(name), default: []].append(isWhole ? field.text : nil)
         }
     }
 
@@ -55,7 +56,7 @@ private struct FormCheck {
         guard rules["$id"] == nil else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string)
-        where texts[RPCMethod(name)] == nil {
+        where texts[ByteName(name)] == nil {
             let schema = known[name]?.resolved(in: document)
             if schema?["readOnly"]?.bool == true || (spreads && mayBeObject(known[name])) {
                 continue
@@ -74,7 +75,7 @@ private struct FormCheck {
                     expected: known.isEmpty
                         ? "none" : "one of \(MethodDescription.list(known.memberNames))")
             }
-            if let found = mismatch(of: texts[RPCMethod(name)] ?? [], schema: schema, named: name) {
+            if let found = mismatch(of: texts[ByteName(name)] ?? [], schema: schema, named: name) {
                 return found
             }
         }

@@ -1,51 +1,14 @@
 internal import SignetBase
 
-/// Names of single bytes.
-enum ASCII {
-    static let tab: UInt8 = 0x09
-    static let lineFeed: UInt8 = 0x0A
-    static let carriageReturn: UInt8 = 0x0D
-    static let space: UInt8 = 0x20
-    static let quote: UInt8 = 0x22
-    static let leftParenthesis: UInt8 = 0x28
-    static let rightParenthesis: UInt8 = 0x29
-    static let comma: UInt8 = 0x2C
-    static let minus: UInt8 = 0x2D
-    static let dot: UInt8 = 0x2E
-    static let slash: UInt8 = 0x2F
-    static let zero: UInt8 = 0x30
-    static let colon: UInt8 = 0x3A
-    static let semicolon: UInt8 = 0x3B
-    static let equals: UInt8 = 0x3D
-    static let question: UInt8 = 0x3F
-    static let at: UInt8 = 0x40
-    static let backslash: UInt8 = 0x5C
-}
-
 extension UInt8 {
-    var isDigit: Bool { self &- ASCII.zero < 10 }
-
-    var isLowercaseLetter: Bool { self &- 0x61 < 26 }
-
-    var isLetterOrDigit: Bool { isDigit || (self | 0x20).isLowercaseLetter }
-
-    /// Whether the byte is a space or a tab.
-    var isBlank: Bool { self == ASCII.space || self == ASCII.tab }
-
     /// Whether the byte is allowed in a key after the first byte (RFC 9651, section 3.1.2).
     var isKey: Bool {
         isLowercaseLetter || isDigit || self == 0x5F || self == ASCII.minus || self == ASCII.dot
             || self == 0x2A
     }
 
-    /// The byte with an ASCII letter in lower case.
-    var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
-
     /// Whether the byte is a control character that a field value cannot contain: any but tab.
     var isControl: Bool { (self < 0x20 && self != ASCII.tab) || self == 0x7F }
-
-    /// Whether the byte is allowed in a token (RFC 9110, section 5.6.2).
-    var isToken: Bool { isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
     /// Whether the byte is allowed in a path or a query (RFC 3986). Percent signs are not included.
     var isPathOrQuery: Bool {

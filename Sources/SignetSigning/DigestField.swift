@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// A digest field of RFC 9530: Content-Digest or Repr-Digest.

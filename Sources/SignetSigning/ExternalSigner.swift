@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A key that is held elsewhere, such as in a KMS or an HSM.
 ///
 /// ```swift
@@ -58,7 +60,7 @@ extension MessageSigner {
     ) async throws -> Result {
         var signed = message
         let prepared = try prepare(&signed, now: now, expiration: expiration, nonce: nonce)
-        guard external.keyID.utf8.elementsEqual(keyID.utf8) else {
+        guard sameBytes(external.keyID, keyID) else {
             throw SigningError(.unknownKey, "the external signer's key has another id")
         }
         guard external.algorithm == prepared.algorithm else {

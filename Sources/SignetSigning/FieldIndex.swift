@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Finds many fields by name in one list of field lines.
 ///
 /// Searches a short list from end to end. Builds an index of a long list at the first search, so

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import Synchronization
 
 /// A store of used nonces.

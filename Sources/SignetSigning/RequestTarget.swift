@@ -16,7 +16,7 @@ extension SignableMessage.Request {
         if authority.first == 0x5B {
             guard let close = authority.firstIndex(of: 0x5D), close > 1,
                 authority[1..<close].allSatisfy({
-                    hexDigit($0) != nil || $0 == ASCII.colon || $0 == ASCII.dot
+                    $0.isHexDigit || $0 == ASCII.colon || $0 == ASCII.dot
                 })
             else { throw Self.notAnAuthority }
             end = close + 1
@@ -95,6 +95,6 @@ extension SignableMessage.Request {
 
 extension [UInt8] {
     fileprivate func isPercentTriplet(at index: Int) -> Bool {
-        index + 2 < count && hexDigit(self[index + 1]) != nil && hexDigit(self[index + 2]) != nil
+        index + 2 < count && self[index + 1].isHexDigit && self[index + 2].isHexDigit
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension SignableMessage {
     /// The largest size of the lines before the body, in bytes.
     public static let maximumHeadSize = 256 * 1024

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A request or a response in the form that is signed and verified: HTTP semantics in bytes.
 ///
 /// ```swift
@@ -289,11 +291,8 @@ extension SignableMessage.Field {
 extension [UInt8] {
     /// Returns the bytes without spaces and tabs at both ends. Doesn't copy unless it must.
     func trimmingWhiteSpace() -> [UInt8] {
-        var lower = startIndex
-        var upper = endIndex
-        while lower < upper, self[lower].isBlank { lower += 1 }
-        while upper > lower, self[upper - 1].isBlank { upper -= 1 }
-        return lower == startIndex && upper == endIndex ? self : Array(self[lower..<upper])
+        let trimmed = trimmingBlanks()
+        return trimmed.count == count ? self : Array(trimmed)
     }
 
     /// Removes spaces and tabs at the end.

@@ -6,7 +6,7 @@ extension SigningScheme {
     /// Whether a scheme's name is a path of a document: not a built-in name, and with a slash or a
     /// dot.
     package static func isFile(_ name: String) -> Bool {
-        !names.contains { $0.utf8.elementsEqual(name.utf8) }
+        !names.contains { sameBytes($0, name) }
             && (name.contains("/") || name.contains("."))
     }
 

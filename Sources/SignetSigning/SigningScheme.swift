@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 public import SignetJSON
 
@@ -110,7 +111,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     }
 
     init(named name: String, insecure: Bool) throws(SigningError) {
-        for scheme in [Self.rfc9421, .saltedHMAC] where scheme.name.utf8.elementsEqual(name.utf8) {
+        for scheme in [Self.rfc9421, .saltedHMAC] where sameBytes(scheme.name, name) {
             self = scheme
             return
         }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Verifies a message whose body arrives in pieces.
 ///
 /// ```swift

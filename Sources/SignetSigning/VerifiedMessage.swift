@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The proof of a valid signature: the values that it covered, and nothing else of the message.
 ///
 /// Only ``Verifier`` creates it. Act on these values, not on the message: anyone may have written
@@ -99,7 +101,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     public subscript(component: ComponentIdentifier) -> [UInt8]? {
         for part in covered {
             let name = part.identifier
-            if name.utf8.elementsEqual(component.listed.utf8) { return part.value }
+            if sameBytes(name, component.listed) { return part.value }
             guard !component.parameters.isEmpty, name.utf8.first == ASCII.quote,
                 let known = try? ComponentIdentifier.list(parsing: name), known == [component]
             else { continue }
@@ -111,7 +113,7 @@ public struct VerifiedMessage: Sendable, Hashable {
     /// The value of a covered component by its identifier in ``covered``, or nil if it isn't
     /// covered.
     public subscript(identifier: String) -> [UInt8]? {
-        covered.first { $0.identifier.utf8.elementsEqual(identifier.utf8) }?.value
+        covered.first { sameBytes($0.identifier, identifier) }?.value
     }
 }
 

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Verifies messages: checks the policy before any cryptography, compares in constant time,
 /// recomputes the body's digest, and stores the nonce only after the signature is valid.
 ///
@@ -180,7 +182,7 @@ public final class Verifier: Sendable {
         guard (1...256).contains(nonce.utf8.count) else {
             throw SigningError(.malformedSignature, "the nonce must have 1 to 256 bytes")
         }
-        guard policy.nonce.map({ $0.utf8.elementsEqual(nonce.utf8) }) ?? true else {
+        guard policy.nonce.map({ sameBytes($0, nonce) }) ?? true else {
             throw SigningError(.nonceMismatch, "the signature's nonce is not the requested one")
         }
     }

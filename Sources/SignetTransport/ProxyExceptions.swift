@@ -62,7 +62,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     private static func network(_ word: Substring) -> Entry? {
         let parts = word.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...3).contains(parts[1].utf8.count),
-            parts[1].utf8.allSatisfy(isDigit),
+            parts[1].utf8.allSatisfy(\.isDigit),
             let written = Int(parts[1]),
             let address = (try? HostName.canonical(String(parts[0])))?.addressBytes
         else { return nil }

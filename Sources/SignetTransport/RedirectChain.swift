@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 public import SignetPinning
 
 /// The redirects of one call: checks each (RFC 9110, section 15.4) and creates the next request.
@@ -84,7 +85,7 @@ public struct RedirectChain: Sendable {
         guard policy.maximum > 0, Self.statuses.contains(status) else { return nil }
         let locations = response.headerFields[values: .location]
         guard let location = locations.first else { return nil }
-        guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
+        guard locations.allSatisfy({ sameBytes($0, location) }) else {
             throw failure(
                 .malformedResponse, status: status, rule: "found Location fields that differ")
         }

@@ -9,7 +9,7 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-            Self.isLetter(bytes[0]),
+            bytes[0].isLetter,
             bytes[..<colon].allSatisfy(Self.schemeBytes.contains),
             bytes[(colon + 1)...].starts(with: "//".utf8)
         else { return nil }
@@ -34,13 +34,13 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
         if let colon = search.lastIndex(of: UInt8(ascii: ":")) {
             host = text[..<colon]
             port = text[(colon + 1)...]
-            guard port.count <= 5, port.allSatisfy(isDigit),
+            guard port.count <= 5, port.allSatisfy(\.isDigit),
                 port.isEmpty || Int(String(decoding: port, as: UTF8.self))! <= 65535
             else { return false }
         }
         if host.first == UInt8(ascii: "[") {
             return host.last == UInt8(ascii: "]") && host.count > 3
-                && host.dropFirst().dropLast().allSatisfy { isHex($0) || ":.".has($0) }
+                && host.dropFirst().dropLast().allSatisfy { $0.isHexDigit || ":.".has($0) }
         }
         return !host.isEmpty && !host.contains { ":[]@".has($0) }
     }
@@ -50,7 +50,8 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
     private static func isURLText(_ text: ArraySlice<UInt8>) -> Bool {
         for (index, byte) in zip(text.indices, text) {
             if byte == UInt8(ascii: "%") {
-                guard index + 2 < text.endIndex, isHex(text[index + 1]), isHex(text[index + 2])
+                guard index + 2 < text.endIndex, text[index + 1].isHexDigit,
+                    text[index + 2].isHexDigit
                 else { return false }
             } else if !urlBytes.contains(byte) {
                 return false
@@ -59,8 +60,6 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
         return true
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
-    private static func isHex(_ byte: UInt8) -> Bool { hexDigit(byte) != nil }
     private static let schemeBytes = ASCIISet(lettersDigitsAnd: "+-.")
     private static let urlBytes = ASCIISet(lettersDigitsAnd: "-._~:/?#[]@!$&'()*+,;=")
 }

@@ -34,9 +34,9 @@ enum DurationText {
         var total: Int128 = 0
         guard !rest.isEmpty else { return nil }
         while !rest.isEmpty {
-            let number = rest.prefix { isDigit($0) || $0 == UInt8(ascii: ".") }
+            let number = rest.prefix { $0.isDigit || $0 == UInt8(ascii: ".") }
             rest = rest.dropFirst(number.count)
-            let unit = rest.prefix { !isDigit($0) }
+            let unit = rest.prefix { !$0.isDigit }
             rest = rest.dropFirst(unit.count)
             guard let size = units.first(where: { $0.name.utf8.elementsEqual(unit) }),
                 let part = amount(number, of: size.attoseconds)
@@ -52,7 +52,7 @@ enum DurationText {
     private static func amount(_ text: ArraySlice<UInt8>, of unit: Int128) -> Int128? {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
-            parts.allSatisfy({ $0.count <= 18 && $0.allSatisfy(isDigit) })
+            parts.allSatisfy({ $0.count <= 18 && $0.allSatisfy(\.isDigit) })
         else { return nil }
         func number(_ digits: ArraySlice<UInt8>) -> Int128 {
             digits.reduce(0) { $0 * 10 + Int128($1 - 0x30) }

@@ -125,7 +125,7 @@ enum VersionOrder: Equatable {
         for part in version.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         {
-            guard !part.isEmpty, part.allSatisfy(isDigit) else { return nil }
+            guard !part.isEmpty, part.allSatisfy(\.isDigit) else { return nil }
             result.append(Array(part.drop { $0 == 0x30 }))
         }
         return result

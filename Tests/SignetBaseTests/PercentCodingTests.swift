@@ -39,9 +39,9 @@ import Testing
     }
 
     @Test func readsHexadecimalDigits() {
-        #expect(bytes(ofHexadecimal: Array("00fFa1".utf8)) == [0, 255, 161])
+        #expect("00fFa1".utf8.decodingHexadecimal() == [0, 255, 161])
         for text in ["0", "0g", "+1", "0x", " 1", "001"] {
-            #expect(bytes(ofHexadecimal: Array(text.utf8)) == nil, "\(text)")
+            #expect(text.utf8.decodingHexadecimal() == nil, "\(text)")
         }
     }
 }

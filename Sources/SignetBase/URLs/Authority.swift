@@ -38,7 +38,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// Returns the port of decimal digits.
     package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
         guard digits.count <= 5,
-            digits.allSatisfy(isDigit),
+            digits.allSatisfy(\.isDigit),
             let number = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(number)
         else { throw HostError("invalid port, expected a number from 1 to 65535") }
         return number

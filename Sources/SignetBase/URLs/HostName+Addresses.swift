@@ -12,9 +12,9 @@ extension HostName {
     /// Whether resolvers read a name that ends in this label as an IPv4 address.
     static func looksNumeric(_ label: String) -> Bool {
         let bytes = Array(label.utf8)
-        if bytes.allSatisfy(isDigit) { return true }
+        if bytes.allSatisfy(\.isDigit) { return true }
         return bytes.count >= 2 && bytes[0] == UInt8(ascii: "0") && bytes[1] == UInt8(ascii: "x")
-            && bytes[2...].allSatisfy { hexDigit($0) != nil }
+            && bytes[2...].allSatisfy(\.isHexDigit)
     }
 
     /// Reads one to four numbers, decimal, octal or hexadecimal, as `inet_aton` does.
@@ -43,7 +43,7 @@ extension HostName {
                 (10, text[...])
             }
         if radix == 16, digits.isEmpty { return 0 }
-        guard digits.utf8.allSatisfy({ hexDigit($0) != nil }), digits.utf8.count <= 16 else {
+        guard digits.utf8.allSatisfy(\.isHexDigit), digits.utf8.count <= 16 else {
             return nil
         }
         return UInt64(digits, radix: radix)
@@ -108,7 +108,7 @@ extension HostName {
                 result.append(UInt16(truncatingIfNeeded: address))
             } else {
                 guard (1...4).contains(part.utf8.count),
-                    part.utf8.allSatisfy({ hexDigit($0) != nil }),
+                    part.utf8.allSatisfy(\.isHexDigit),
                     let value = UInt16(part, radix: 16)
                 else { return nil }
                 result.append(value)

@@ -84,11 +84,11 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         guard bytes.count <= maximumNameLength else { return false }
         let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         // If the last label starts with a letter, the host isn't an IPv4 address.
-        return labels.last?.first.map(isSmallLetter) == true
+        return labels.last?.first.map(\.isLowercaseLetter) == true
             && labels.allSatisfy { label in
                 (1...maximumLabelLength).contains(label.count)
                     && label.allSatisfy {
-                        isSmallLetter($0) || isDigit($0) || "-_".utf8.contains($0)
+                        $0.isLowercaseLetter || $0.isDigit || "-_".utf8.contains($0)
                     }
             }
     }

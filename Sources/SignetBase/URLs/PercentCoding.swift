@@ -65,8 +65,8 @@ package enum PercentCoding {
             let byte = bytes[index]
             index += 1
             if byte == percent {
-                if index + 1 < bytes.endIndex, let high = hexDigit(bytes[index]),
-                    let low = hexDigit(bytes[index + 1])
+                if index + 1 < bytes.endIndex, let high = bytes[index].hexDigitValue,
+                    let low = bytes[index + 1].hexDigitValue
                 {
                     target.append(high << 4 | low)
                     index += 2
@@ -77,35 +77,5 @@ package enum PercentCoding {
             target.append(plusIsSpace && byte == plus ? 0x20 : byte)
         }
         return isValid
-    }
-}
-
-/// Returns the bytes of hexadecimal digits; nil for an odd number or any other byte.
-package func bytes(ofHexadecimal digits: [UInt8]) -> [UInt8]? {
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    for index in stride(from: 0, to: digits.count, by: 2) {
-        guard let high = hexDigit(digits[index]), let low = hexDigit(digits[index + 1]) else {
-            return nil
-        }
-        bytes.append(high << 4 | low)
-    }
-    return bytes
-}
-
-/// Whether a byte is a decimal digit.
-package func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-
-/// Whether a byte is an ASCII letter in lower case.
-func isSmallLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-
-/// Returns the value of a hexadecimal digit, or nil for any other byte.
-package func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
     }
 }

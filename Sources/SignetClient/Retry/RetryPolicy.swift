@@ -58,7 +58,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// that is read against the response's own Date. Nil if the field is missing or malformed.
     static func wait(_ response: HTTPResponse, now: Int64) -> Duration? {
         guard let text = response.headerFields[.retryAfter] else { return nil }
-        if text.utf8.allSatisfy(isDigit) {
+        if text.utf8.allSatisfy(\.isDigit) {
             return text.isEmpty ? nil : .seconds(Int64(text) ?? .max)
         }
         guard let date = UnixTime.parseHTTPDate(text) else { return nil }

@@ -136,7 +136,7 @@ struct Cookie: Sendable, Identifiable {
         private static func seconds(_ text: String) -> Int64? {
             let isNegative = text.utf8.first == UInt8(ascii: "-")
             let digits = text.utf8.dropFirst(isNegative ? 1 : 0)
-            guard !digits.isEmpty, digits.allSatisfy(isDigit) else {
+            guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
                 return nil
             }
             if isNegative { return 0 }
@@ -180,7 +180,7 @@ enum CookieDate {
     private static func time(_ token: Substring.UTF8View) -> Int64? {
         let parts = token.split(
             separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].allSatisfy(isDigit), parts[1].allSatisfy(isDigit),
+        guard parts.count == 3, parts[0].allSatisfy(\.isDigit), parts[1].allSatisfy(\.isDigit),
             let hours = number(parts[0], digits: 1...2), hours < 24,
             let minutes = number(parts[1], digits: 1...2), minutes < 60,
             let seconds = number(parts[2], digits: 1...2), seconds < 60
@@ -197,7 +197,7 @@ enum CookieDate {
     private static func number(
         _ token: Substring.UTF8View, digits: ClosedRange<Int>
     ) -> Int64? {
-        let prefix = token.prefix { isDigit($0) }
+        let prefix = token.prefix { $0.isDigit }
         guard digits.contains(prefix.count) else { return nil }
         return Int64(String(Substring(prefix)))
     }

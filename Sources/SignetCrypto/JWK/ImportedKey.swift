@@ -105,7 +105,9 @@ package struct ImportedKey {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = hexDigit(text[index]), let low = hexDigit(text[index + 1]) else {
+            guard let high = text[index].hexDigitValue,
+                let low = text[index + 1].hexDigitValue
+            else {
                 wipe(&bytes)
                 return nil
             }

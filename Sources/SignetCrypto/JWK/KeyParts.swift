@@ -129,7 +129,7 @@ struct JWKMembers {
     }
 
     subscript(name: String) -> JSONReader.Element? {
-        members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        members.first { sameBytes($0.name, name) }?.value
     }
 
     func malformed(_ message: String) -> KeyError {

@@ -52,7 +52,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         case "command": value = .command(rest)
         case "credential": value = .credential(rest)
         case "fd":
-            let isPlain = !rest.isEmpty && rest.utf8.allSatisfy(isDigit)
+            let isPlain = !rest.isEmpty && rest.utf8.allSatisfy(\.isDigit)
             value = Int32(rest).map { isPlain ? .descriptor($0) : .broken(text) } ?? .broken(text)
         default: value = .file(text)
         }

@@ -35,6 +35,6 @@ enum KnownAnswers {
     static let gcmTag = "d0d1c8a799996bf0265b98b5d48ab919"
 
     static func bytes(_ hexadecimal: String) -> [UInt8] {
-        SignetBase.bytes(ofHexadecimal: Array(hexadecimal.utf8)) ?? []
+        hexadecimal.utf8.decodingHexadecimal() ?? []
     }
 }

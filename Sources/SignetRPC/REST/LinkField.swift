@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 
 /// The links of a response's Link fields (RFC 8288).
 public struct LinkField: Sendable, Hashable {
@@ -41,7 +42,7 @@ public struct LinkField: Sendable, Hashable {
         let targets = links.filter { $0.anchor == nil && $0.relations.contains(relation) }
             .map(\.target)
         guard let first = targets.first else { return nil }
-        guard targets.allSatisfy({ $0.utf8.elementsEqual(first.utf8) }) else {
+        guard targets.allSatisfy({ sameBytes($0, first) }) else {
             throw .malformedResponse("its Link fields lead to several places", status: status)
         }
         return first
@@ -74,7 +75,7 @@ public struct LinkField: Sendable, Hashable {
             while consume(UInt8(ascii: ";")) {
                 skipSpace()
                 // An empty parameter, such as one after a final semicolon, is ignored.
-                let name = read(while: MediaType.isToken).lowercased()
+                let name = read(while: \.isToken).lowercased()
                 skipSpace()
                 var value = ""
                 if consume(UInt8(ascii: "=")) {

@@ -188,12 +188,12 @@ public struct RESTAdapter: RESTBoxing {
     ///   parameter's name in the query.
     private func query(_ object: JSONObject) throws(RPCError) -> String? {
         var pairs: [String] = []
-        var owners: [RPCMethod: String] = [:]  // keyed by bytes
+        var owners: [ByteName: String] = [:]
         for (name, value) in object {
             let style = Self.match(of: name, in: queryStyles.keys).flatMap { queryStyles[$0] }
             if style == nil, case .object = value { throw QueryStyle.refusal(of: value, in: name) }
             for pair in try (style ?? .formExploded).pairs(for: name, value: value) {
-                if let owner = owners.updateValue(name, forKey: RPCMethod(pair.name)),
+                if let owner = owners.updateValue(name, forKey: ByteName(pair.name)),
                     !sameBytes(owner, name)
                 {
                     throw .invalidParameters(

@@ -138,11 +138,9 @@ package struct MediaType: Equatable {
     /// Parses the value of a Content-Type field; returns nil if it is not a media type.
     package init?(_ text: String) {
         let end = text.utf8.firstIndex(of: UInt8(ascii: ";")) ?? text.endIndex
-        var essence = text[..<end].utf8
-        while let last = essence.last, last == 0x20 || last == 0x09 { essence.removeLast() }
-        while let first = essence.first, first == 0x20 || first == 0x09 { essence.removeFirst() }
+        let essence = text[..<end].utf8.trimmingBlanks()
         let parts = essence.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isToken) })
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isToken) })
         else {
             return nil
         }
@@ -151,9 +149,4 @@ package struct MediaType: Equatable {
 
     /// Whether the type's name says that it is JSON (RFC 6839, section 3.1).
     package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
-
-    /// Returns whether a token may contain a byte (RFC 9110, section 5.6.2).
-    static func isToken(_ byte: UInt8) -> Bool { token.contains(byte) }
-
-    private static let token = ASCIISet(lettersDigitsAnd: "!#$%&'*+-.^_`|~")
 }

@@ -33,7 +33,7 @@ enum RESTFields {
         var pairs: [String] = []
         for (name, value) in parameters {
             let text = try value.text(of: "the cookie", named: name)
-            guard !name.isEmpty, name.utf8.allSatisfy(MediaType.isToken),
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isToken),
                 text.utf8.allSatisfy(isCookieOctet)
             else {
                 throw .invalidParameters(

@@ -88,7 +88,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
                 throw .invalidPath("byte \(index) is not allowed unescaped in a path")
             }
             let digits = bytes.dropFirst(index + 1).prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ hexDigit($0) != nil }) else {
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else {
                 throw .invalidPath("the percent sign at byte \(index) begins no escape")
             }
         }

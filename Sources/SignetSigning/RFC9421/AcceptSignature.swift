@@ -160,7 +160,7 @@ extension AcceptSignature {
                 .unsupportedOption,
                 "with acceptSignature, the options cannot have a label, components or a tag")
         }
-        if let keyID, !keyID.utf8.elementsEqual(own.utf8) {
+        if let keyID, !sameBytes(keyID, own) {
             throw SigningError(.unanswerableRequest, "the request is for another key id")
         }
         if let algorithm, HTTPSignatureAlgorithm(name: algorithm) != used {
@@ -179,7 +179,7 @@ extension AcceptSignature {
                 .unanswerableRequest, "expires is requested, but there is no expiration")
         }
         guard let nonce, let given else { return nonce ?? given }
-        guard nonce.utf8.elementsEqual(given.utf8) else {
+        guard sameBytes(nonce, given) else {
             throw SigningError(.unanswerableRequest, "the given nonce isn't the requested one")
         }
         return nonce

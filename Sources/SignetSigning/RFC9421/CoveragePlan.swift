@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A list of covered components, compiled once to the steps that write a signature base (RFC 9421,
 /// section 2.5).
 ///

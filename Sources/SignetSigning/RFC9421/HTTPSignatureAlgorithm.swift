@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// An algorithm of RFC 9421, section 3.3, with its name in IANA's registry.
@@ -31,7 +32,7 @@ public struct HTTPSignatureAlgorithm: Sendable, Hashable, CustomStringConvertibl
 
     /// Creates the algorithm with a registered name; nil for an unknown name.
     public init?(name: String) {
-        guard let known = Self.all.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
+        guard let known = Self.all.first(where: { sameBytes($0.name, name) })
         else { return nil }
         self = known
     }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The fields and names that the signer and the verifier of RFC 9421 share.
 enum RFC9421Fields {
     static let signatureInput = Array("signature-input".utf8)

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The signature to verify, parsed from a message's fields.
 struct ReceivedSignature {
     /// Signature-Input, with the range of the covered list including its parentheses.
@@ -41,7 +43,7 @@ struct ReceivedSignature {
             }
             if let wanted {
                 let tag = try inputs.text(of: "tag", in: member)
-                guard let tag, tag.utf8.elementsEqual(wanted.utf8) else { continue }
+                guard let tag, sameBytes(tag, wanted) else { continue }
             }
             guard selected == nil else {
                 throw SigningError(

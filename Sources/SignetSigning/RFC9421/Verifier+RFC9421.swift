@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension Verifier {
     /// Verifies a message by RFC 9421, section 3.2, except for the nonce's first use.
     func verifyRFC9421(
@@ -12,7 +14,7 @@ extension Verifier {
         try requireNonce(claims)
         let key = try key(claims.keyID, now: now).rfc9421Key()
         let algorithm = key.algorithm
-        guard signature.algorithm.map({ $0.utf8.elementsEqual(algorithm.name.utf8) }) ?? true else {
+        guard signature.algorithm.map({ sameBytes($0, algorithm.name) }) ?? true else {
             throw SigningError(
                 .algorithmMismatch,
                 "found another alg than the key's, \(algorithm.name)")

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// The text that `salted-hmac-v1` signs: a sequence of netstrings, so that no value can pass for a

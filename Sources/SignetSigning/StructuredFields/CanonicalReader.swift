@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Parses dictionaries of RFC 9651 in canonical form, which is what serializers write. Returns nil
 /// for any other form.
 struct CanonicalReader {

@@ -1,4 +1,5 @@
 internal import RawStructuredFieldValues
+internal import SignetBase
 internal import SignetCrypto
 
 /// A Dictionary of RFC 9651 without repeated keys or parameters.

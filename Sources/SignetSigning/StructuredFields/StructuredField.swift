@@ -1,4 +1,5 @@
 internal import RawStructuredFieldValues
+internal import SignetBase
 internal import SignetCrypto
 
 /// The strict serialization of a structured field of any type (RFC 9421, sections 2.1.1 and 2.1.2).

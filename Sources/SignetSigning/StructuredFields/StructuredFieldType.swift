@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The type of a structured field (RFC 9651, section 3).
 public enum StructuredFieldType: String, Sendable, Hashable, CaseIterable {
     /// Named members.

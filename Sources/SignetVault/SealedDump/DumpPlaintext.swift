@@ -134,7 +134,7 @@ struct DumpPlaintext: Sendable {
         else { return false }
         var rest = bytes[19...]
         if rest.first == UInt8(ascii: ".") {
-            let fraction = rest.dropFirst().prefix(while: isDigit)
+            let fraction = rest.dropFirst().prefix(while: \.isDigit)
             guard !fraction.isEmpty else { return false }
             rest = rest.dropFirst(1 + fraction.count)
         }
@@ -147,7 +147,7 @@ struct DumpPlaintext: Sendable {
         let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         return parts.count == limits.count
             && zip(parts, limits).allSatisfy { part, limit in
-                part.count == 2 && part.allSatisfy(isDigit)
+                part.count == 2 && part.allSatisfy(\.isDigit)
                     && Int(String(decoding: part, as: UTF8.self))! <= limit
             }
     }

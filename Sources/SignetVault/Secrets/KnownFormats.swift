@@ -14,7 +14,7 @@ enum KnownFormats {
     static func isUUID(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count == 36 else { return false }
         let groups = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(isHex)
+        return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
     }
 
     /// Returns a text without the named hash at its end: `sha256:` and hexadecimal (container
@@ -23,7 +23,7 @@ enum KnownFormats {
         for (name, hex, base64) in [("sha256", 64, 44), ("sha384", 96, 64), ("sha512", 128, 88)] {
             let tail = text.suffix(name.utf8.count + 1 + hex)
             if tail.starts(with: "\(name):".utf8), tail.dropFirst(7).count == hex,
-                tail.dropFirst(7).allSatisfy(isHex)
+                tail.dropFirst(7).allSatisfy(\.isHexDigit)
             {
                 return text[..<tail.startIndex]
             }
@@ -93,8 +93,6 @@ enum KnownFormats {
         guard bytes.endIndex - position >= count else { return nil }
         return (bytes[bytes.startIndex], bytes[position..<(position + count)], position + count)
     }
-
-    private static func isHex(_ byte: UInt8) -> Bool { hexDigit(byte) != nil }
 
     private static let base64Bytes = ASCIISet(lettersDigitsAnd: "+/")
 }

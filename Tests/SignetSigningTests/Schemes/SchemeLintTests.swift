@@ -46,6 +46,33 @@ import Testing
         return try .Insecure.scheme(document: JSONValue.object(document).serialized())
     }
 
+    /// Each branch of a value uses the value before it. If each use were followed, 20 values of 16
+    /// branches would take 16^20 steps.
+    @Test(.timeLimit(.minutes(1)), arguments: ["{method}", "{time}", "fixed"])
+    func lintsValuesOfManyBranchesAtOnce(_ first: String) throws {
+        let branches = (0..<15).map { "b\($0)" }
+        var values: JSONObject = ["v0": .string(first)]
+        for index in 1...20 {
+            var choices: [JSONValue] = branches.map { name in
+                [
+                    "when": ["branch": .string(name)], "is": .string("{v\(index - 1)}"),
+                ]
+            }
+            choices.append(["is": .string("{v\(index - 1)}")])
+            values["v\(index)"] = .array(choices)
+        }
+        let scheme = try Self.scheme([
+            "settings": ["branch": ["enum": .array(branches.map { .string($0) })]],
+            "values": .object(values),
+            "text": [
+                "join": [
+                    "{v20}", "{method}", "{host}", "{target}", "{time}", "{nonce}", "{body}",
+                ], "with": "\n",
+            ],
+        ])
+        #expect(scheme.findings.isEmpty)
+    }
+
     static let weak: [(String, JSONObject)] = [
         ("broken-hash", ["sign": ["hash": "sha1", "behind": "{secret}"]]),
         ("broken-hash", ["sign": ["hash": "md5", "before": "{secret}"]]),

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension CompiledScheme {
     /// The sources that the signature depends on with all settings: those of the signed
     /// text, and those that make the key or surround the secret. A source that occurs in only one
@@ -6,8 +8,16 @@ extension CompiledScheme {
         private(set) var sources: Set<SchemeTemplate.Source> = []
         private var rules: [ParameterRule] = []
 
+        private init() {}
+
         init(of parsed: SchemeParser) {
-            let values = parsed.values.map(\.step)
+            // A value can use only earlier ones, so each is gathered once.
+            var values: [SignedSources] = []
+            for value in parsed.values {
+                var gathered = SignedSources()
+                gathered.gather(value.step, values: values)
+                values.append(gathered)
+            }
             gather(parsed.text, values: values)
             for template in parsed.algorithm.templates {
                 gather(.template(template), values: values)
@@ -38,11 +48,13 @@ extension CompiledScheme {
             }
         }
 
-        private mutating func gather(_ step: Step, values: [Step]) {
+        private mutating func gather(_ step: Step, values: [SignedSources]) {
             switch step {
             case .template(let template):
                 for source in template.sources where sources.insert(source).inserted {
-                    if case .value(let index) = source { gather(values[index], values: values) }
+                    guard case .value(let index) = source else { continue }
+                    sources.formUnion(values[index].sources)
+                    rules += values[index].rules
                 }
             case .join(let steps, _): for step in steps { gather(step, values: values) }
             case .hash(_, let step, _): gather(step, values: values)

@@ -224,7 +224,7 @@ extension CompiledScheme {
     ///   required one, `invalid-value` for an invalid value.
     func settingValues(_ given: [String: String]) throws(SigningError) -> [[UInt8]?] {
         for name in given.keys.sorted()
-        where !settings.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        where !settings.contains(where: { sameBytes($0.name, name) }) {
             let known = settings.map(\.name).joined(separator: ", ")
             throw SigningError(
                 .unsupportedOption,

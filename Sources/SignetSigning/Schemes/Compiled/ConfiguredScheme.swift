@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A compiled scheme with the settings of one signer or verifier.
 ///
 /// Decides the conditions, which depend on the settings alone, once for all messages.

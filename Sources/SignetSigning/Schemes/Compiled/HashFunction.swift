@@ -42,7 +42,7 @@ extension CompiledScheme.Encoding {
         switch self {
         case .base64: Base64.decode(text, from: .standard)
         case .base64URL: Base64.decode(text, from: .url)
-        case .hex, .upperHex: bytes(ofHexadecimal: text)
+        case .hex, .upperHex: text.decodingHexadecimal()
         }
     }
 

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A text with placeholders: `{name}` is replaced by a value; `{{` and `}}` are braces.
 ///
 /// A signer writes a field by a template, and a verifier reads the field back by the same template.

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The parts of a scheme's signed text by their names in the document, for comparing two sides. It
 /// also has the parts that a hash hides, except the body.
 struct SchemeTrace {
@@ -24,7 +26,7 @@ struct SchemeTrace {
     }
 
     private func isShown(_ name: String) -> Bool {
-        parts.contains { $0.identifier.utf8.elementsEqual(name.utf8) }
+        parts.contains { sameBytes($0.identifier, name) }
     }
 
     /// Adds the parts of a step, then the step itself if the document has no name for it.

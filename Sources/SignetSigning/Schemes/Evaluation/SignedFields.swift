@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The fields that a scheme signs, sorted by name, with the lines of one name combined into one.
 struct SignedFields {
     /// Each field's name in lower case, and its value.

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A weakness of a scheme, found by ``SigningScheme/findings``.
 ///
 /// A test can accept the weaknesses that a partner's rules have, and fail if a change adds another:
@@ -75,6 +77,14 @@ private struct SchemeLint {
     private(set) var findings: [SchemeFinding] = []
     /// The sources that the signed text contains, as they are or after parsing.
     private var sources: Set<SchemeTemplate.Source> = []
+    /// The results of ``isDelimited(_:by:)`` for values, which depend on the literal's first byte.
+    private var delimitedValues: [ValueEnd: Bool] = [:]
+
+    /// The end of a value, with the first byte of the literal after it.
+    private struct ValueEnd: Hashable {
+        let value: Int
+        let next: UInt8?
+    }
 
     private let scheme: CompiledScheme
 
@@ -198,15 +208,15 @@ private struct SchemeLint {
 
     private mutating func gather(_ template: SchemeTemplate) {
         for (index, source) in template.sources.enumerated() {
-            sources.insert(source)
-            if case .value(let number) = source { gather(scheme.values[number]) }
+            let isNew = sources.insert(source).inserted
+            if case .value(let number) = source, isNew { gather(scheme.values[number]) }
             // The last placeholder ends where the text ends.
             guard !source.isLiteral,
                 !template.sources[(index + 1)...].allSatisfy(\.isLiteral)
             else { continue }
             var next: [UInt8] = []
             if case .literal(let literal) = template.sources[index + 1] { next = literal }
-            if !isDelimited(.template(SchemeTemplate([source])), by: next) {
+            if !isDelimited(source, by: next) {
                 add(
                     .unescapedJoin,
                     "parts are joined so that bytes can move from one part to the next")
@@ -216,7 +226,7 @@ private struct SchemeLint {
 
     /// Whether a step's text can't contain the literal that follows it, so that its end is
     /// unambiguous.
-    private func isDelimited(_ step: CompiledScheme.Step, by literal: [UInt8]) -> Bool {
+    private mutating func isDelimited(_ step: CompiledScheme.Step, by literal: [UInt8]) -> Bool {
         switch step {
         case .hash: return true
         case .path: return literal.first == ASCII.lineFeed
@@ -229,11 +239,17 @@ private struct SchemeLint {
         }
     }
 
-    private func isDelimited(_ source: SchemeTemplate.Source, by literal: [UInt8]) -> Bool {
+    private mutating func isDelimited(_ source: SchemeTemplate.Source, by literal: [UInt8]) -> Bool
+    {
         switch source {
         // These have a fixed form, or the sender of a message doesn't choose them.
         case .literal, .time, .lifetime, .setting, .signature, .secret: return true
-        case .value(let index): return isDelimited(scheme.values[index], by: literal)
+        case .value(let index):
+            let key = ValueEnd(value: index, next: literal.first)
+            if let known = delimitedValues[key] { return known }
+            let result = isDelimited(scheme.values[index], by: literal)
+            delimitedValues[key] = result
+            return result
         // Each line ends with a line feed, and the names that follow give the number of lines.
         case .headerLines: return true
         case .body: return false

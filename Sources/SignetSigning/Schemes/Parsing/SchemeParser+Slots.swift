@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Parses the rules for signed fields and nonces, and the slots of `inject` and `place`.
 extension SchemeParser {
     private enum Spaces: String, CaseIterable { case keep, collapse }

@@ -91,7 +91,7 @@ extension SchemeParser {
     // MARK: Weight
 
     /// Returns the number of placeholders in a step after all its values are expanded.
-    private func weight(of step: CompiledScheme.Step) -> Int {
+    func weight(of step: CompiledScheme.Step) -> Int {
         switch step {
         case .template(let template): return weight(of: template)
         case .choice(let choices): return choices.reduce(1) { max($0, weight(of: $1.1)) }
@@ -102,7 +102,7 @@ extension SchemeParser {
     private func weight(of template: SchemeTemplate) -> Int {
         // The sum cannot overflow: no value weighs more than the limit.
         template.sources.reduce(0) { sum, source in
-            if case .value(let index) = source { return sum + 1 + weight(of: values[index].step) }
+            if case .value(let index) = source { return sum + 1 + values[index].weight }
             return sum + 1
         }
     }

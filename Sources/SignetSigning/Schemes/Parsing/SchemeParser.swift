@@ -9,7 +9,8 @@ struct SchemeParser {
     let name: String
     let document: JSONObject
     var settings: [CompiledScheme.Setting] = []
-    var values: [(name: String, step: CompiledScheme.Step)] = []
+    /// The values in their order, each with its weight: a value can use only earlier ones.
+    var values: [(name: String, step: CompiledScheme.Step, weight: Int)] = []
     var headers: CompiledScheme.HeaderRule?
     var injections: [CompiledScheme.Slot] = []
     var text = CompiledScheme.Step.join([], separator: [])
@@ -107,14 +108,15 @@ struct SchemeParser {
             guard SchemeTemplate.Source.named[name] == nil else {
                 throw value.malformed("found a reserved name, expected another")
             }
-            self.values.append((name, try step(value)))
+            let step = try step(value)
+            self.values.append((name, step, weight(of: step)))
         }
     }
 
     func condition(_ object: SchemeValue) throws(SigningError) -> CompiledScheme.Condition {
         var tests: [(setting: Int, expected: CompiledScheme.Condition.Expected)] = []
         for (name, value) in try object.members() {
-            guard let index = settings.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) })
+            guard let index = settings.firstIndex(where: { sameBytes($0.name, name) })
             else {
                 let known = settings.map(\.name).joined(separator: ", ")
                 throw value.malformed(
@@ -172,7 +174,7 @@ struct SchemeParser {
         }
         if let source = SchemeTemplate.Source.named[name] { return source }
         if let format = SchemeTime.named(name) { return .time(format) }
-        if let index = values.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        if let index = values.firstIndex(where: { sameBytes($0.name, name) }) {
             return .value(index)
         }
         if name == "headers.lines" || name == "headers.names" {
@@ -183,7 +185,7 @@ struct SchemeParser {
             return name == "headers.lines" ? .headerLines : .headerNames
         }
         if name.hasPrefix("set.") {
-            let index = settings.firstIndex { "set.\($0.name)".utf8.elementsEqual(name.utf8) }
+            let index = settings.firstIndex { sameBytes("set.\($0.name)", name) }
             guard let index else { throw unknown("a setting of \"settings\"") }
             return .setting(index)
         }

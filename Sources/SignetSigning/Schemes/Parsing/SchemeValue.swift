@@ -82,7 +82,7 @@ struct SchemeValue {
     /// Throws if the value is not an object, or has an unknown member.
     func requireMembers(in known: [String]) throws(SigningError) {
         for name in try object().memberNames
-        where !known.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+        where !known.contains(where: { sameBytes($0, name) }) {
             throw self[name].malformed(
                 "found an unknown member, expected one of " + known.joined(separator: ", "))
         }
@@ -154,7 +154,7 @@ struct SchemeValue {
         var strings: [(text: String, place: SchemeValue)] = []
         for element in try elements(count: count, of: "strings") {
             let string = try element.string()
-            guard !strings.contains(where: { $0.text.utf8.elementsEqual(string.utf8) }) else {
+            guard !strings.contains(where: { sameBytes($0.text, string) }) else {
                 throw element.wrong(expected: "no duplicate")
             }
             strings.append((string, element))
@@ -187,17 +187,11 @@ struct SchemeValue {
 extension RawRepresentable where Self: CaseIterable, RawValue == String {
     /// Returns the case of a name, compared byte for byte.
     static func named(_ name: String) -> Self? {
-        allCases.first { $0.rawValue.utf8.elementsEqual(name.utf8) }
+        allCases.first { sameBytes($0.rawValue, name) }
     }
 }
 
 extension UInt8 {
-    /// Whether the byte is A to Z or a to z.
-    var isLetter: Bool { lowercased.isLowercaseLetter }
-
-    /// Whether the byte is printable ASCII other than the space.
-    var isVisible: Bool { self > 0x20 && self < 0x7F }
-
     /// Whether the byte is a letter, a digit, `-` or `_`, as in the names of settings and values.
-    var isNameByte: Bool { isLetter || isDigit || self == ASCII.minus || self == 0x5F }
+    var isNameByte: Bool { isLetterOrDigit || self == ASCII.minus || self == ASCII.underscore }
 }

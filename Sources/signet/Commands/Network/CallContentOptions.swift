@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPTypes
+internal import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetRPC
@@ -116,7 +117,7 @@ struct CallContentOptions: ParsableArguments {
             guard members[name] == nil else {
                 throw ToolError(RPCError.Code.invalidParameters.value, "a parameter is given twice")
             }
-            let schema = description?.parameters.first { $0.name.utf8.elementsEqual(name.utf8) }?
+            let schema = description?.parameters.first { sameBytes($0.name, name) }?
                 .schema
             members[name] =
                 index < named.count ? Self.value(of: text, schema) : .string(text)
@@ -192,9 +193,7 @@ struct CallContentOptions: ParsableArguments {
         for header in headers {
             let bytes = Array(header.utf8)
             let colon = bytes.firstIndex(of: 0x3A) ?? bytes.endIndex
-            var value = bytes[colon...].dropFirst()
-            while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
-            while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
+            let value = bytes[colon...].dropFirst().trimmingBlanks()
             let text = String(decoding: value, as: UTF8.self)
             guard colon < bytes.endIndex,
                 let name = HTTPField.Name(String(decoding: bytes[..<colon], as: UTF8.self)),

@@ -65,7 +65,7 @@ struct SendCommand: AsyncParsableCommand {
         if outFile == nil && (resumes || sha256 != nil) {
             throw ValidationError("--resume and --sha256 need --out")
         }
-        if let sha256, bytes(ofHexadecimal: Array(sha256.utf8))?.count != 32 {
+        if let sha256, sha256.utf8.decodingHexadecimal()?.count != 32 {
             throw ValidationError("--sha256 is 64 hexadecimal digits")
         }
     }
@@ -114,7 +114,7 @@ struct SendCommand: AsyncParsableCommand {
         var download = Download()
         download.fields = head.headerFields
         download.resumes = resumes
-        download.sha256 = sha256.flatMap { bytes(ofHexadecimal: Array($0.utf8)) }
+        download.sha256 = sha256.flatMap { $0.utf8.decodingHexadecimal() }
         let wanted = download
         let (result, more) = try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import SignetBase
 import SignetJSON
 import SignetSigning
 
@@ -93,7 +94,7 @@ struct SchemesLintCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let isBuiltIn = SigningScheme.names.contains { $0.utf8.elementsEqual(file.utf8) }
+        let isBuiltIn = SigningScheme.names.contains { sameBytes($0, file) }
         let scheme =
             isBuiltIn
             ? try SigningScheme.Insecure.scheme(named: file)

@@ -56,11 +56,8 @@ struct EnvironmentVariables {
 
     private static func isUsable(_ name: String) -> Bool {
         let bytes = name.utf8
-        func isLetter(_ byte: UInt8) -> Bool {
-            (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "_")
-        }
-        guard let first = bytes.first, isLetter(first) else { return false }
-        return bytes.allSatisfy { isLetter($0) || isDigit($0) }
+        guard bytes.first?.isDigit == false else { return false }
+        return bytes.allSatisfy { $0.isLetterOrDigit || $0 == ASCII.underscore }
     }
 
     private static func isReserved(_ name: String) -> Bool {

@@ -120,7 +120,7 @@ struct VaultDiffCommand: ParsableCommand {
     ) throws(VaultError) -> OpenedDump {
         func wanted(_ found: String, named: [String], otherwise first: String) -> String {
             named.isEmpty
-                ? first : named.first { $0.utf8.elementsEqual(found.utf8) } ?? named[0]
+                ? first : named.first { sameBytes($0, found) } ?? named[0]
         }
         let (app, system) = (first.binding.app, first.binding.system)
         return try dump.open(

@@ -48,7 +48,7 @@ struct VaultListCommand: ParsableCommand {
             let type = rule?.type.rawValue ?? entry.map { $0.value.typeName } ?? "-"
             let visibility = rule?.isPublic == true ? "public" : "secret"
             let isShown = entry.map { disclosure.allows(name, value: $0.value) } ?? false
-            let isChanged = contents.changed.contains { $0.utf8.elementsEqual(name.utf8) }
+            let isChanged = contents.changed.contains { sameBytes($0, name) }
             var object: JSONObject = [
                 "key": .string(name), "type": .string(type), "visibility": .string(visibility),
                 "origin": entry.map { .string($0.origin.rawValue) } ?? .null,

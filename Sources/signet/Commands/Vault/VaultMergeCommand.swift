@@ -130,7 +130,7 @@ struct VaultMergeCommand: ParsableCommand {
     ) throws -> OpenedDump {
         let their = try SealedDump(contentsOf: theirs)
         guard our.isPassphraseSealed == their.isPassphraseSealed,
-            our.keyID.utf8.elementsEqual(their.keyID.utf8)
+            sameBytes(our.keyID, their.keyID)
         else {
             throw ToolError(
                 .otherKey,

@@ -109,7 +109,7 @@ struct VaultSetCommand: ParsableCommand {
 
     private func requireOnce(_ names: [String]) throws(ToolError) {
         for (index, name) in names.enumerated()
-        where names[..<index].contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+        where names[..<index].contains(where: { sameBytes($0, name) }) {
             throw .usage("\(quoted(name)) is given twice")
         }
     }

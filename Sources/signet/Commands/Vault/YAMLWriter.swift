@@ -25,8 +25,10 @@ enum YAMLWriter {
     private static func key(_ name: String) -> String {
         let first = name.utf8.first ?? 0
         let isPlain =
-            isLetter(first)
-            && name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == 0x2D }
+            (first.isLetter || first == ASCII.underscore)
+            && name.utf8.allSatisfy {
+                $0.isLetterOrDigit || $0 == ASCII.minus || $0 == ASCII.underscore
+            }
         return isPlain && !words.contains(name.lowercased())
             ? name : escaped(JSONValue.string(name).text)
     }
@@ -35,10 +37,6 @@ enum YAMLWriter {
     private static let words: Set<String> = [
         "y", "n", "yes", "no", "on", "off", "true", "false", "null",
     ]
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte | 0x20) || byte == UInt8(ascii: "_")
-    }
 
     /// JSON text with the characters escaped that YAML doesn't take as they are. Outside of
     /// strings, JSON text is ASCII.

@@ -1,3 +1,4 @@
+internal import SignetBase
 import SignetVault
 internal import Yams
 
@@ -82,8 +83,7 @@ struct YAMLAliases {
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
-            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        byte.isLetterOrDigit || byte == ASCII.underscore || byte == ASCII.minus
     }
 
     private mutating func extent(of node: Node) throws(SourceFormat.Malformed) -> Extent {
