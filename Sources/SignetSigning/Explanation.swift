@@ -31,7 +31,7 @@ public struct Explanation: Sendable, Hashable {
     /// The explanation as text: the reason, each part's name and value, and the base between two
     /// lines of dashes.
     public var lines: [String] {
-        var lines = [reason.map { "not verified: \($0)" } ?? "the signature holds"]
+        var lines = [reason.map { "not verified: \($0)" } ?? "the signature is valid"]
         for part in parts { lines += part.lines.map { "  " + $0 } }
         guard let base else {
             lines.append("no base could be computed")

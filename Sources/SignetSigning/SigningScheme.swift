@@ -159,8 +159,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         for scheme in [rfc9421, saltedHMAC] where scheme.document == object { return scheme }
         throw SigningError(
             .malformedScheme,
-            "$.engine: found one in another document than those of rfc9421 and salted-hmac-v1, "
-                + "wanted none")
+            "$.engine: found it in another document, expected it only in those of rfc9421 and "
+                + "salted-hmac-v1")
     }
 
     /// The document. Passing it to `init(document:)` creates this scheme again.

@@ -53,7 +53,7 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("003-05", "004-17")) func aResponseStaysAsItIs() async throws {
+    @Test(.features("003-05", "004-17")) func aResponseStaysUnchanged() async throws {
         let reply = RawResponse(
             status: 203, fields: [.contentType: "application/json", .eTag: "\"7\""],
             body: Array(#" {"a" : 1.0} "#.utf8))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test(.features("003-05")) func aRemoteProceduresResponseStaysAsItIs() async throws {
+    @Test(.features("003-05")) func aRemoteProceduresResponseIsUnchanged() async throws {
         let body = Array(#"{"jsonrpc":"2.0", "result":7, "id":1}"#.utf8)
         let reply = RawResponse(status: 200, fields: [.eTag: "\"7\""], body: body)
         try await withSystem(reply, payload: .jsonRPC2) { system, _ in

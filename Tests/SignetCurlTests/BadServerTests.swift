@@ -101,7 +101,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test func takesInterimRepliesAndTrailers() async throws {
+    @Test func acceptsInterimResponsesAndTrailers() async throws {
         let server = try await ScriptedServer(
             """
             head(c)

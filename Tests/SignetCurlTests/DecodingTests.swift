@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304), ("HEAD", 404)])
-    func knowsRepliesWithoutABody(_ method: String, _ status: Int) throws {
+    func knowsResponsesWithoutABody(_ method: String, _ status: Int) throws {
         let method = try #require(HTTPRequest.Method(method))
         #expect(failure([], "gzip", status: status, method: method) == nil)
         #expect(failure([1], "gzip", status: status, method: method) == .malformedResponse)

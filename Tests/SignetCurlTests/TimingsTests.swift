@@ -15,7 +15,7 @@ import Testing
     /// Direct calls, and calls through proxies, whose own bytes don't count as the host's.
     @Test(
         .features("000-55", "002-11"), arguments: ["", "http", "https", "socks5h"], [true, false])
-    func countTheBytesOfRequestAndReply(_ kind: String, isSecure: Bool) async throws {
+    func countTheBytesOfRequestAndResponse(_ kind: String, isSecure: Bool) async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await RouteServer(
             ["/a": Self.reply], tls: isSecure ? authority.leaf : nil)

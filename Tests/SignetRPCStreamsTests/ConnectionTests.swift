@@ -152,7 +152,7 @@ struct ConnectionTests {
         try await note
     }
 
-    @Test func aCallWithoutReplyEndsWithItsDeadline() async throws {
+    @Test func aCallWithoutResponseEndsAtItsDeadline() async throws {
         let (connection, peer) = HostilePeer.pair()
         async let call = outcome {
             try await connection.call("slow", timeout: .milliseconds(20))

@@ -211,7 +211,7 @@ struct StreamBatchTests {
             } == ["throws cut-off"])
     }
 
-    @Test func notificationsAloneWaitForNoReply() async throws {
+    @Test func notificationsAloneWaitForNoResponse() async throws {
         let (connection, peer) = HostilePeer.pair()
         let calls = [RPCCall("a", isNotification: true), RPCCall("b", isNotification: true)]
         #expect(await outcomes { try await connection.batch(calls) } == ["notified", "notified"])
@@ -331,7 +331,7 @@ struct StreamBatchTests {
         connection.close()
     }
 
-    @Test func requestsAndRepliesInOneArray() async throws {
+    @Test func requestsAndResponsesInOneArray() async throws {
         let (connection, peer) = HostilePeer.pair(handler: Self.server)
         async let found = outcomes { try await connection.batch([RPCCall("a"), RPCCall("b")]) }
         _ = try await peer.message()

@@ -42,7 +42,7 @@ struct BatchTests {
         #expect(request.expected.ids.map { $0?.json } == [7, 8, nil, 9])
     }
 
-    @Test func rule8RepliesInAnyOrder() throws {
+    @Test func rule8ResponsesMayHaveAnyOrder() throws {
         let replies = [result("7", "\"a\""), result("8", "\"b\""), result("9", "null")]
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let adapter = JSONRPCAdapter.fromSeven()
@@ -69,7 +69,7 @@ struct BatchTests {
         #expect(error?.code.name == "batch-too-large")
     }
 
-    @Test func rule20RefusesAReplyOverTheLimit() throws {
+    @Test func rule20RefusesAResponseOverTheLimit() throws {
         var adapter = adapter
         let body = "[\(result("7"))]"
         adapter.maximumResponseSize = body.utf8.count
@@ -150,7 +150,7 @@ struct BatchTests {
         #expect(names(reply) == ["rejected", "1", "notified", "rejected"])
     }
 
-    @Test func rule9TheFirstOfTwoRepliesWins() throws {
+    @Test func rule9TheFirstOfTwoResponsesWins() throws {
         let request = try adapter.box(batch: calls)
         let body =
             "["
@@ -187,7 +187,7 @@ struct BatchTests {
         #"{"jsonrpc":"2.0","id":7,"error":"no"}"#,
         #"{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":""}}"#,
     ])
-    func aMalformedReplyFailsItsCall(_ malformed: String) throws {
+    func aMalformedResponseFailsItsCall(_ malformed: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [malformed, result("8"), result("9")].joined(separator: ",") + "]"
         let reply = try adapter.unboxBatch(RawResponse(body), to: request)
@@ -232,7 +232,7 @@ struct BatchTests {
     }
 
     @Test(arguments: [500, 502, 404, 302])
-    func rule19AnArrayWithoutAReplyIsNoRPCBody(_ status: Int) throws {
+    func rule19AnArrayWithoutAResponseIsNoRPCBody(_ status: Int) throws {
         let request = try adapter.box(batch: calls)
         for body in ["[]", "[1]", "[{}]", "[null,\"no\",[]]", #"[{"message":"no"},{"id":7}]"#] {
             let error = #expect(throws: RPCError.self) {
@@ -264,7 +264,7 @@ struct BatchTests {
         }
     }
 
-    @Test func oneReplyObjectAnswersItsCall() throws {
+    @Test func oneResponseObjectEndsItsCall() throws {
         let request = try adapter.box(batch: [RPCCall("a")])
         let reply = try adapter.unboxBatch(RawResponse(result("7")), to: request)
         #expect(names(reply) == ["1"])

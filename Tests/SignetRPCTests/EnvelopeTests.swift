@@ -58,7 +58,7 @@ struct EnvelopeTests {
         (500, good, "http-status"), (302, good, "http-status"),
         (500, #"{"code":{}}"#, "http-status"),
     ])
-    func refusesTheReply(_ status: Int, _ body: String, _ code: String) {
+    func refusesTheResponse(_ status: Int, _ body: String, _ code: String) {
         let error = #expect(throws: RPCError.self) { try unbox(body, status: status) }
         #expect(error?.code.name == code)
     }
@@ -86,7 +86,7 @@ struct EnvelopeTests {
         #expect(try unbox(good, adapter).result?.value["payload"] == [])
     }
 
-    @Test func aReplyWithoutContentIsNull() throws {
+    @Test func aResponseWithoutContentIsNull() throws {
         #expect(try unbox("", status: 204).result?.value == .null)
     }
 

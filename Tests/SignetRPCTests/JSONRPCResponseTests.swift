@@ -102,7 +102,7 @@ struct JSONRPCResponseTests {
         #expect(RPCServerError(code: number, message: "").kind == kind)
     }
 
-    @Test func rule20RefusesAReplyOverTheLimit() throws {
+    @Test func rule20RefusesAResponseOverTheLimit() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
         let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#)

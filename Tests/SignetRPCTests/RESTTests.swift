@@ -107,7 +107,7 @@ struct RESTTests {
         (404, "{\"error\":1}", "http-status"), (500, "<html>", "http-status"),
         (100, "", "http-status"),
     ])
-    func refusesTheReply(_ status: Int, _ body: String, _ code: String) throws {
+    func refusesTheResponse(_ status: Int, _ body: String, _ code: String) throws {
         let request = try adapter.box(RPCCall("GET"))
         let error = #expect(throws: RPCError.self) {
             try adapter.unbox(RawResponse(body, status: status), to: request)
@@ -116,7 +116,7 @@ struct RESTTests {
         #expect(error?.status == status)
     }
 
-    @Test func refusesAReplyOverTheLimit() throws {
+    @Test func refusesAResponseOverTheLimit() throws {
         var adapter = adapter
         let request = try adapter.box(RPCCall("GET"))
         adapter.maximumResponseSize = 3

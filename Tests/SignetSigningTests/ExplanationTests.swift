@@ -18,7 +18,7 @@ import Testing
         #expect(explanation.reason == nil)
         #expect(explanation.base == result.base)
         #expect(explanation.parts == result.parts)
-        #expect(explanation.lines.first == "the signature holds")
+        #expect(explanation.lines.first == "the signature is valid")
         for name in ["@method: POST", "@path: /rpc", "@authority: api.example.com"] {
             #expect(explanation.lines.contains("  \(name)"))
         }

@@ -101,7 +101,7 @@ private func failure(
         #expect(try chain.follow(reply(status, "/b"), pins: nil, now: 0) == nil)
     }
 
-    @Test func aResponseWithoutLocationIsTheAnswer() throws {
+    @Test func aResponseWithoutLocationIsFinal() throws {
         var chain = try RedirectChain(request(), policy: RedirectPolicy())
         #expect(try chain.follow(reply(302), pins: nil, now: 0) == nil)
         var none = try RedirectChain(request(), policy: .none)

@@ -139,7 +139,7 @@ import Testing
         let told = try await call(
             "POST /post", ["--param", "user=a", "--secret-param", "password=env:PASSWORD"],
             environment: ["PASSWORD": "12345678"])
-        // Text, whatever it looks like.
+        // Always text.
         #expect(told["json"] == ["user": "a", "password": "12345678"])
     }
 

@@ -188,7 +188,7 @@ import Testing
         try await server.stop()
     }
 
-    @Test func aReplyThatIsNot2xxIsPrintedAndExit1() async throws {
+    @Test func aResponseThatIsNot2xxIsPrintedAndExit1() async throws {
         let host = try await OrdersHost.start()
         let options = [
             "--ca-file", try TestAuthority.trusted.get().caFile, "--scheme", "rfc9421", "--keys",

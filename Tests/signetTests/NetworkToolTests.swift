@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func callsAreAnswered() async throws {
+    @Test func callsGetTheirResponses() async throws {
         let policy = try policy(authority.intermediate.pin)
         let rpc = host.url + "/rpc"
         let created = try await call([rpc] + Self.create + ["--policy", policy])
@@ -155,7 +155,7 @@ import Testing
         #expect(try code(output) == "unlisted-host")
     }
 
-    @Test func noUsableAnswerIsExit3() async throws {
+    @Test func noUsableResponseIsExit3() async throws {
         let down = "https://localhost:\(freePort())/rpc"
         let refused = try await call([down] + Self.create)
         #expect(refused.exit == 3)

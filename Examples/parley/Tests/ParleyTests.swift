@@ -71,7 +71,7 @@ struct ParleyTests {
         (500, #"{"parley":1,"ticket":"T","answer":1}"#, "malformed-reply"),
         (200, #"{"parley":1,"ticket":"T","regret":{"why":"X"}}"#, "rpc-error"),
     ])
-    func refusesTheReply(_ status: Int, _ body: String, _ code: String) throws {
+    func refusesTheResponse(_ status: Int, _ body: String, _ code: String) throws {
         let adapter = ParleyAdapter()
         let request = try adapter.box(RPCCall("a"))
         let ticket = try #require(try JSONValue(parsing: request.body)["ticket"]?.string)

@@ -69,9 +69,9 @@ final class PinUpdates: Sendable {
         } catch {
             throw invalid(error.message)
         }
-        guard url.scheme == "https" else { throw invalid("its URL begins with https://") }
+        guard url.scheme == "https" else { throw invalid("its URL must begin with https://") }
         guard plan.timeout > .zero, plan.interval > .zero, plan.retryPause > .zero else {
-            throw invalid("its times are above zero")
+            throw invalid("its times must be above zero")
         }
         self.plan = plan
         target = try SystemHost(

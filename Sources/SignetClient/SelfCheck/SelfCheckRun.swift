@@ -202,7 +202,7 @@ struct SelfCheckRun {
                 report.add(
                     area: "hosts", subject: subject, status: .good,
                     detail: (verdict.isMatch
-                        ? "shows a pinned key" : "is trusted; nothing is pinned") + way
+                        ? "shows a pinned key" : "is trusted, without pins") + way
                 )
             }
         } catch  where error.code == .unsupportedProbe {

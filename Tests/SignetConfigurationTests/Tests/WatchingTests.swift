@@ -140,7 +140,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func aSnapshotStaysAsItIs() throws {
+    @Test func aSnapshotStaysUnchanged() throws {
         let reader = ConfigReader(provider: provider)
         let before = reader.snapshot()
         try replace(1)

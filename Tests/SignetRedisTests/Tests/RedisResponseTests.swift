@@ -19,7 +19,7 @@ import Testing
             "-readonly\\r\\n",
             "-OK\\r\\n", "_\\r\\n",
         ])
-    func refusesUnclearAnswers(_ answer: String) async throws {
+    func refusesUnclearResponses(_ answer: String) async throws {
         let fake = try await FakeRedis(.answers, answer)
         let store = try RedisNonceStore(fake.options)
         let found = await words {
@@ -103,7 +103,7 @@ import Testing
             (.floods, "$60000000\\r\\nxxxxxxxxxxxxxxxxx"),
             (.floods, "+xxxxxxxxxxxxxxxxxxxxxxxxxxx"), (.isSilent, ""),
         ])
-    func givesUpOnEndlessAnswers(_ manner: FakeRedis.Manner, _ bytes: String) async throws {
+    func endsOnEndlessResponses(_ manner: FakeRedis.Manner, _ bytes: String) async throws {
         let fake = try await FakeRedis(manner, bytes)
         var options = fake.options
         options.commandTimeout = .milliseconds(300)

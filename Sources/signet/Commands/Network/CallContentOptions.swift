@@ -32,7 +32,7 @@ struct CallContentOptions: ParsableArguments {
     @Option(
         name: .customLong("text-param"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "One parameter by name whose value is text, whatever it looks like.",
+            "One parameter by name whose value is always text.",
             valueName: "name=value"))
     var texts: [String] = []
 

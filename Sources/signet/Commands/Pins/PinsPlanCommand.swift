@@ -9,7 +9,7 @@ internal import SignetSystem
 struct PinsPlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "List which hosts lose which pin when, and what to add before a key changes.",
+        abstract: "List the hosts that lose a pin, when, and the pins to add before a key changes.",
         discussion: """
             FILE: the certificates of hosts, those of their issuers, and certificate requests or \
             keys in reserve, PEM or DER. Exit 0 without findings, 1 with findings.

@@ -207,7 +207,7 @@ struct VaultMergeCommand: ParsableCommand {
         return ToolError(
             .mergeConflict,
             "\(shownName): \(keys) in conflict and nothing was written; --take KEY=ours|theirs or "
-                + "--prefer ours|theirs settles it",
+                + "--prefer ours|theirs chooses the side",
             details: [
                 "conflicts": .array(
                     conflicts.map {
