@@ -178,8 +178,8 @@ let package = Package(
         module(
             "SignetTesting",
             [
-                "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetTransport",
-                httpTypes,
+                "SignetBase", "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning",
+                "SignetTransport", httpTypes,
             ]),
         .executableTarget(
             name: "signet",

@@ -37,7 +37,7 @@ import Testing
                 "requires property 'httpMethod' with type 'HTTPRequest.Method'"
             ),
             (
-                "var service: Service { \"a\" }\nvar verb: HTTPRequest.Method { .get }",
+                "var service: Service { \"a\" }\nvar httpMethod: HTTPRequest.Method { .get }",
                 "RESTEndpoint", "requires property 'path' with type 'PathTemplate'"
             ),
             // A value that nothing makes of the response.

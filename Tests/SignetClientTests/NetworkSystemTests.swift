@@ -14,9 +14,8 @@ import Testing
 @Suite struct NetworkSystemTests {
     @Test(
         .features(
-            "000-03", "000-34", "000-37", "000-39", "000-56", "001-10", "001-19", "002-18",
-            "002-31",
-            "003-09", "003-11", "004-14", "004-16")) func callsAreSignedPinnedAndUnboxed()
+            "000-03", "000-34", "000-37", "000-39", "000-56", "001-19", "002-31", "003-09",
+            "003-11", "004-14", "004-16")) func callsAreSignedPinnedAndUnboxed()
         async throws
     {
         let host = try await OrdersHost.start()

@@ -201,7 +201,7 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
             } catch let error as JSONError {
                 throw records.error(
                     error.code == .tooLarge ? .responseTooLarge : .malformedResponse,
-                    error.message)
+                    message: error.message)
             } catch {
                 throw error as? ClientError ?? .cancelledByCaller
             }
@@ -209,12 +209,12 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
                 return try record?.decode(Record.self, with: records.decoder)
             } catch {
                 throw records.error(
-                    .typeMismatch, "the record is of another type: \(error.message)")
+                    .typeMismatch, message: "the record is of another type: \(error.message)")
             }
         }
     }
 
-    private func error(_ code: ClientError.Code, _ message: String) -> ClientError {
+    private func error(_ code: ClientError.Code, message: String) -> ClientError {
         ClientError(code, message, status: status).of(identity, record: nil)
     }
 
