@@ -70,7 +70,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     // clears the count. So a handle that may have retried isn't used again.
     // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the next
     // upload without room for their sizes.
-    bool is_worn = transfer->upload.has_trailers
+    bool needs_discard = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));
     free(transfer->upload.piece.bytes);
@@ -80,7 +80,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_wanted_release(transfer->wanted);
     signet_handshake_release(transfer->handshake);
     signet_chain_release(transfer->chain);
-    if (!cleared || is_worn || loop->spare_count >= SPARE_LIMIT) {
+    if (!cleared || needs_discard || loop->spare_count >= SPARE_LIMIT) {
         signet_transfer_close(transfer);
         return;
     }

@@ -32,9 +32,9 @@ SIGNET_MUST_CHECK int csignet_stream_connect(const char *path);
 // Connects to a port of this machine, by IPv4 or else IPv6. Otherwise as above.
 SIGNET_MUST_CHECK int csignet_stream_connect_loopback(uint16_t port);
 
-// Starts a program, found by PATH, with `arguments` behind its name, ending with NULL. It reads from
-// `*input` and writes to `*output`; its errors go to ours, and no other descriptor is its. Its signals
-// are those of a fresh process. Returns 0, or minus the error.
+// Starts a program, found by PATH. `arguments` is its argv: its name, its arguments, and NULL. It reads
+// from `*input` and writes to `*output`, shares standard error, and inherits no other descriptor. Its
+// signal handlers and mask are the default ones. Returns 0, or minus the error.
 SIGNET_MUST_CHECK int csignet_stream_spawn(
     char *const arguments[], int *input, int *output, pid_t *child);
 

@@ -57,7 +57,7 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     /// - Parameters:
     ///   - salt: The 32 random bytes of a dump.
     ///   - body: Receives the root and must not keep it.
-    /// - Throws: `KeyError` with `cryptography` if OpenSSL fails, and what `body` throws.
+    /// - Throws: `KeyError` with `crypto-failed` if OpenSSL fails, and what `body` throws.
     package func withRoot<Result: ~Copyable>(
         salt: [UInt8], _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
