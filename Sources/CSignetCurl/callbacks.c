@@ -140,7 +140,7 @@ static bool may_retry(signet_transfer *transfer) {
     // A session that nghttp2 ended because the server violated HTTP/2 has no error text either. But
     // then the last bytes on the connection are this side's GOAWAY; after a refusal they are the
     // server's.
-    bool is_refused = transfer->was_http2 && transfer->hears_errors && !transfer->error[0]
+    bool is_refused = transfer->was_http2 && transfer->gets_error_text && !transfer->error[0]
         && transfer->traffic && !transfer->traffic->was_sent_last;
     if (sent > 0 && !transfer->is_repeatable && !is_refused) return false;
     return signet_transfer_rewind_upload(transfer);
@@ -153,17 +153,17 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     // pinned. So the check during the handshake is omitted; before_request checks the origin's
     // chain as always.
     transfer->proxy.handshakes += 1;
-    bool is_proxys = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
-    if (!is_proxys) {
+    bool is_of_proxy = transfer->proxy.is_tls && transfer->proxy.handshakes == 1;
+    if (!is_of_proxy) {
         transfer->proxy.is_passed = true;
         if (transfer->proxy.is_used) transfer->tunnelled = signet_now_microseconds();
     }
     signet_handshake *handshake =
         signet_handshake_new(transfer->proxy.is_tls ? NULL : transfer->wanted);
     if (!handshake) return CURLE_OUT_OF_MEMORY;
-    handshake->is_proxys = is_proxys;
+    handshake->is_of_proxy = is_of_proxy;
     bool attached = signet_handshake_attach(handshake, context);
-    if (!is_proxys && transfer->handshake && transfer->handshake->is_proxys)
+    if (!is_of_proxy && transfer->handshake && transfer->handshake->is_of_proxy)
         handshake->proxys = transfer->handshake;
     else
         signet_handshake_release(transfer->handshake);
@@ -241,7 +241,7 @@ static int before_request(
     curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);
     if (route.is_http2) signet_loop_cork(transfer->loop, shared);
-    transfer->hears_errors = !transfer->error[0];
+    transfer->gets_error_text = !transfer->error[0];
     transfer->is_sent = true;
     return CURL_PREREQFUNC_OK;
 }
@@ -295,7 +295,7 @@ static int on_close_socket(void *context, curl_socket_t closed) {
     if (loop->corked == closed) loop->corked = -1;
     signet_flow_forget(loop, closed);
     signet_loop_note_socket(loop, closed, false);
-    loop->was_short = signet_loop_lacks_descriptors(loop);
+    loop->lacked_descriptors = signet_loop_lacks_descriptors(loop);
     int failed = close(closed);
     pthread_mutex_unlock(&loop->lock);
     return failed;

@@ -189,7 +189,7 @@ static int verify(X509_STORE_CTX *store, void *unused) {
         X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_CHAIN_TOO_LONG);
         return 0;
     }
-    chain->is_proxys = handshake->is_proxys;
+    chain->is_of_proxy = handshake->is_of_proxy;
     handshake->chain = chain;
     keep_for_connection(ssl, chain);
     SSL_SESSION *session = SSL_get_session(ssl);
@@ -206,13 +206,13 @@ static int verify(X509_STORE_CTX *store, void *unused) {
 signet_chain *signet_chain_of(SSL *ssl) {
     if (SSL_get_verify_result(ssl) != X509_V_OK) return NULL;
     signet_handshake *handshake = signet_handshake_of(ssl);
-    if (!handshake || handshake->is_proxys) return NULL;
+    if (!handshake || handshake->is_of_proxy) return NULL;
     signet_chain *chain = SSL_get_ex_data(ssl, connection_index);
-    if (chain) return chain->is_proxys ? NULL : chain;
+    if (chain) return chain->is_of_proxy ? NULL : chain;
     if (!SSL_session_reused(ssl)) return NULL;
     SSL_SESSION *session = SSL_get_session(ssl);
     chain = session ? SSL_SESSION_get_ex_data(session, session_index) : NULL;
-    if (chain && chain->is_proxys) return NULL;
+    if (chain && chain->is_of_proxy) return NULL;
     if (chain) keep_for_connection(ssl, chain);
     return chain;
 }

@@ -14,7 +14,7 @@
 struct signet_chain {
     size_t references;
     uint64_t identifier;
-    bool is_proxys;  // of an HTTPS proxy; never used as an origin's
+    bool is_of_proxy;  // of an HTTPS proxy; never used as an origin's
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
     char *subjects[SIGNET_CHAIN_LIMIT];
@@ -38,7 +38,7 @@ typedef struct signet_handshake {
     signet_chain *chain;  // verified, or as sent if it isn't trusted
     bool is_untrusted;
     bool mismatched;
-    bool is_proxys;
+    bool is_of_proxy;
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
 } signet_handshake;

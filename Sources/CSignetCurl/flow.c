@@ -22,17 +22,17 @@
 // unread: one delivered by libcurl and one stored by it.
 #define UNREAD_LIMIT ((int64_t)65 << 20)
 // A connection with more bytes of unread bodies gets no new calls.
-#define UNREAD_FEW ((int64_t)32 << 20)
+#define CROWDED_UNREAD ((int64_t)32 << 20)
 // A connection with this many transfers whose callers don't read gets no new calls, because two
 // windows are nearly UNREAD_LIMIT.
-#define SLOW_FEW 2
-// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others
-// need the connection.
-#define UNREAD_PATIENCE 1000
+#define CROWDED_SLOW 2
+// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others need the
+// connection.
+#define UNREAD_TIMEOUT_MS 1000
 // The interval in which stopped connections and complete responses are checked, in milliseconds.
 #define FLOW_PAUSE 100
 // How long an upload may make no progress after the response is complete, in milliseconds.
-#define EARLY_PATIENCE 500
+#define EARLY_TIMEOUT_MS 500
 // The longest time without EPOLLOUT, in milliseconds.
 #define LONGEST_STUCK 64
 
@@ -61,7 +61,7 @@ void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket)
 
 // New calls avoid a connection on which they would wait for the readers of other calls.
 static void set_crowded(signet_transfer *transfer, signet_flow *flow) {
-    bool is_crowded = flow->slow >= SLOW_FEW || flow->unread > UNREAD_FEW;
+    bool is_crowded = flow->slow >= CROWDED_SLOW || flow->unread > CROWDED_UNREAD;
     if (is_crowded == (flow->crowded_origin != 0)) return;
     flow->crowded_origin = is_crowded ? transfer->flow.origin : 0;
     transfer->loop->crowded += is_crowded ? 1 : -1;
@@ -202,12 +202,12 @@ static bool is_needed(const signet_loop *loop, curl_socket_t socket) {
 // again.
 static void end_slow_readers(signet_loop *loop, curl_socket_t socket, int64_t now) {
     signet_flow *flow = flow_of(loop, socket);
-    if (now - flow->stopped_since < UNREAD_PATIENCE || !is_needed(loop, socket)) return;
-    while (flow->unread >= UNREAD_FEW) {
+    if (now - flow->stopped_since < UNREAD_TIMEOUT_MS || !is_needed(loop, socket)) return;
+    while (flow->unread >= CROWDED_UNREAD) {
         signet_transfer *each, *most = NULL;
         LIST_FOREACH(each, &loop->flowing, flow.list)
             if (each->flow.socket == socket && each->flow.unread > (int64_t)BODY_ROOM
-                && now - each->flow.taken_at >= UNREAD_PATIENCE
+                && now - each->flow.taken_at >= UNREAD_TIMEOUT_MS
                 && (!most || each->flow.unread > most->flow.unread))
                 most = each;
         if (!most) return;
@@ -294,7 +294,7 @@ bool signet_transfer_has_early_response(signet_transfer *transfer) {
     if (!is_uploading(transfer, sent)) return false;
     int64_t now = signet_monotonic_milliseconds();
     if (transfer->flow.early_since && sent == transfer->flow.early_sent)
-        return now - transfer->flow.early_since >= EARLY_PATIENCE;
+        return now - transfer->flow.early_since >= EARLY_TIMEOUT_MS;
     transfer->flow.early_since = now;
     transfer->flow.early_sent = sent;
     schedule(transfer->loop, now + FLOW_PAUSE);

@@ -204,7 +204,7 @@ bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most) {
         transfer->is_done = true;
         if (transfer->code == CURLE_COULDNT_RESOLVE_HOST
             || transfer->code == CURLE_SSL_CACERT_BADFILE || transfer->code == CURLE_FAILED_INIT)
-            transfer->lacks_resources = transfer->lacks_resources || loop->was_short
+            transfer->lacks_resources = transfer->lacks_resources || loop->lacked_descriptors
                 || signet_loop_lacks_descriptors(loop);
         signet_transfer_make_ready(transfer);
     }

@@ -166,11 +166,11 @@ const char *signet_transfer_message(const signet_transfer *transfer) {
 
 bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
     return transfer->handshake && transfer->handshake->is_untrusted
-        && !transfer->handshake->is_proxys;
+        && !transfer->handshake->is_of_proxy;
 }
 
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer) {
     if (transfer->chain) return transfer->chain;
     const signet_handshake *handshake = transfer->handshake;
-    return handshake && transfer->is_done && !handshake->is_proxys ? handshake->chain : NULL;
+    return handshake && transfer->is_done && !handshake->is_of_proxy ? handshake->chain : NULL;
 }

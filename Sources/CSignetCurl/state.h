@@ -75,7 +75,7 @@ struct signet_loop {
 
     TAILQ_HEAD(, signet_transfer) ready;  // the transfers with news
     signet_transfer *spare;
-    bool was_short;  // no descriptor was left when the last connection was closed
+    bool lacked_descriptors;  // no descriptor was left when the last connection was closed
     size_t spare_count;
 };
 
@@ -96,7 +96,7 @@ struct signet_transfer {
     bool was_retried;    // libcurl has sent the request more than once
     bool was_repeated;   // signet_transfer_repeat has been used
     bool is_dropped;     // it was released: its body is discarded
-    bool hears_errors;   // libcurl's error text was empty when the request was sent
+    bool gets_error_text;   // libcurl's error text was empty when the request was sent
     curl_socket_t opened;  // the last socket that libcurl opened for it since its last request, or -1
     bool lacks_resources;  // the system had no descriptor or memory for a socket
     CURLcode code;

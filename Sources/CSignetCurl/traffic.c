@@ -10,10 +10,10 @@
 #include "CSignetCurl.h"
 
 // Received bytes for each delivered byte. Chunks of one byte need six, DATA frames of one byte ten.
-#define SHARE 16u
-// Sent bytes for each received byte beyond those. A server acknowledges an upload with small
-// frames, and libcurl answers a PING with as many bytes.
-#define UPLOAD_SHARE 8u
+#define RECEIVED_PER_DELIVERED 16u
+// Sent bytes for each received byte beyond those. A server acknowledges an upload with small frames, and
+// libcurl answers a PING with as many bytes.
+#define SENT_PER_RECEIVED 8u
 #define ALLOWANCE ((uint64_t)1 << 20)
 // For long streams: keep-alive frames, and records that a server pads.
 #define BYTES_PER_SECOND ((uint64_t)64 << 10)
@@ -23,12 +23,12 @@
 // in this step.
 #define PACE_BYTES ((uint64_t)4 << 10)
 // For this many delivered bytes of bodies, one byte of frames and records counts as delivered too.
-#define FRAME_SHARE 128u
+#define DELIVERED_PER_FRAME_BYTE 128u
 
 bool signet_traffic_is_flood(const signet_traffic *traffic) {
     uint64_t streams = (uint64_t)traffic->streams + traffic->abandoned;
-    uint64_t usual =
-        ALLOWANCE + STREAM_WINDOW * streams + SHARE * traffic->delivered + traffic->sent / UPLOAD_SHARE;
+    uint64_t usual = ALLOWANCE + STREAM_WINDOW * streams
+        + RECEIVED_PER_DELIVERED * traffic->delivered + traffic->sent / SENT_PER_RECEIVED;
     if (traffic->received <= usual) return false;
     int64_t milliseconds = signet_monotonic_milliseconds() - traffic->since;
     return traffic->received - usual > BYTES_PER_SECOND * (uint64_t)milliseconds / 1000;
@@ -73,7 +73,7 @@ static long on_read(
 }
 
 void signet_traffic_note_body(signet_traffic *traffic, size_t count) {
-    uint64_t delivered = count + count / FRAME_SHARE;
+    uint64_t delivered = count + count / DELIVERED_PER_FRAME_BYTE;
     uint64_t *undelivered = &traffic->pace.undelivered;
     *undelivered -= delivered < *undelivered ? delivered : *undelivered;
 }

@@ -70,9 +70,9 @@ void signet_transfer_release(signet_transfer *transfer) {
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
     // clears the count. So a handle that may have retried isn't used again.
-    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the
-    // next upload without room for their sizes.
-    bool is_worn = transfer->upload.has_trailers
+    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the next
+    // upload without room for their sizes.
+    bool needs_discard = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));
     free(transfer->upload.piece.bytes);
@@ -82,7 +82,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_wanted_release(transfer->wanted);
     signet_handshake_release(transfer->handshake);
     signet_chain_release(transfer->chain);
-    if (!cleared || is_worn || loop->spare_count >= SPARE_LIMIT) {
+    if (!cleared || needs_discard || loop->spare_count >= SPARE_LIMIT) {
         signet_transfer_close(transfer);
         return;
     }

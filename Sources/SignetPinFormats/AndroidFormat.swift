@@ -87,7 +87,7 @@ enum AndroidFormat {
             notes.add(
                 "\(host): Android permits cleartext, which a policy never does for a pinned host")
         }
-        if let day = inherited.expires { notes.addDay(day, of: host, in: "Android") }
+        if let day = inherited.expires { notes.addNoteForMissingTime(day, of: host, in: "Android") }
         return try PinRule(
             host: host, pins: pins, includesSubdomains: includesBelow, expires: inherited.expires,
             afterExpiry: inherited.expires == nil ? .refuse : .allow)
@@ -130,7 +130,8 @@ enum AndroidFormat {
             let name = rule.pattern.host.text
             let includesBelow = try rule.includesBelow(in: "Android")
             guard hosts.insert(name).inserted else {
-                throw PinConversion.notExpressible(
+                throw PinError(
+                    .notExpressible,
                     "Android allows one configuration for a domain: \(name)")
             }
             let isPinned = !rule.isExclusion && rule.mode == .enforce
@@ -152,7 +153,7 @@ enum AndroidFormat {
         var expiration = ""
         if let date = rule.expires, rule.afterExpiry == .allow {
             expiration = " expiration=\"\(date.text)\""
-            notes.addDay(date.text, of: rule.pattern.description, in: "Android")
+            notes.addNoteForMissingTime(date.text, of: rule.pattern.description, in: "Android")
         } else {
             notes.addExpiry(of: rule, in: "Android")
         }

@@ -24,7 +24,8 @@ enum CurlFormat {
 
     static func write(_ rule: PinRule, notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
         guard rule.mode == .enforce else {
-            throw PinConversion.notExpressible("curl has no report mode")
+            throw PinError(
+                .notExpressible, "curl has no report mode")
         }
         notes.add("curl compares only the leaf's key: pins of issuers match nothing there")
         if rule.pattern.scope != .exact || rule.includesSubdomains {
@@ -159,7 +160,8 @@ enum HPKPFormat {
     static func write(_ rule: PinRule, notes: inout ConversionNotes) throws(PinError) -> [UInt8] {
         let includesBelow = try rule.includesBelow(in: "HPKP")
         guard rule.pattern.host.kind == .name else {
-            throw PinConversion.notExpressible(
+            throw PinError(
+                .notExpressible,
                 "browsers don't keep pins of IP addresses (RFC 7469)")
         }
         if Set(rule.pins).count < 2 {

@@ -82,7 +82,7 @@ enum TrustKitFormat {
         guard expires == nil || expires?.string != nil else {
             throw malformed("\"TSKExpirationDate\" must be a string, YYYY-MM-DD")
         }
-        if let day = expires?.string { notes.addDay(day, of: host, in: "TrustKit") }
+        if let day = expires?.string { notes.addNoteForMissingTime(day, of: host, in: "TrustKit") }
         return try PinRule(
             host: host, pins: pins.withoutDuplicates,
             includesSubdomains: try flag("TSKIncludeSubdomains", of: members, default: false),
@@ -131,17 +131,20 @@ enum TrustKitFormat {
         for rule in policy.rules {
             let name = rule.pattern.host.text
             guard rule.pattern.host.kind == .name else {
-                throw PinConversion.notExpressible(
+                throw PinError(
+                    .notExpressible,
                     "TrustKit can't pin IP addresses: \(rule.pattern)")
             }
             let includesBelow = try rule.includesBelow(in: "TrustKit")
             guard domains[name] == nil else {
-                throw PinConversion.notExpressible(
+                throw PinError(
+                    .notExpressible,
                     "TrustKit allows one policy for a domain: \(name)")
             }
             if rule.isExclusion {
                 guard !includesBelow else {
-                    throw PinConversion.notExpressible(
+                    throw PinError(
+                        .notExpressible,
                         "TrustKit can't exclude the names below a host: \(rule.pattern)")
                 }
                 if index.pinnedRules(around: rule).isEmpty {
@@ -160,7 +163,7 @@ enum TrustKitFormat {
             if includesBelow { members["TSKIncludeSubdomains"] = true }
             if let date = rule.expires, rule.afterExpiry == .allow {
                 members["TSKExpirationDate"] = .string(date.text)
-                notes.addDay(date.text, of: name, in: "TrustKit")
+                notes.addNoteForMissingTime(date.text, of: name, in: "TrustKit")
             } else {
                 notes.addExpiry(of: rule, in: "TrustKit")
             }
@@ -169,7 +172,8 @@ enum TrustKitFormat {
             domains[name] = .object(members)
         }
         guard !domains.isEmpty else {
-            throw PinConversion.notExpressible("TrustKit requires a pinned domain")
+            throw PinError(
+                .notExpressible, "TrustKit requires a pinned domain")
         }
         return ["TSKSwizzleNetworkDelegates": false, "TSKPinnedDomains": .object(domains)]
     }

@@ -60,10 +60,10 @@ struct XMLReader {
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.index = 3 }
         if reader.skip("<?xml") { try reader.declaration() }
-        try reader.miscellany(mayHoldType: true)
+        try reader.skipMisc(allowsDoctype: true)
         guard reader.skip("<") else { throw reader.malformed("expected an element") }
         let root = try reader.element(depth: 1)
-        try reader.miscellany(mayHoldType: false)
+        try reader.skipMisc(allowsDoctype: false)
         guard reader.index == bytes.count else {
             throw reader.malformed("expected the end of the document")
         }
@@ -124,16 +124,16 @@ struct XMLReader {
     }
 
     /// Skips white space, comments, processing instructions and, before the root, a document type.
-    private mutating func miscellany(mayHoldType: Bool) throws(PinError) {
-        var mayHoldType = mayHoldType
+    private mutating func skipMisc(allowsDoctype: Bool) throws(PinError) {
+        var allowsDoctype = allowsDoctype
         while true {
             skipSpace()
             if skip("<!--") {
                 _ = try text(before: "-->", closing: "a comment")
             } else if skip("<?") {
                 _ = try text(before: "?>", closing: "a processing instruction")
-            } else if mayHoldType, skip("<!DOCTYPE") {
-                mayHoldType = false
+            } else if allowsDoctype, skip("<!DOCTYPE") {
+                allowsDoctype = false
                 try documentType()
             } else {
                 return

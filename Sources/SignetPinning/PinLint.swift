@@ -238,7 +238,7 @@ public enum PinLint {
                     continue
                 }
                 guard let pin = try? Pin(parsing: text) else {
-                    let (code, message) = PinLint.defect(ofPin: text)
+                    let (code, message) = PinLint.problem(ofPin: text)
                     add(code, message: "\(place) \(message)")
                     continue
                 }
@@ -267,7 +267,7 @@ public enum PinLint {
     }
 
     /// Returns the code and the message for a text that `Pin` refuses.
-    private static func defect(ofPin text: String) -> (code: String, message: String) {
+    private static func problem(ofPin text: String) -> (code: String, message: String) {
         let characters = Array(text.utf8)
         guard characters.starts(with: Pin.prefix.utf8) else {
             return ("bad-pin", "doesn't start with \"sha256/\"")

@@ -11,10 +11,10 @@ extension ConnectionCore {
             reader = try adapter.read(message)
         } catch {
             guard error.code == .tooLarge else {
-                fault("a message is not strict JSON: \(error.message)")
+                reportProtocolError("a message is not strict JSON: \(error.message)")
                 return send(.invalid(.parseError))
             }
-            fault("a message: \(error.message)")
+            reportProtocolError("a message: \(error.message)")
             return send(.invalid(.invalidRequest))
         }
         var progress = BatchProgress()
@@ -29,7 +29,7 @@ extension ConnectionCore {
         }
         let elements = reader.elements(of: reader.root)
         guard !elements.isEmpty, elements.count <= adapter.maximumBatchCount else {
-            fault(
+            reportProtocolError(
                 "a batch has \(elements.count) elements, expected 1...\(adapter.maximumBatchCount)")
             return send(.invalid(.invalidRequest))
         }
@@ -70,7 +70,8 @@ extension ConnectionCore {
         progress: inout BatchProgress, respond: @escaping @Sendable (RPCResponse?) -> Void
     ) async {
         guard element.kind == .object else {
-            fault("found a JSON value of another type, expected a request or response object")
+            reportProtocolError(
+                "found a JSON value of another type, expected a request or response object")
             return respond(.invalid(.invalidRequest))
         }
         var method: JSONReader.Element?
@@ -97,7 +98,7 @@ extension ConnectionCore {
             return receiveResponse(
                 response, in: reader, isAlsoRequest: method != nil, progress: &progress)
         }
-        fault("found an object that is neither a request nor a response")
+        reportProtocolError("found an object that is neither a request nor a response")
         respond(.invalid(.invalidRequest))
     }
 
@@ -128,16 +129,16 @@ extension ConnectionCore {
                 return
             }
             outcome = .failure(error)
-        case .defect(let defect): outcome = .failure(malformed(defect))
+        case .problem(let problem): outcome = .failure(malformed(problem))
         }
         guard case .id(let id) = response.id else {
-            return fault("found a response without a call's id")
+            return reportProtocolError("found a response without a call's id")
         }
         defer {
             // With version 1.0 (section 2.1) an invalid response ends the connection, with 2.0 only
             // its call.
-            if adapter.version == .v1, case .defect(let defect) = response.content {
-                countMalformed(defect)
+            if adapter.version == .v1, case .problem(let problem) = response.content {
+                countMalformed(problem)
             }
         }
         if response.hasBoth { options.onWarning?(.resultAndError) }
@@ -185,7 +186,7 @@ extension ConnectionCore {
     }
 
     /// Ends every pending call, because this message may have been the response to any of them.
-    private func fault(_ what: String) {
+    private func reportProtocolError(_ what: String) {
         calls.endAll(with: .response(.failure(malformed(what))))
         countMalformed(what)
     }

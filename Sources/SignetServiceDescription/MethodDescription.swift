@@ -67,9 +67,9 @@ public struct MethodDescription: Sendable, Hashable {
     /// The types of bodies that the method takes: nil for no body, empty if the types are unknown.
     let bodyTypes: [BodyType]?
     /// Why the method cannot be called with parameters; nil if it can.
-    let hindrance: String?
+    let unsupportedReason: String?
     /// Why its body cannot be made of parameters; nil if it can.
-    let bodyHindrance: String?
+    let bodyUnsupportedReason: String?
 
     /// The method in one line: its name, its parameters (with `?` for optional ones) and its
     /// summary, with control characters escaped.
@@ -115,8 +115,8 @@ public struct MethodDescription: Sendable, Hashable {
         _ supplied: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
     ) throws(RPCError) {
         let hasBody = body != nil
-        if let hindrance = hindrance ?? (hasBody ? nil : bodyHindrance) {
-            throw RPCError(.unsupportedCall, "\(quoted(name)) \(hindrance)")
+        if let unsupportedReason = unsupportedReason ?? (hasBody ? nil : bodyUnsupportedReason) {
+            throw RPCError(.unsupportedCall, "\(quoted(name)) \(unsupportedReason)")
         }
         if let body { try check(body) }
         switch supplied {

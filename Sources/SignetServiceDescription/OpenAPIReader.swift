@@ -34,14 +34,14 @@ struct OpenAPIReader {
         verb: String, path: String, operation: JSONValue, item: JSONValue
     ) throws(RPCError) -> MethodDescription {
         let method = "\(verb) \(path)"
-        var hindrance: String?
+        var unsupportedReason: String?
         var parameters: [MethodDescription.Parameter] = []
         // The operation's own parameters override the path's.
         var taken: Set<ByteName> = []
         for list in [operation["parameters"], item["parameters"]] {
             for element in list?.array ?? [] {
                 guard let parameter = element.resolved(in: document) else {
-                    hindrance = "has parameters in another document"
+                    unsupportedReason = "has parameters in another document"
                     continue
                 }
                 guard let name = parameter["name"]?.string, let place = parameter["in"]?.string
@@ -56,27 +56,29 @@ struct OpenAPIReader {
                 else { continue }
                 parameters.append(
                     try self.parameter(
-                        from: parameter, name: name, place: place, hindrance: &hindrance))
+                        from: parameter, name: name, place: place,
+                        unsupportedReason: &unsupportedReason))
             }
         }
         let required = parameters.filter(\.isRequired)
         if Set(required.map { ByteName($0.name) }).count < required.count {
-            hindrance = "needs parameters of one name in several places"
+            unsupportedReason = "needs parameters of one name in several places"
         }
-        var bodyHindrance: String?
+        var bodyUnsupportedReason: String?
         let bodyTypes = bodyTypes(of: operation)
-        var body = body(of: operation, types: bodyTypes ?? [], hindrance: &bodyHindrance)
+        var body = body(
+            of: operation, types: bodyTypes ?? [], unsupportedReason: &bodyUnsupportedReason)
         if let found = body, !["POST", "PUT", "PATCH"].contains(verb) {
             // With other methods all parameters become part of the query.
-            if found.isRequired { bodyHindrance = "needs a body with the method \(verb)" }
+            if found.isRequired { bodyUnsupportedReason = "needs a body with the method \(verb)" }
             body = nil
         }
         if let body { parameters += members(of: body) }
         return MethodDescription(
             name: operation["operationId"]?.string ?? method, method: RPCMethod(method),
             summary: operation["summary"]?.string, parameters: parameters, structure: .byName,
-            body: body, bodyTypes: bodyTypes, hindrance: hindrance,
-            bodyHindrance: bodyHindrance)
+            body: body, bodyTypes: bodyTypes, unsupportedReason: unsupportedReason,
+            bodyUnsupportedReason: bodyUnsupportedReason)
     }
 
     /// Returns a parameter's place; nil if the caller cannot set it, such as a field that the
@@ -102,7 +104,7 @@ struct OpenAPIReader {
 
     private func parameter(
         from parameter: JSONValue, name: String, place: MethodDescription.Parameter.Place,
-        hindrance: inout String?
+        unsupportedReason: inout String?
     ) throws(RPCError) -> MethodDescription.Parameter {
         let style = parameter["style"]?.string
         let schema = parameter["schema"]
@@ -110,9 +112,9 @@ struct OpenAPIReader {
         switch place {
         case .query where schema != nil:
             queryStyle = QueryStyle(openAPI: style, explodes: parameter["explode"]?.bool)
-            if queryStyle == nil { hindrance = "has a query parameter in an unknown style" }
+            if queryStyle == nil { unsupportedReason = "has a query parameter in an unknown style" }
         case .path where style != nil && style != "simple":
-            hindrance =
+            unsupportedReason =
                 "has a path parameter in the unsupported style \(quoted(style ?? ""))"
         default: break
         }
@@ -136,7 +138,8 @@ struct OpenAPIReader {
 
     /// Returns the body that parameters become: JSON if the operation takes it, otherwise a form.
     private func body(
-        of operation: JSONValue, types: [MethodDescription.BodyType], hindrance: inout String?
+        of operation: JSONValue, types: [MethodDescription.BodyType],
+        unsupportedReason: inout String?
     ) -> MethodDescription.Body? {
         guard let request = operation["requestBody"]?.resolved(in: document) else { return nil }
         let isRequired = request["required"]?.bool ?? false
@@ -144,7 +147,7 @@ struct OpenAPIReader {
         let jsonType = types.first { MediaType($0.name).map { json.contains($0.essence) } == true }
         let formType = types.last { MediaType($0.name)?.essence == SuppliedBody.formType }
         guard let type = jsonType ?? formType else {
-            if isRequired { hindrance = "needs a body that is neither JSON nor a form" }
+            if isRequired { unsupportedReason = "needs a body that is neither JSON nor a form" }
             return nil
         }
         return MethodDescription.Body(

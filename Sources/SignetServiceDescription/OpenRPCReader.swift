@@ -18,10 +18,10 @@ struct OpenRPCReader {
             }
             let structure = method["paramStructure"]?.string
             var parameters: [MethodDescription.Parameter] = []
-            var hindrance: String?
+            var unsupportedReason: String?
             for (position, element) in (method["params"]?.array ?? []).enumerated() {
                 guard let parameter = element.resolved(in: document) else {
-                    hindrance = "has parameters in another document"
+                    unsupportedReason = "has parameters in another document"
                     continue
                 }
                 guard let name = parameter["name"]?.string else {
@@ -39,7 +39,8 @@ struct OpenRPCReader {
                     name: name, method: RPCMethod(name), summary: method["summary"]?.string,
                     parameters: parameters,
                     structure: structure.flatMap(MethodDescription.Structure.init) ?? .either,
-                    body: nil, bodyTypes: nil, hindrance: hindrance, bodyHindrance: nil))
+                    body: nil, bodyTypes: nil, unsupportedReason: unsupportedReason,
+                    bodyUnsupportedReason: nil))
         }
         return methods
     }

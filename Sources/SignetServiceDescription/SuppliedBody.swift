@@ -78,7 +78,7 @@ extension MethodDescription {
         let schema: ParameterSchema
 
         /// Returns how closely the name matches a type, from 0 (not at all) to 3 (the type itself).
-        func closeness(to type: MediaType) -> Int {
+        func specificity(for type: MediaType) -> Int {
             // A name that cannot be parsed may match anything.
             guard let own = MediaType(name)?.essence, own != "*/*" else { return 1 }
             if own == type.essence { return 3 }
@@ -114,14 +114,14 @@ extension MethodDescription {
         guard !bodyTypes.isEmpty, let type = body.contentType.flatMap(MediaType.init) else {
             return
         }
-        let closest = bodyTypes.map { $0.closeness(to: type) }.max() ?? 0
+        let closest = bodyTypes.map { $0.specificity(for: type) }.max() ?? 0
         guard closest > 0 else {
             throw .invalidParameters(
                 "found a body of the type \(printable(type.essence, limit: 64)), expected "
                     + (bodyTypes.count == 1 ? "" : "one of ")
                     + Self.list(bodyTypes.map(\.name)))
         }
-        let schemas = bodyTypes.filter { $0.closeness(to: type) == closest }.map(\.schema)
+        let schemas = bodyTypes.filter { $0.specificity(for: type) == closest }.map(\.schema)
         let found: [ParameterSchema.Mismatch]
         switch body.content {
         case .bytes(let bytes) where type.isJSON:

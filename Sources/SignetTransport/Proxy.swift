@@ -55,7 +55,7 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
     public init(parsing text: String, allowsCredentials: Bool = false) throws(TransportError) {
         var rest = Array(text.utf8)[...]
         defer { Self.wipe(&rest) }
-        if let defect = URLParts.defect(in: rest) { throw Self.invalid("contains \(defect)") }
+        if let problem = URLParts.problem(in: rest) { throw Self.invalid("contains \(problem)") }
         kind = try Self.removeKind(from: &rest)
         // Before the search for "@": what follows the first slash isn't part of the authority.
         let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex

@@ -116,8 +116,8 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid("the URL contains a character that is not ASCII")
         }
-        if let defect = URLParts.defect(in: text.utf8) {
-            throw invalid("the URL contains \(defect)")
+        if let problem = URLParts.problem(in: text.utf8) {
+            throw invalid("the URL contains \(problem)")
         }
         guard !text.utf8.contains(UInt8(ascii: "#")) else {
             throw invalid("the URL contains a fragment")
@@ -191,7 +191,7 @@ extension WebURL {
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }
-        if let defect = URLParts.defect(in: all) { throw Self.malformed("contains \(defect)") }
+        if let problem = URLParts.problem(in: all) { throw Self.malformed("contains \(problem)") }
         guard !reference.unicodeScalars.contains("\u{FFFD}") else {
             throw Self.malformed("is not UTF-8")
         }

@@ -14,9 +14,9 @@ struct Table {
 
     private var rows: [[(text: String, tone: Tone)]]
 
-    /// Begins with a line of headings.
+    /// Creates a table that begins with a line of headings, if there are any.
     init(_ headings: String...) {
-        rows = [headings.map { ($0, .heading) }]
+        rows = headings.isEmpty ? [] : [headings.map { ($0, .heading) }]
     }
 
     /// Adds a row; control characters are escaped.

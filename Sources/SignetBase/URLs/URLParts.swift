@@ -21,8 +21,8 @@ package struct URLParts: Sendable, Hashable {
     ///   URL contains. The message repeats nothing of the text.
     package init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
-        if let defect = Self.defect(in: bytes) {
-            throw HostError("the URL contains \(defect)")
+        if let problem = Self.problem(in: bytes) {
+            throw HostError("the URL contains \(problem)")
         }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: "://".utf8)
@@ -40,7 +40,7 @@ package struct URLParts: Sendable, Hashable {
     ///
     /// Clients disagree about the host of a URL with a backslash, and some drop tabs and line
     /// breaks before they look for it. Such a URL is never repaired.
-    package static func defect(in bytes: some Sequence<UInt8>) -> String? {
+    package static func problem(in bytes: some Sequence<UInt8>) -> String? {
         for byte in bytes {
             if byte <= 0x20 || byte == 0x7F { return "a space or a control character" }
             if byte == UInt8(ascii: "\\") { return "a backslash" }

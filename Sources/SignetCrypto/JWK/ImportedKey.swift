@@ -19,19 +19,11 @@ package struct ImportedKey {
     /// The key with its secret.
     let text: NewKeyText
 
-    /// Returns whether bytes contain a block of PEM.
-    package static func isPEM(_ bytes: [UInt8]) -> Bool {
-        let opening = Array("-----BEGIN ".utf8)
-        return bytes.indices.contains { index in
-            (index == 0 || bytes[index - 1] == UInt8(ascii: "\n"))
-                && bytes[index...].starts(with: opening)
-        }
-    }
-
     /// Returns whether bytes are PEM without a private key.
     package static func isPublicPEM(_ bytes: [UInt8]) -> Bool {
         let words = Array("PRIVATE KEY-----".utf8)
-        return isPEM(bytes) && !bytes.indices.contains { bytes[$0...].starts(with: words) }
+        return PEM.isContained(in: bytes)
+            && !bytes.indices.contains { bytes[$0...].starts(with: words) }
     }
 
     /// Reads a key.

@@ -87,7 +87,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         do throws(JSONError) {
             return try JSONReader(bytes, maximumDepth: 64)
         } catch {
-            guard !ImportedKey.isPEM(bytes) else {
+            guard !PEM.isContained(in: bytes) else {
                 throw KeyParts.malformed(
                     "found PEM, expected a JWK Set; signet keys import PEM --id ID --out FILE "
                         + "makes one of it")

@@ -13,6 +13,15 @@ package enum PEM {
         return text + "-----END CERTIFICATE-----\n".utf8
     }
 
+    /// Returns whether bytes contain a block of PEM.
+    package static func isContained(in bytes: [UInt8]) -> Bool {
+        let opening = Array("-----BEGIN ".utf8)
+        return bytes.indices.contains { index in
+            (index == 0 || bytes[index - 1] == UInt8(ascii: "\n"))
+                && bytes[index...].starts(with: opening)
+        }
+    }
+
     /// A block's label and header.
     struct Label {
         let name: String

@@ -132,7 +132,7 @@ public struct JSONRecordReader: Sendable {
                 guard at < buffer.count else { return nil }
                 guard buffer[at] == Self.separator else {
                     phase = .skipping
-                    throw defect(at: at, expected: "a record separator")
+                    throw malformed(at: at, expected: "a record separator")
                 }
                 phase = .record
                 advance(to: at + 1)
@@ -200,7 +200,7 @@ public struct JSONRecordReader: Sendable {
             guard start < buffer.count else { return try requireMore() }
             guard buffer[start] == ASCII.openBracket else {
                 phase = .ended
-                throw defect(at: start, expected: "\"[\"")
+                throw malformed(at: start, expected: "\"[\"")
             }
             advance(to: start + 1)
             phase = .firstElement
@@ -217,7 +217,7 @@ public struct JSONRecordReader: Sendable {
             let mayBeEmpty = isLast && phase == .firstElement
             phase = .ended  // unless the element is valid
             guard content != nil || mayBeEmpty else {
-                throw defect(at: end, expected: "a JSON value")
+                throw malformed(at: end, expected: "a JSON value")
             }
             advance(to: end + 1)
             var record: JSONRecord?
@@ -229,7 +229,7 @@ public struct JSONRecordReader: Sendable {
             advance(to: JSONScanner.skipSpace(buffer.span, from: start))
             if start < buffer.count {
                 phase = .ended
-                throw defect(at: start, expected: "the end of the stream")
+                throw malformed(at: start, expected: "the end of the stream")
             }
         }
         return nil
@@ -320,7 +320,7 @@ public struct JSONRecordReader: Sendable {
         }
     }
 
-    private mutating func defect(at position: Int, expected: String) -> JSONError {
+    private mutating func malformed(at position: Int, expected: String) -> JSONError {
         number += 1
         return JSONError.malformed(
             buffer.span.extracting(position..<position + 1), at: 0, expected: expected

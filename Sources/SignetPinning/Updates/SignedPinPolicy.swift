@@ -161,10 +161,15 @@ public struct SignedPinPolicy: Sendable, Hashable {
 
 extension PinError {
     init(_ error: KeyError) {
-        // These codes have the same names in both modules.
-        let codes = [
-            Code.unknownKey, .keyRevoked, .keyExpired, .keyNotYetValid, .wrongKeyUse,
-        ]
-        self.init(codes.first { $0.name == error.code.name } ?? .cryptoFailed, error.message)
+        let code: Code =
+            switch error.code {
+            case .unknownKey: .unknownKey
+            case .keyRevoked: .keyRevoked
+            case .keyExpired: .keyExpired
+            case .keyNotYetValid: .keyNotYetValid
+            case .wrongKeyUse: .wrongKeyUse
+            default: .cryptoFailed
+            }
+        self.init(code, error.message)
     }
 }

@@ -147,8 +147,8 @@ extension JSONRPCAdapter {
             guard response.isSuccess || isRPC else { throw .httpStatus(response) }
         case .object:
             let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
-            if case .defect(let defect) = message.content {
-                throw message.refusal(of: response, because: defect)
+            if case .problem(let problem) = message.content {
+                throw message.refusal(of: response, because: problem)
             }
             matching.receive(message, from: reader)
         default:
@@ -193,7 +193,7 @@ private struct BatchMatching {
                 return
             }
             outcome = .failure(error)
-        case .defect(let defect): outcome = .failure(.malformedResponse(defect, status: status))
+        case .problem(let problem): outcome = .failure(.malformedResponse(problem, status: status))
         }
         guard case .id(let id) = message.id else {
             warn(RPCWarning(.malformedResponse, "a response of the batch has no call's id"))

@@ -89,7 +89,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         let message = JSONRPCResponse(reader.root, in: reader, adapter: self)
         var warnings: [RPCWarning] = message.hasBoth ? [.resultAndError] : []
         switch message.content {
-        case .defect(let defect): throw message.refusal(of: response, because: defect)
+        case .problem(let problem): throw message.refusal(of: response, because: problem)
         case .error(let error):
             if !message.namesNoCall {
                 try requireID(id, of: message, in: response, warnings: &warnings)
@@ -156,8 +156,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
             return try read(response.body)
         } catch {
             let place = error.code == .tooLarge ? "the body" : "the body is not strict JSON"
-            let defect = response.body.isEmpty ? "the body is empty" : "\(place): \(error.message)"
-            throw .unusable(response, because: defect)
+            let problem = response.body.isEmpty ? "the body is empty" : "\(place): \(error.message)"
+            throw .unusable(response, because: problem)
         }
     }
 
@@ -184,7 +184,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         throw message.refusal(of: response, because: Self.otherID)
     }
 
-    /// The defect of a response whose id is not the call's.
+    /// The problem of a response whose id is not the call's.
     package static let otherID = "the id does not equal the call's id in type and value"
 
     /// Unboxes the response to a notification. Any 2xx is a success; a body is only a warning.

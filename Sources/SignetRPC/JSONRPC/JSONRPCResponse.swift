@@ -13,7 +13,7 @@ package struct JSONRPCResponse {
         case result(JSONReader.Element)
         case error(RPCServerError)
         /// Why the object is not a valid response.
-        case defect(String)
+        case problem(String)
     }
 
     package let id: ID
@@ -27,16 +27,17 @@ package struct JSONRPCResponse {
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
-    /// Returns the error of an HTTP response with this object, which has a defect.
-    func refusal(of response: RawResponse, because defect: String) -> RPCError {
-        guard isRPC else { return .unusable(response, because: defect) }
-        return .malformedResponse(defect, status: response.status)
+    /// Returns the error of an HTTP response with this object, which has a problem.
+    func refusal(of response: RawResponse, because problem: String) -> RPCError {
+        guard isRPC else { return .unusable(response, because: problem) }
+        return .malformedResponse(problem, status: response.status)
     }
 
     package init(_ element: JSONReader.Element, in reader: JSONReader, adapter: JSONRPCAdapter) {
         guard element.kind == .object else {
             self.id = .absent
-            self.content = .defect("found a JSON value of another type, expected a response object")
+            self.content = .problem(
+                "found a JSON value of another type, expected a response object")
             return
         }
         var members = Members()
@@ -78,37 +79,37 @@ package struct JSONRPCResponse {
 
         /// JSON-RPC 2.0, section 5: exactly one of result and error, whatever their values.
         func content(id: ID, in reader: JSONReader, acceptsBoth: Bool) -> Content {
-            guard let version else { return .defect("the member jsonrpc is missing") }
+            guard let version else { return .problem("the member jsonrpc is missing") }
             guard reader.isString(version, equalTo: "2.0") else {
-                return .defect("the member jsonrpc is not the string 2.0")
+                return .problem("the member jsonrpc is not the string 2.0")
             }
-            if let defect = defect(of: id) { return .defect(defect) }
+            if let problem = problem(of: id) { return .problem(problem) }
             switch (result, error) {
             case (let result?, nil): return .result(result)
             case (nil, let error?): return serverError(error, in: reader)
-            case (nil, nil): return .defect("found neither result nor error, expected one of them")
+            case (nil, nil): return .problem("found neither result nor error, expected one of them")
             case (let result?, let error?) where acceptsBoth:
                 return error.kind == .null ? .result(result) : serverError(error, in: reader)
-            default: return .defect("found both result and error, expected one of them")
+            default: return .problem("found both result and error, expected one of them")
             }
         }
 
         /// JSON-RPC 1.0, section 1.2: both members, one of them null; a missing one counts as null.
         func contentOfVersion1(id: ID, in reader: JSONReader) -> Content {
-            if let defect = defect(of: id) { return .defect(defect) }
+            if let problem = problem(of: id) { return .problem(problem) }
             switch (result, error) {
             case (let result?, nil): return .result(result)
             case (let result?, let error?) where error.kind == .null: return .result(result)
             case (let result, let error?) where error.kind != .null:
                 guard result == nil || result?.kind == .null else {
-                    return .defect("found both result and error, expected one of them to be null")
+                    return .problem("found both result and error, expected one of them to be null")
                 }
                 return serverErrorOfVersion1(error, in: reader)
-            default: return .defect("found neither result nor error, expected one of them")
+            default: return .problem("found neither result nor error, expected one of them")
             }
         }
 
-        private func defect(of id: ID) -> String? {
+        private func problem(of id: ID) -> String? {
             switch id {
             case .absent: "the member id is missing"
             case .unusable: "the member id is not a string, a number or null"
@@ -121,13 +122,13 @@ package struct JSONRPCResponse {
             _ element: JSONReader.Element, in reader: JSONReader
         ) -> Content {
             guard let object = reader.value(element).object else {
-                return .defect("the member error is not an object")
+                return .problem("the member error is not an object")
             }
             guard let code = object["code"]?.number, code.isInteger else {
-                return .defect("the error's code is not an integer")
+                return .problem("the error's code is not an integer")
             }
             guard let message = object["message"]?.string else {
-                return .defect("the error's message is not a string")
+                return .problem("the error's message is not a string")
             }
             return .error(RPCServerError(code: code, message: message, data: object["data"]))
         }

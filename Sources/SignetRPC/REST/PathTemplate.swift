@@ -27,7 +27,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// The template's text.
     public let description: String
     /// The error of a literal that isn't a valid template; nil for any other template.
-    private var defect: RPCError?
+    private var problem: RPCError?
 
     /// Parses a template.
     ///
@@ -57,14 +57,14 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         do throws(RPCError) {
             try self.init(text)
         } catch {
-            self.init(invalid: text, defect: error)
+            self.init(invalid: text, problem: error)
         }
     }
 
-    private init(invalid text: String, defect: RPCError) {
+    private init(invalid text: String, problem: RPCError) {
         description = text
         pieces = []
-        self.defect = defect
+        self.problem = problem
     }
 
     /// The names in the template's order.
@@ -78,7 +78,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// - Throws: `RPCError` with code `invalid-params` if a name has no value or one of another
     ///   type, or `invalid-path` if a value is empty or makes a dot segment.
     public func expanded(_ values: JSONObject) throws(RPCError) -> String {
-        if let defect { throw defect }
+        if let problem { throw problem }
         return try expanded { (name) throws(RPCError) -> [String] in
             guard let value = values[name] else {
                 throw .invalidParameters("the path's \(quoted(name)) has no value")

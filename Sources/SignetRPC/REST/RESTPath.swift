@@ -7,7 +7,7 @@ internal import SignetBase
 /// empty, `.` or `..` cannot be escaped and is refused.
 public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text = ""
-    private var defect: String?
+    private var problem: String?
 
     /// Creates an empty path: the service's own URL.
     public init() {}
@@ -33,7 +33,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     ///
     /// - Throws: `RPCError` with code `invalid-path`. The message contains no value.
     public func encoded() throws(RPCError) -> String {
-        if let defect { throw .invalidPath(defect) }
+        if let problem { throw .invalidPath(problem) }
         try Self.check(text)
         return text
     }
@@ -57,8 +57,8 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     mutating func append(literal: String) { text += literal }
 
     mutating func append(value: String) {
-        if value.isEmpty, defect == nil {
-            defect = "a value is empty, which would name another resource"
+        if value.isEmpty, problem == nil {
+            problem = "a value is empty, which would name another resource"
         }
         text += PercentCoding.encoded(value)
     }

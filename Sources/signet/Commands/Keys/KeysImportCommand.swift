@@ -43,7 +43,7 @@ struct KeysImportCommand: ParsableCommand {
     func run() throws {
         var (bytes, shown) = try read()
         defer { wipe(&bytes) }
-        guard let encoding = encoding ?? (ImportedKey.isPEM(bytes) ? .pem : nil) else {
+        guard let encoding = encoding ?? (PEM.isContained(in: bytes) ? .pem : nil) else {
             throw ToolError.usage(
                 "\(shown): found no PEM; choose what it is with --encoding raw, base64, base64url "
                     + "or hex")

@@ -89,14 +89,15 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     private func mark(_ status: SelfCheckReport.Status) -> String {
-        let word = padded(status.rawValue, to: 7)
-        guard common.terminal.allowsColor else { return word }
-        switch status {
-        case .good: return "\u{1B}[32m\(word)\u{1B}[0m"
-        case .warning: return "\u{1B}[33m\(word)\u{1B}[0m"
-        case .bad: return "\u{1B}[31m\(word)\u{1B}[0m"
-        case .skipped: return word
-        }
+        let tone: Table.Tone =
+            switch status {
+            case .good: .good
+            case .warning: .warning
+            case .bad: .bad
+            case .skipped: .plain
+            }
+        return Table.colored(
+            padded(status.rawValue, to: 7), tone: tone, isAllowed: common.terminal.allowsColor)
     }
 
     private func padded(_ text: String, to width: Int) -> String {

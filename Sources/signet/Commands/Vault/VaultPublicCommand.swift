@@ -20,24 +20,15 @@ struct VaultPublicCommand: ParsableCommand {
         let configuration = try inputs.merged(project.load())
         let values = configuration.publicValues
         let origins = configuration.publicOrigins
+        var table = Table()
+        for (key, value) in values {
+            table.add([
+                (printable(key), .plain), (origins[key]?.string ?? "", .plain),
+                (value.text, .plain),
+            ])
+        }
         try common.terminal.result(
             ["values": .object(values), "origins": .object(origins)],
-            lines: Self.table(values, origins: origins))
-    }
-
-    /// Key, value as JSON and origin, in columns.
-    private static func table(_ values: JSONObject, origins: JSONObject) -> [String] {
-        let rows = values.map {
-            (printable($0.name), $0.value.text, origins[$0.name]?.string ?? "")
-        }
-        let keyWidth = rows.map(\.0.count).max() ?? 0
-        let originWidth = rows.map(\.2.count).max() ?? 0
-        return rows.map { key, value, origin in
-            "\(padded(key, to: keyWidth))  \(padded(origin, to: originWidth))  \(printable(value))"
-        }
-    }
-
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+            lines: table.lines(colored: false))
     }
 }

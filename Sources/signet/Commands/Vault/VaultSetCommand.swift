@@ -72,8 +72,8 @@ struct VaultSetCommand: ParsableCommand {
         let file = try state.dump(path, in: project)
         let schema = try Schema(contentsOf: project.schema(schema))
         let given =
-            try assignments.map { try HandAssignment($0, schema: schema) }
-            + from.map { try HandAssignment(from: $0, schema: schema) }
+            try assignments.map { try KeyValueArgument($0, schema: schema) }
+            + from.map { try KeyValueArgument(from: $0, schema: schema) }
         try requireOnce(given.map(\.name) + unset)
         guard given.count(where: \.readsStandardInput) <= 1 else {
             throw ToolError.usage("only one value can come from standard input")

@@ -5,7 +5,7 @@ internal import SignetSystem
 import SignetVault
 
 /// A key and where its new value comes from, as `vault set` is given it.
-struct HandAssignment {
+struct KeyValueArgument {
     private enum Source {
         case argument(String)
         case file(String)

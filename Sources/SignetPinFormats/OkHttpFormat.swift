@@ -6,7 +6,7 @@ internal import SignetPinning
 ///
 /// OkHttp accepts a key that *any* matching pattern pins, a policy one that the most specific rule
 /// pins.
-enum OkHTTPFormat {
+enum OkHttpFormat {
     // MARK: - Reading
 
     /// Finds the calls `.add("pattern", "sha256/…", …)` of Kotlin or Java code.
@@ -105,7 +105,8 @@ enum OkHTTPFormat {
             if rule.isExclusion || rule.mode == .report {
                 let what = rule.isExclusion ? "exclusions" : "report mode"
                 guard around.isEmpty else {
-                    throw PinConversion.notExpressible(
+                    throw PinError(
+                        .notExpressible,
                         "OkHttp has no \(what), and \(around[0].pattern) pins \(rule.pattern)")
                 }
                 notes.add("\(rule.pattern): OkHttp has no \(what), so it is left out")
@@ -113,12 +114,14 @@ enum OkHTTPFormat {
             }
             let own = pins[rule.pattern] ?? []
             if let wider = around.first(where: { pins[$0.pattern]?.isSubset(of: own) != true }) {
-                throw PinConversion.notExpressible(
+                throw PinError(
+                    .notExpressible,
                     "OkHttp would also accept the pins of \(wider.pattern) for \(rule.pattern),"
                         + " which the policy doesn't")
             }
             guard rule.pattern.scope != .oneLabel || !rule.includesSubdomains else {
-                throw PinConversion.notExpressible(
+                throw PinError(
+                    .notExpressible,
                     "OkHttp can't express \(rule.pattern) with its subdomains and without"
                         + " \(rule.pattern.host)")
             }

@@ -1,0 +1,43 @@
+public import HTTPTypes
+
+/// An HTTP response with its whole body, not yet interpreted.
+public struct RawResponse: Sendable, Hashable {
+    /// The HTTP status.
+    public var status: Int
+    /// The response's fields.
+    public var fields: HTTPFields
+    /// The body's bytes, after content codings were decoded.
+    public var body: [UInt8]
+    /// The fields that followed the body (RFC 9110, section 6.5); nil if there were none.
+    public var trailers: HTTPFields?
+
+    /// Creates a response without trailers.
+    public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// Whether the status is 2xx.
+    public var isSuccess: Bool { (200..<300).contains(status) }
+}
+
+extension RawResponse: CustomStringConvertible, CustomReflectable {
+    /// The status, the names of the fields and the body's size; no value of a field and not the
+    /// body.
+    public var description: String {
+        let names = fields.map(\.name.canonicalName).joined(separator: ", ")
+        return "RawResponse(status: \(status), fields: [\(names)], body: \(body.count) bytes)"
+    }
+
+    /// The parts of the description, and the names of the trailers.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": status, "fields": fields.map(\.name.canonicalName),
+                "body": "\(body.count) bytes",
+                "trailers": trailers.map { $0.map(\.name.canonicalName) } as Any,
+            ])
+    }
+}

@@ -1,0 +1,29 @@
+public import HTTPTypes
+
+/// The outcome of one call.
+public struct UnboxedResponse: Sendable, Hashable {
+    /// The result; nil for a notification, and for content that isn't JSON if the caller can read
+    /// any.
+    public var result: RPCResult?
+    /// The HTTP status.
+    public var status: Int
+    /// The response's fields if the adapter passes them on, as ``RESTAdapter`` does; otherwise
+    /// empty.
+    public var fields: HTTPFields
+    /// Harmless violations of the protocol by the server.
+    public var warnings: [RPCWarning]
+    /// The response as it was received, after content codings were decoded. An adapter needn't set
+    /// it, because the network system does. Until then the body is the result's text.
+    public var raw: RawResponse
+
+    /// Creates an unboxed response.
+    public init(
+        result: RPCResult?, status: Int, fields: HTTPFields = [:], warnings: [RPCWarning] = []
+    ) {
+        self.result = result
+        self.status = status
+        self.fields = fields
+        self.warnings = warnings
+        self.raw = RawResponse(status: status, fields: fields, body: result?.bytes ?? [])
+    }
+}
