@@ -26,8 +26,8 @@
 // A connection with this many transfers whose callers don't read gets no new calls, because two
 // windows are nearly UNREAD_LIMIT.
 #define CROWDED_SLOW 2
-// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others need the
-// connection.
+// A transfer whose caller has read nothing for so long, in milliseconds, may be ended if others
+// need the connection.
 #define UNREAD_TIMEOUT_MS 1000
 // The interval in which stopped connections and complete responses are checked, in milliseconds.
 #define FLOW_PAUSE 100

@@ -153,8 +153,9 @@ static bool is_before_request(signet_result result) {
 
 signet_result signet_transfer_result(const signet_transfer *transfer) {
     signet_result result = result_of_code(transfer);
-    // The request may have arrived on a pooled connection that then ended, before libcurl failed to open
-    // another one. Codes that are unknown here, as those of newer versions, say nothing about it.
+    // The request may have arrived on a pooled connection that then ended, before libcurl failed to
+    // open another one. Codes that are unknown here, as those of newer versions, say nothing about
+    // it.
     return transfer->is_sent && is_before_request(result) ? SIGNET_FAILED_CUT_OFF : result;
 }
 

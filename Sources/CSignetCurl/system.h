@@ -21,10 +21,12 @@ static inline uint64_t signet_hash_text(uint64_t hash, const char *text) {
 }
 
 #define SIGNET_TRUST_PATH 64
-// Writes the path by which this process can open a descriptor's file again into `path`, and returns it.
+// Writes the path by which this process can open a descriptor's file again into `path`, and returns
+// it.
 const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]);
 
-// Sets the close-on-exec flag of the two sockets that curl_multi_init creates without it (wakeup.c).
+// Sets the close-on-exec flag of the two sockets that curl_multi_init creates without it
+// (wakeup.c).
 void signet_close_wakeups_on_exec(CURLM *multi);
 
 #endif

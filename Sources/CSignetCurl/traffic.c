@@ -11,8 +11,8 @@
 
 // Received bytes for each delivered byte. Chunks of one byte need six, DATA frames of one byte ten.
 #define RECEIVED_PER_DELIVERED 16u
-// Sent bytes for each received byte beyond those. A server acknowledges an upload with small frames, and
-// libcurl answers a PING with as many bytes.
+// Sent bytes for each received byte beyond those. A server acknowledges an upload with small
+// frames, and libcurl answers a PING with as many bytes.
 #define SENT_PER_RECEIVED 8u
 #define ALLOWANCE ((uint64_t)1 << 20)
 // For long streams: keep-alive frames, and records that a server pads.

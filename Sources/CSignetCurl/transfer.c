@@ -70,8 +70,8 @@ void signet_transfer_release(signet_transfer *transfer) {
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
     // clears the count. So a handle that may have retried isn't used again.
-    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the next
-    // upload without room for their sizes.
+    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the
+    // next upload without room for their sizes.
     bool needs_discard = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));

@@ -12,8 +12,8 @@ public struct FailureSimulation: Sendable, Hashable {
     public var isOffline: Bool
     /// Whether every request fails with `timeout`, at once (boolean `simulation.timeout`).
     public var timesOut: Bool
-    /// The share of requests that fail with `cut-off`, 0...1 (number `simulation.failureRate`; the boolean
-    /// `simulation.failure` means 1).
+    /// The share of requests that fail with `cut-off`, 0...1 (number `simulation.failureRate`; the
+    /// boolean `simulation.failure` means 1).
     public var failureRate: Double
 
     /// Describes failures.

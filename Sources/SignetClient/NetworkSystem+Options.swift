@@ -21,8 +21,8 @@ extension NetworkSystem {
         /// (`proxy.…`), or no proxy if the configuration has none. The system reads no environment
         /// variables; for those, set `ProxyRules(environment:)`.
         public var proxies: ProxyRules?
-        /// The rules for the URLs of all requests. If nil, the system uses the configuration's rules
-        /// (`urlRules.…`).
+        /// The rules for the URLs of all requests. If nil, the system uses the configuration's
+        /// rules (`urlRules.…`).
         public var urlRules: URLRules?
         /// The `User-Agent` of all requests; a field of this name of a service, an endpoint or a
         /// call wins. If nil, the system uses the configuration's (`app.userAgent`), or sends none.

@@ -88,7 +88,8 @@ public final class NetworkSystem: Sendable {
 
     /// Starts a system with services given as values.
     ///
-    /// The options say what a configuration says beside its services; <doc:ConfigurationKeys> lists both.
+    /// The options say what a configuration says beside its services; <doc:ConfigurationKeys> lists
+    /// both.
     ///
     /// - Parameters:
     ///   - services: The configuration of each service.
@@ -206,7 +207,8 @@ public final class NetworkSystem: Sendable {
         }
     }
 
-    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are checked.
+    /// Signs and sends a request unchanged, without a payload protocol; the server's pins are
+    /// checked.
     ///
     /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and options apply.

@@ -1,8 +1,8 @@
 internal import SignetBase
 internal import SignetVault
 
-/// How a program runs, as its configuration (string `app.runMode`) or `NetworkSystem.Options.runMode` says and
-/// its build allows.
+/// How a program runs, as its configuration (string `app.runMode`) or
+/// `NetworkSystem.Options.runMode` says and its build allows.
 ///
 /// Only a debug build can run in another mode than production. In a release build no value,
 /// argument or environment variable changes the mode.

@@ -43,10 +43,11 @@ public struct StubMatcher: Sendable {
     /// - Parameters:
     ///   - method: The HTTP method.
     ///   - path: The path as it is sent, without the query.
-    ///   - query: Parameters that the query must have, among others; nil for any. Names and values are compared
-    ///     after they were decoded: a number or a boolean is its text, an array all values of its name in their
-    ///     order.
-    ///   - body: Members of a JSON body, or fields of a form, that the body must have, among others; nil for any.
+    ///   - query: Parameters that the query must have, among others; nil for any. Names and values
+    ///     are compared after they were decoded: a number or a boolean is its text, an array all
+    ///     values of its name in their order.
+    ///   - body: Members of a JSON body, or fields of a form, that the body must have, among
+    ///     others; nil for any.
     public static func request(
         _ method: HTTPRequest.Method, path: String, query: JSONObject? = nil,
         body: JSONObject? = nil

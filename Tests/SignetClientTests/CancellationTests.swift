@@ -2,10 +2,11 @@ import SignetClient
 import TestSupport
 import Testing
 
-/// Calls that are ended return at once, wherever they wait, and though what they wait for never returns.
+/// Calls that are ended return at once, wherever they wait, and though what they wait for never
+/// returns.
 @Suite(.timeLimit(.minutes(5))) struct CancellationTests {
-    /// One of so many calls shows what a machine with other work can't hide: a call that waits for more than
-    /// the 100 ms does so each time.
+    /// One of so many calls shows what a machine with other work can't hide: a call that waits for
+    /// more than the 100 ms does so each time.
     private static let tries = 20
 
     /// Cancels a call that waits in a place.

@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// Who a call is for may be known to its interceptors alone.
+    /// Only its interceptors may know for whom a call is made.
     @Test(arguments: ["call", "attempt", "scenario"])
     func callsOfOtherInterceptorsNeverJoin(_ level: String) async throws {
         let engine = WaitingEngine()

@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// What a configuration says beside its services, for services that are given as values.
+/// The settings outside of the services, for services that are given as values.
 @Suite struct ServiceValuesTests {
     private let engine = RecordingEngine()
 
@@ -13,7 +13,8 @@ import Testing
         try Pin(parsing: "sha256/" + String(repeating: letter, count: 42) + "E=")
     }
 
-    /// A service with hosts of its own in staging and development, and its content delivery without.
+    /// A service with hosts of its own in staging and development, and its content delivery
+    /// without.
     private static func services() throws -> [Service: ServiceConfiguration] {
         let signing = ServiceConfiguration.Signing(scheme: "rfc9421", keyID: "live")
         var service = ServiceConfiguration(

@@ -257,7 +257,7 @@ import Testing
 
     // MARK: Common parameters
 
-    /// What the signature of a call must cover, by the kind of call.
+    /// The kinds of calls, which differ in the parts that a signature must cover.
     enum CommonCall: CaseIterable { case head, get, procedure }
 
     private static func send(
@@ -285,8 +285,8 @@ import Testing
         return try #require(engine.requests.first)
     }
 
-    /// Other libraries never sign HEAD, leave the method or the common parameters out of the signature, or
-    /// skip both for a URL that isn't the service's own.
+    /// Other libraries never sign HEAD, leave the method or the common parameters out of the
+    /// signature, or skip both for a URL that isn't the service's own.
     @Test(arguments: CommonCall.allCases, [nil, "https://other.example.com/v2"])
     func theSignatureCoversWhatIsCommon(_ call: CommonCall, _ base: String?) async throws {
         let sent = try await Self.send(call, at: base, by: RecordingEngine())

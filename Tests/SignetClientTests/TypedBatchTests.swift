@@ -7,7 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers each call of a batch with its parameter `id`; -1 is an error, -2 gets no answer, -3 is no number.
+/// Answers each call of a batch with its parameter `id`; -1 is an error, -2 gets no answer, -3 is
+/// no number.
 private final class BatchEngine: HTTPEngine {
     let capabilities = EngineCapabilities(name: "batch", pinsPublicKeys: true, speaksHTTP2: false)
     private let recorded = Mutex<[EngineRequest]>([])

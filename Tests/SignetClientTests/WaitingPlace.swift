@@ -5,9 +5,10 @@ import SignetSigning
 import SignetTransport
 import Synchronization
 
-/// Holds back whoever comes, whether or not its task is cancelled, until it lets go.
+/// Holds every caller back, even if its task is cancelled, until it lets go.
 ///
-/// It can stand wherever a call waits for something else: as interceptor, source of credentials, signer or engine.
+/// It can stand wherever a call waits for something else: as interceptor, source of credentials,
+/// signer or engine.
 final class Hold: CallInterceptor, AttemptInterceptor, CredentialSource, ExternalSigner, HTTPEngine
 {
     private struct State {
@@ -77,7 +78,7 @@ final class Hold: CallInterceptor, AttemptInterceptor, CredentialSource, Externa
     func shutdown() async {}
 }
 
-/// Where a call can wait for something that may never return.
+/// A place in which a call can wait for work that may never return.
 enum WaitingPlace: CaseIterable, Sendable {
     case interceptor, attemptInterceptor, credentials, signer, body, engine, sharedWork, pause
     /// An interceptor that ends with its task.
@@ -105,7 +106,8 @@ enum WaitingPlace: CaseIterable, Sendable {
 
     /// Begins a call that will wait here.
     ///
-    /// - Parameter number: The number of a host of the call's own, because hosts have budgets of retries.
+    /// - Parameter number: The number of a host of the call's own, because hosts have budgets of
+    ///   retries.
     func call(
         on system: NetworkSystem, _ hold: Hold, number: Int = 0
     ) -> Task<ClientError.Code?, Never> {

@@ -114,7 +114,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// The server reads all of the second request and ends, so that libcurl can't open another connection.
+    /// The server reads all of the second request and ends, so that libcurl can't open another
+    /// connection.
     @Test(arguments: [true, false])
     func takesNoReadRequestForUnsent(secure: Bool) async throws {
         let server = try await server(

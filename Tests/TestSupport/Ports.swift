@@ -23,8 +23,8 @@ package func isListening(on port: Int) -> Bool { listeningPorts().contains(port)
 
 /// The ports on which TCP servers of this machine listen.
 ///
-/// The kernel lists their sockets before all others. Reading the others takes it 10 ms, and tests that
-/// wait for a server ask every 10 ms.
+/// The kernel lists their sockets before all others. Reading the others takes it 10 ms, and tests
+/// that wait for a server ask every 10 ms.
 private func listeningPorts() -> Set<Int> {
     var ports: Set<Int> = []
     for path in ["/proc/net/tcp", "/proc/net/tcp6"] {

@@ -58,8 +58,8 @@ extension NetworkSystem {
     ///
     /// - Parameters: As `outcomes(of:atOnce:options:)`.
     /// - Returns: One value for each call.
-    /// - Throws: The first failure in time, after the calls that run have been cancelled and have ended.
-    ///   Calls that had not begun are not made.
+    /// - Throws: The first failure in time, after the calls that run have been cancelled and have
+    ///   ended. Calls that had not begun are not made.
     public func values<Call: TypedCall>(
         of calls: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> [Call.Success] {

@@ -1,8 +1,8 @@
 public import SignetJSON
 public import SignetRPC
 
-/// A remote procedure's call as a value, for simple calls that need no type of their own. `.procedure` makes
-/// one; an `RPCCall` says everything else.
+/// A remote procedure's call as a value, for simple calls that need no type of their own.
+/// `.procedure` makes one; an `RPCCall` says everything else.
 ///
 /// ```swift
 /// func countOrders(with system: NetworkSystem) async throws -> Int {

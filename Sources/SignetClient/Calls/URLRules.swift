@@ -1,7 +1,8 @@
 internal import SignetBase
 internal import SignetVault
 
-/// Regular expressions that decide about a request's URL before anything is sent, also after a redirect.
+/// Regular expressions that decide about a request's URL before anything is sent, also after a
+/// redirect.
 ///
 /// In a configuration these are the keys `urlRules.allowed` and `urlRules.refused`.
 ///

@@ -25,12 +25,12 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 ///
 /// The system asks once, however many calls wait, and keeps the credential for later calls of the
 /// same service and scope. A call whose credential was rejected is sent once more with a new one; a
-/// 401 to that is final. A 401 of another origin is final too. If the call isn't idempotent, so is a
-/// 401 after a redirect or after an interceptor's first request, because the server may have
-/// processed the call. After three credentials in a row that no server has accepted, a 401 is
-/// final without a new one for a second, and for twice as long after each further one, up to 64 s.
-/// If the source fails, nothing is sent. A source may make calls through the same system: calls of
-/// the service and scope that are being refreshed carry no credential then.
+/// 401 to that is final. A 401 of another origin is final too. If the call isn't idempotent, so is
+/// a 401 after a redirect or after an interceptor's first request, because the server may have
+/// processed the call. After three credentials in a row that no server has accepted, a 401 is final
+/// without a new one for a second, and for twice as long after each further one, up to 64 s. If the
+/// source fails, nothing is sent. A source may make calls through the same system: calls of the
+/// service and scope that are being refreshed carry no credential then.
 ///
 /// ```swift
 /// struct SessionToken: CredentialSource {

@@ -74,7 +74,8 @@ extension NetworkSystem {
     /// Asks for the fetched values again and changes the configuration to them.
     ///
     /// The service is the one that was asked at the start, even if other values have been fetched
-    /// since. If the pin policy was replaced since, the new one applies. On failure nothing changes.
+    /// since. If the pin policy was replaced since, the new one applies. On failure nothing
+    /// changes.
     ///
     /// - Parameter now: Unix seconds; nil is the clock's.
     /// - Returns: The report of the fetch, as ``lastFetch``.
@@ -175,8 +176,8 @@ extension NetworkSystem {
         finishStart(report)
     }
 
-    /// The fetcher's snapshot, under the policy that replaced the services' pins, if there is one. Such a
-    /// policy comes from the program or is signed, and never from fetched values.
+    /// The fetcher's snapshot, under the policy that replaced the services' pins, if there is one.
+    /// Such a policy comes from the program or is signed, and never from fetched values.
     private func snapshot(of fetcher: Fetcher) -> SystemSnapshot {
         guard let given = box.snapshot.givenPolicy else { return fetcher.snapshot }
         return SystemSnapshot(fetcher.snapshot, policy: given)

@@ -165,10 +165,12 @@ extension NetworkSystem {
         return retry(after: attempt, failure: nil, of: call, for: admission) != nil
     }
 
-    /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another one.
+    /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another
+    /// one.
     ///
-    /// If the call isn't idempotent, servers must have refused every request of the attempt: after a redirect
-    /// or an interceptor's first request, the call may have been processed, whatever the last response is.
+    /// If the call isn't idempotent, servers must have refused every request of the attempt: after
+    /// a redirect or an interceptor's first request, the call may have been processed, whatever the
+    /// last response is.
     private func isRejected(
         _ attempt: Attempt, of call: OutgoingCall, for admission: Admission
     ) -> Bool {
@@ -246,7 +248,8 @@ final class Attempt: Sendable {
         var method = HTTPRequest.Method.get
         var isIdempotent = true
         var isWithinOrigin = true
-        /// The number of requests that a server may have seen, and of those that it refused with 401.
+        /// The number of requests that a server may have seen, and of those that it refused with
+        /// 401.
         var (requests, refused) = (0, 0)
         var credential: NumberedCredential?
     }

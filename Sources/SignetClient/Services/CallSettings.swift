@@ -3,8 +3,8 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetVault
 
-/// The settings for calls to all services, of a configuration and of the system's options: limits of scenarios,
-/// retries, checks, the user agent.
+/// The settings for calls to all services, of a configuration and of the system's options: limits
+/// of scenarios, retries, checks, the user agent.
 struct CallSettings: Sendable {
     private var scenarios: [Scenario: CallOptions] = [:]
     /// The options of all calls.

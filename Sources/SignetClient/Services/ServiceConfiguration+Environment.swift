@@ -3,8 +3,9 @@ public import SignetPinning
 extension ServiceConfiguration {
     /// The host of a service in another mode than production.
     ///
-    /// Everything that belongs to a host is here, and nothing of it comes from the service's own host: with no
-    /// pins the host needs `dangerous.allowUnpinnedServices()`, and without `signing` requests aren't signed.
+    /// Everything that belongs to a host is here, and nothing of it comes from the service's own
+    /// host: with no pins the host needs `dangerous.allowUnpinnedServices()`, and without `signing`
+    /// requests aren't signed.
     ///
     /// ```swift
     /// var service = ServiceConfiguration(

@@ -2,8 +2,9 @@ internal import HTTPTypes
 internal import SignetRPC
 internal import SignetTransport
 
-// Settings that may hold secrets show names, limits and types when they are printed or dumped: no value of a
-// field or parameter, no query, and nothing of a program's own credential sources and interceptors.
+// Settings that may hold secrets show names, limits and types when they are printed or dumped: no
+// value of a field or parameter, no query, and nothing of a program's own credential sources and
+// interceptors.
 
 extension CallOptions: CustomReflectable {
     /// The options that are set. Fields show their names, objects of the program their types.

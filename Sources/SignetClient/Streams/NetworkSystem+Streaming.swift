@@ -64,8 +64,9 @@ extension NetworkSystem {
 
     /// Makes a typed call, and returns when the header of a successful response has arrived.
     ///
-    /// The body is handed out as it arrives: it is neither unboxed nor converted to the call's `Success`. The
-    /// response may have any content. The rest is as with `stream(_:method:target:fields:body:options:)`.
+    /// The body is handed out as it arrives: it is neither unboxed nor converted to the call's
+    /// `Success`. The response may have any content. The rest is as with
+    /// `stream(_:method:target:fields:body:options:)`.
     ///
     /// - Parameters:
     ///   - call: The call with its parameters.
@@ -77,8 +78,8 @@ extension NetworkSystem {
         try await stream(call, reading: .any, options: options)
     }
 
-    /// Makes a typed call whose response is a stream of records of its `Success`, and returns when the header
-    /// of a successful response has arrived.
+    /// Makes a typed call whose response is a stream of records of its `Success`, and returns when
+    /// the header of a successful response has arrived.
     ///
     /// ```swift
     /// struct WatchPrices: RESTEndpoint {
@@ -90,7 +91,8 @@ extension NetworkSystem {
     /// }
     ///
     /// func follow(_ system: NetworkSystem) async throws {
-    ///     for try await price in try await system.records(of: WatchPrices(item: "tea"), in: .lines) {
+    ///     let prices = try await system.records(of: WatchPrices(item: "tea"), in: .lines)
+    ///     for try await price in prices {
     ///         print(price.cents)
     ///     }
     /// }
@@ -101,8 +103,8 @@ extension NetworkSystem {
     ///   - format: The format of the body.
     ///   - maximumRecordSize: The maximum size of a record in bytes.
     ///   - options: The options, which win over the call's own.
-    /// - Returns: The records, which are decoded one at a time. If they are released, the call ends with
-    ///   `cancelled`.
+    /// - Returns: The records, which are decoded one at a time. If they are released, the call ends
+    ///   with `cancelled`.
     /// - Throws: As `stream(_:options:)` of a typed call.
     public func records<Call: TypedCall>(
         of call: Call, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,

@@ -35,7 +35,7 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         var method = HTTPRequest.Method.post
-        /// What the server answers; for a redirect, where it leads.
+        /// The server's answers; for a redirect, its target.
         let answers: [String]
         var repeats = false
         var isIdempotent: Bool?
