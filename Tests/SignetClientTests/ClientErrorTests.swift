@@ -1,5 +1,9 @@
 import Foundation
+import SignetBase
 import SignetClient
+import SignetCrypto
+import SignetJSON
+import SignetPinning
 import SignetRPC
 import SignetTransport
 import TestSupport
@@ -45,20 +49,101 @@ import Testing
         }
     }
 
-    /// Reads the codes of the modules whose errors a `ClientError` can have, and checks that each
-    /// has a constant.
-    @Test(arguments: [
-        "SignetTransport/TransportError.swift", "SignetVault/VaultError.swift",
-    ])
-    func everyCodeThatIsHandedOnIsAConstant(_ file: String) throws {
+    /// A module's codes, and those of them that can't reach a user of the network system.
+    struct Module: Sendable, CustomTestStringConvertible {
+        var file: String
+        var unreachable: Set<String> = []
+
+        var testDescription: String { file }
+    }
+
+    private static let modules = [
+        Module(file: "SignetTransport/TransportError.swift"),
+        Module(file: "SignetVault/VaultError.swift"),
+        Module(
+            file: "SignetRPC/RPCError.swift",
+            unreachable: [
+                // Of SignetServiceDescription, which the client doesn't import.
+                "unknownMethod", "malformedDescription",
+                // Of SignetRPCStreams, whose connections are not the client's.
+                "connectionClosed", "malformedFrame", "messageTooLarge", "tooManyCalls",
+            ]),
+        Module(
+            file: "SignetSigning/SigningError.swift",
+            unreachable: [
+                // Of a signature that is verified; the client only signs.
+                "noSignature", "ambiguousSignature", "notCovered", "missingCreated", "missingKeyID",
+                "missingNonce", "nonceMismatch", "algorithmNotAllowed", "createdInFuture", "tooOld",
+                "expired", "signatureMismatch", "replayedNonce", "nonceStoreFull",
+                "nonceStoreFailed", "nonceStoreUnavailable",
+                // Of a verified signature, and of an Accept-Signature, to which the client doesn't respond.
+                "unsupportedParameter",
+            ]),
+        Module(
+            file: "SignetPinning/PinError.swift",
+            unreachable: [
+                // Of a pin or a host alone: in a policy they are `malformedPolicy`, in a service
+                // `invalidService`, and in a URL `refusedURL`.
+                "badPin", "badHost",
+                // Of a policy that is written in another program's format.
+                "notExpressible",
+                // Of a sink, whose error the system logs and counts.
+                "reportFailed",
+            ]),
+        Module(
+            file: "SignetCrypto/JWK/KeyError.swift",
+            unreachable: [
+                // Of key files and of a passphrase's prompt: the program reads its keys before it
+                // starts a system.
+                "unreadable", "unwritable", "keyExists", "fileExists", "noTerminal",
+            ]),
+    ]
+
+    /// Reads the codes of the modules whose errors are handed on, and looks for each constant.
+    @Test(arguments: modules)
+    func everyCodeThatIsHandedOnIsAConstant(_ module: Module) throws {
         func text(_ path: String) throws -> String {
             String(
                 decoding: try Data(contentsOf: PackageLayout.url("Sources/\(path)")), as: UTF8.self)
         }
         let constants = try text("SignetClient/Errors/ClientError+Codes.swift")
         let code = /public static let (\w+) = Code\(/
-        let names = try text(file).matches(of: code).map { String($0.1) }
-        #expect(names.count > 15)
-        for name in names { #expect(constants.contains("static let \(name) = Self("), "\(name)") }
+        let names = Set(try text(module.file).matches(of: code).map { String($0.1) })
+        #expect(names.count > 10 && module.unreachable.isSubset(of: names))
+        for name in names {
+            let isConstant = constants.contains("static let \(name) = Self(")
+            #expect(isConstant != module.unreachable.contains(name), "\(name)")
+        }
+    }
+
+    /// The document's signature holds, and its policy can't be read.
+    @Test func anUnreadablePinPolicyIsMalformed() async throws {
+        let folder = try TemporaryDirectory()
+        try KeyFile.add(.ed25519, id: "pins", to: folder.path("keys"), append: false)
+        let keys = try KeySource(folder.path("keys")).load()
+        let (pair, algorithm) = try keys.key(id: "pins").signatureKey()
+        func base64(_ text: String) -> String { Base64.encode(Array(text.utf8), as: .url) }
+        let protected = base64(#"{"alg":"EdDSA","kid":"pins","typ":"signet-pins"}"#)
+        let payload = base64(
+            #"{"serial":7,"notBefore":0,"expires":9000000000,"policy":{"hosts":[]}}"#)
+        let signature = try pair.sign(Array("\(protected).\(payload)".utf8).span, by: algorithm)
+        let document: JSONValue = [
+            "payload": .string(payload), "protected": .string(protected),
+            "signature": .string(Base64.encode(signature, as: .url)),
+        ]
+        var options = NetworkSystem.Options()
+        options.engine = RecordingEngine(answers: [.init(body: document.text)])
+        options.pinUpdates = PinUpdatePlan(
+            url: "https://pins.example.com/newest",
+            verifier: try PinUpdateVerifier(
+                keys: KeySet(parsing: keys.publicHalves.serialized(), source: "app")),
+            file: folder.path("newest.json"))
+        let system = try await NetworkSystem.start(
+            services: [:], policy: .allowingAll(), options: options)
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.updatePins()
+        }
+        #expect(code == .malformedPolicy && code?.kind == .malformed)
+        await system.shutdown()
     }
 }

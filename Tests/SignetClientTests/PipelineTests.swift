@@ -145,33 +145,15 @@ final class WaitingEngine: HTTPEngine {
         await system.shutdown()
     }
 
-    @Test(.features("000-33", "001-02")) func fieldsOfAllLevelsAreSentByEveryKindOfCall()
-        async throws
-    {
+    @Test(.features("001-02")) func theRequestsOwnFieldWins() async throws {
         let engine = RecordingEngine(answers: [.init(body: "1")])
-        let system = try await Pipeline.system(engine) { options in
-            options.callOptions.fields[.userAgent] = "shop/1"
+        let system = try await Pipeline.system(engine) { _ in
         } changeService: { service in
             service.commonFields = [.authorization: "common"]
         }
-        var options = CallOptions()
-        options.fields[.acceptLanguage] = "en"
-        _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: options)
-        _ = try await system.exchange(
-            "a", method: .get, target: "/x", fields: [:], body: [], options: options)
-        let folder = try TemporaryDirectory()
-        _ = try await system.download(
-            "a", target: "/x", to: folder.path("file"), options: options)
-        #expect(engine.count == 3)
-        for request in engine.requests {
-            let fields = request.request.headerFields
-            #expect(fields[.userAgent] == "shop/1" && fields[.authorization] == "common")
-            #expect(fields[.acceptLanguage] == "en")
-        }
-        // The request's own field wins.
         _ = try await system.exchange(
             "a", method: .get, target: "/x", fields: [.authorization: "own"], body: [])
-        #expect(engine.requests[3].request.headerFields[values: .authorization] == ["own"])
+        #expect(engine.requests[0].request.headerFields[values: .authorization] == ["own"])
         await system.shutdown()
     }
 

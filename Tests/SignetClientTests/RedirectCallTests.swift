@@ -95,7 +95,8 @@ import Testing
         let engine = RecordingEngine(answers: [
             Self.found("https://b.test/x"), Self.found("https://a.test/transfer"), .init(),
         ])
-        let system = try await Self.system(engine) { $0.commonFields[.authorization] = "s3cr3t" }
+        let token = HTTPField.Name("X-Token")!
+        let system = try await Self.system(engine) { $0.commonFields[token] = "s3cr3t" }
         let outcome = await Self.get(
             system,
             fields: [.authorization: "s3cr3t", .cookie: "s3cr3t", .accept: "text/plain"])
@@ -103,6 +104,7 @@ import Testing
         await system.shutdown()
         #expect(engine.count == 3)
         #expect(engine.requests[0].request.headerFields[.authorization] == "s3cr3t")
+        #expect(engine.requests[0].request.headerFields[token] == "s3cr3t")
         for request in engine.requests.dropFirst() {
             #expect(
                 request.request.headerFields.map(\.name.canonicalName) == ["accept"],

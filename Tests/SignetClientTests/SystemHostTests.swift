@@ -82,6 +82,42 @@ import Testing
         #expect(engine.requests.map(\.request.headerFields) == [[:]])
     }
 
+    /// The options of all calls don't change that. Each call has the user agent and a record.
+    @Test func eachOfTheirCallsHasOneAttempt() async throws {
+        let folder = try TemporaryDirectory()
+        let down = RecordingEngine.Answer(status: 503, body: "")
+        let engine = RecordingEngine(answers: [down, down, try Self.refused(), down])
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        options.pinUpdates = try Self.plan(folder)
+        options.pinReports.collectors = [PinReportCollector(url: "https://reports.example.com/r")]
+        options.pinReports.logs = false
+        options.callOptions.attempts = 5
+        options.callOptions.isIdempotent = true
+        options.sleep = { _ in }
+        let system = try await NetworkSystem.start(
+            Settings.configuration(["app.userAgent": "shop/1"]), options: options)
+        let events = system.events
+        let failure = await Pipeline.code { () async throws(ClientError) in
+            try await system.updatePins()
+        }
+        #expect(failure == .malformedResponse)
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.call(RPCCall("m"), on: "a")
+        }
+        #expect(code == .pinMismatch)
+        await system.shutdown()
+        #expect(engine.requests.map(\.request.path) == ["/newest", "/newest", "/rpc", "/r"])
+        for request in engine.requests {
+            #expect(request.request.headerFields[.userAgent] == "shop/1")
+        }
+        var hops: [Service: [Int?]] = [:]
+        for await case .finished(let record) in events {
+            hops[record.identity.service] = record.work.attempts.flatMap(\.hops).map(\.status)
+        }
+        #expect(hops["pin-updates"] == [503] && hops["pin-reports"] == [503])
+    }
+
     @Test func aReportIsSentDuringShutdownAndMakesNone() async throws {
         let engine = RecordingEngine(answers: [try Self.refused(), try Self.refused()])
         var options = NetworkSystem.Options()

@@ -61,18 +61,6 @@ import Testing
             ], stub: stub, options: options)
     }
 
-    @Test(.features("001-08")) func anInterceptorOfOneEndpointRunsForItAlone() async throws {
-        let stub = StubEngine()
-        stub.respond(to: .procedure("orders.list"), with: .failure(.connect), .result(["tea"]))
-        stub.respond(to: .procedure("orders.count"), with: .result(1))
-        let system = try await system(stub)
-        #expect(try await system.send(ListOrders()) == ["tea"])
-        #expect(try await system.send(CountOrders()) == 1)
-        let numbers = stub.requests.map { $0.request.headerFields[Numbered.field] }
-        #expect(numbers == ["1", "2", nil])
-        await system.shutdown()
-    }
-
     @Test func aSessionIsRenewedOnceForCallsAtOnce() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("session.renew"), with: .result(["token": "t1"]))
@@ -87,17 +75,6 @@ import Testing
         let tokens = stub.requests.filter { $0.procedure == "orders.count" }
             .map { $0.request.headerFields[.authorization] }
         #expect(tokens == Array(repeating: "Bearer t1", count: 10))
-        await system.shutdown()
-    }
-
-    @Test func failuresAndRetriesAreTestedWithoutWaiting() async throws {
-        let stub = StubEngine()
-        stub.respond(
-            to: .request(.get, path: "/orders"), with: .failure(.connect), .status(503),
-            .json([1, 2]))
-        let system = try await system(stub)
-        let response = try await system.call(RESTRequest(.get, "/orders"), on: "shop")
-        #expect(response.result?.value == [1, 2] && stub.requests.count == 3)
         await system.shutdown()
     }
 

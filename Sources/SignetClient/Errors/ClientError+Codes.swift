@@ -163,6 +163,8 @@ extension ClientError.Code {
     public static let malformedInput = Self(.malformedInput)
     /// The bytes aren't a valid signed policy.
     public static let malformedUpdate = Self(PinError.Code.malformedUpdate.value)
+    /// The pin policy in a signed document is invalid.
+    public static let malformedPolicy = Self(PinError.Code.malformedPolicy.value)
     /// The signature doesn't verify.
     public static let tampered = Self(.tampered)
     /// The signed policy has expired.

@@ -70,7 +70,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         private static let ofMalformedResponses: Set<String> = [
             "malformed-reply", "reply-too-large", "unsupported-encoding", "batch-incomplete",
             "type-mismatch", "wrong-digest", "paging-refused", "paging-loop", "too-many-pages",
-            "malformed-update", "update-expired", "update-not-yet-valid",
+            "malformed-update", "malformed-policy", "update-expired", "update-not-yet-valid",
         ]
     }
 
