@@ -6,7 +6,8 @@ import SignetVault
 import TestSupport
 import Testing
 
-/// Every kind of call goes through all stages: fields of all levels, user agent, URL rules, retries, record.
+/// Every kind of call goes through all stages: fields of all levels, user agent, URL rules,
+/// retries, record.
 @Suite(.timeLimit(.minutes(2))) struct CallKindTests {
     enum Kind: CaseIterable, Sendable {
         case call, typed, batch, exchange, upload, download, stream, pages, fetch

@@ -76,7 +76,8 @@ import Testing
                 "missingNonce", "nonceMismatch", "algorithmNotAllowed", "createdInFuture", "tooOld",
                 "expired", "signatureMismatch", "replayedNonce", "nonceStoreFull",
                 "nonceStoreFailed", "nonceStoreUnavailable",
-                // Of a verified signature, and of an Accept-Signature, to which the client doesn't respond.
+                // Of a verified signature, and of an Accept-Signature, to which the client doesn't
+                // respond.
                 "unsupportedParameter",
             ]),
         Module(

@@ -180,7 +180,8 @@ import Testing
         }
         let file = try String(contentsOfFile: #filePath, encoding: .utf8)
         let source = words(file.split(separator: "\n"))
-        // Not a literal: Scripts/check-examples still compiles the article's examples with their imports.
+        // Not a literal: Scripts/check-examples still compiles the article's examples with their
+        // imports.
         let path = "Sources/SignetClient/SignetClient.docc/Interceptors-and-credentials.md"
         let blocks = try Article(path).blocks(in: "swift")
         #expect(blocks.count == 4)

@@ -133,7 +133,8 @@ import Testing
     /// Every word of the article's code is in this file, in the same order.
     @Test func theArticleShowsThisCode() throws {
         let source = ArticleWords.words(in: try String(contentsOfFile: #filePath, encoding: .utf8))
-        // Not a literal: Scripts/check-examples still compiles the article's examples with their imports.
+        // Not a literal: Scripts/check-examples still compiles the article's examples with their
+        // imports.
         let path = "Sources/SignetTesting/SignetTesting.docc/Testing-your-client.md"
         let blocks = try Article(path).blocks(in: "swift")
         #expect(blocks.count == 5)

@@ -10,11 +10,14 @@ import Testing
 /// The retry cases of AWS's SDKs through the whole pipeline, under a clock that doesn't wait.
 ///
 /// The cases speak of AWS's own errors and fields, which this adapter maps to those of HTTP:
-/// - The error `Throttling` has the status 429, so that another attempt takes the tokens of a throttled call.
-/// - Its pauses begin at 1 s instead of `firstPause`, which the adapter asks for with `Retry-After`.
+/// - The error `Throttling` has the status 429, so that another attempt takes the tokens of a
+///   throttled call.
+/// - Its pauses begin at 1 s instead of `firstPause`, which the adapter asks for with
+///   `Retry-After`.
 /// - `x-amz-retry-after` is read in place of `Retry-After`.
 /// - The status 500 is worth another attempt: `statusCodes` has it in addition.
-/// - The random number is 1, as the cases' `exponential_base`: each pause is the longest possible one.
+/// - The random number is 1, as the cases' `exponential_base`: each pause is the longest possible
+///   one.
 @Suite struct AWSRetryTests {
     private static let waitsItself =
         "a call without tokens ends at once; a program that polls waits between its calls itself"
