@@ -82,7 +82,7 @@ import Testing
         orders.signing = .init(scheme: "rfc9421", keyID: key.keyID)
         options.externalSigners = [key]
         return try await NetworkSystem.start(
-            services: ["orders": orders], policy: nil, options: options)
+            services: ["orders": orders], options: options)
     }
 
     // MARK: Running it

@@ -58,7 +58,7 @@ import Testing
         try system.update(policy: Self.policy(leaf))
         #expect(count("no-backup") == 1)
         try system.update(policy: Self.policy(leaf, spare))
-        #expect(count("unwise") == 1)
+        #expect(count("the pin policy has warnings") == 1)
         try system.update(
             policy: PinPolicy(
                 rules: [

@@ -211,7 +211,7 @@ import Testing
             let error = await #expect(throws: ClientError.self) {
                 _ = try await NetworkSystem.start(configuration)
             }
-            #expect(error?.message.contains("services.a.\(key) was fetched") == true)
+            #expect(error?.message.contains("services.a.\(key) can't be fetched") == true)
         }
     }
 }

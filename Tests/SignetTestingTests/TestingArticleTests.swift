@@ -64,6 +64,35 @@ import Testing
         #expect(stub.requests.count == 1)
     }
 
+    @Test func stubsMatchParametersAndBodies() async throws {
+        let stub = StubEngine()
+        stub.respond(
+            to: .procedure("orders.create", parameters: ["item": "tea"]), with: .result(["id": 7]))
+        stub.respond(to: .request(.get, path: "/orders", query: ["limit": 2]), with: .json([1, 2]))
+        stub.respond(
+            to: .request(.post, path: "/orders", body: ["item": "tea"]), with: .status(201))
+        let system = try await NetworkSystem.start(
+            services: [
+                "orders": ServiceConfiguration(
+                    baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2),
+                "shop": ServiceConfiguration(
+                    baseURL: "https://shop.example.com", payloadProtocol: .rest),
+            ], stub: stub)
+        let order = try await system.call(
+            RPCCall("orders.create", parameters: .object(["item": "tea"])), on: "orders")
+        #expect(order.result?.value == ["id": 7])
+        let list = try await system.call(
+            RESTRequest(.get, "/orders", query: ["limit": 2]), on: "shop")
+        #expect(list.result?.value == [1, 2])
+        await #expect(throws: ClientError.self) {
+            try await system.call(RESTRequest(.get, "/orders", query: ["limit": 3]), on: "shop")
+        }
+        let created = try await system.call(
+            RESTRequest(.post, "/orders", body: .json(["item": "tea"])), on: "shop")
+        #expect(created.status == 201)
+        await system.shutdown()
+    }
+
     @Test func aResponseDependsOnTheRequest() async throws {
         let stub = StubEngine()
         stub.respond(to: .request(.put, path: "/orders/7")) { request in
@@ -137,7 +166,7 @@ import Testing
         // imports.
         let path = "Sources/SignetTesting/SignetTesting.docc/Testing-your-client.md"
         let blocks = try Article(path).blocks(in: "swift")
-        #expect(blocks.count == 5)
+        #expect(blocks.count == 6)
         var rest = source[...]
         for block in blocks {
             let lines = block.filter { !$0.hasPrefix("import ") }
