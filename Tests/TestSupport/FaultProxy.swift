@@ -258,19 +258,25 @@ package final class FaultServer: Sendable {
                 data += more
             return data
         def going_away(last): return frame(7, 0, 0, struct.pack('>II', last, 0))
+        def field(name, value): return name + bytes([len(value)]) + value
         def respond(c, stream, method, body):
             kind, amount = next_fault()
             if kind == 'goaway-unseen':
                 c.sendall(going_away(0))
                 raise EOFError
             note(method, body)
-            text = answer()
-            # :status 200 of the static table
-            head = frame(1, 4, stream, b'\\x88')
-            if kind == 'goaway':
-                c.sendall(head + frame(0, 0, stream, text[:len(text) // 2]) + going_away(stream))
+            text = b'' if kind == 'status' else answer()
+            status = amount if kind == 'status' else 200
+            length = len(text) + (amount if kind == 'length' else 0)
+            # :status, content-length and set-cookie of the static table
+            head = frame(1, 4, stream, field(b'\\x08', b'%d' % status)
+                + field(b'\\x0f\\x0d', b'%d' % length) + field(b'\\x0f\\x28', b's=' + secret.encode()))
+            half = head + frame(0, 0, stream, text[:len(text) // 2])
+            last = {'silence': b'', 'half-line': head[:5], 'garbage': b'\\0\\1 this is not HTTP\\r\\n\\r\\n',
+                'death': half, 'goaway': half + going_away(stream)}
+            if kind in last:
+                c.sendall(last[kind])
                 raise EOFError
-            if kind == 'silence': raise EOFError
             c.sendall(head + frame(0, 1, stream, text))
         def run(c):
             exactly(c, 24)
@@ -288,6 +294,7 @@ package final class FaultServer: Sendable {
                         bodies[stream] = b''
                         if flags & 1: respond(c, stream, 'GET', b'')
                     if kind == 0:
+                        if payload: c.sendall(frame(8, 0, 0, struct.pack('>I', len(payload))))
                         bodies[stream] += payload
                         if flags & 1: respond(c, stream, 'POST', bodies[stream])
             except EOFError: pass

@@ -8,10 +8,11 @@ package import SignetBase
 /// do {
 ///     let keys = try KeySource.file("keys.json").load()
 ///     try keys.key(id: "orders-2026").requireUsable(at: 1_790_000_000)
-/// } catch where error.code == .keyFilePermissions {
-///     print(error.message)  // Contains the command that fixes it, such as `chmod 600 keys.json`.
-/// } catch where error.code == .keyExpired || error.code == .keyRevoked {
-///     print("Ask the partner for a new key: \(error.message)")
+/// } catch {
+///     switch error.code {
+///     case .keyExpired, .keyRevoked: print("Ask the partner for a new key: \(error.message)")
+///     default: print(error.message)  // Contains a fix if there is one, such as `chmod 600 keys.json`.
+///     }
 /// }
 /// ```
 public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -14,25 +14,19 @@ import TestSupport
 final class FaultFixture: Sendable {
     /// The texts that no log, event, record, trace or error may contain.
     static let secret = "ZZZZZZZZZZZZ"
-    private static let canaries = ["ZZZZ", "WlpaWl", "5a5a5a", "5A5A5A", "90, 90, 90"]
+
+    /// A key of 32 `Z`s.
+    static func keys() throws -> KeySet {
+        let text = """
+            {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"k",\
+            "k":"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo"}]}
+            """
+        return try KeySet(parsing: Array(text.utf8), source: "test")
+    }
 
     let system: NetworkSystem
-    private let log: RecordingLog
-    private let texts: Texts
+    private let canaries: Canaries
     private let ends: Task<(began: Int, ends: [CallIdentity.ID: Int]), Never>
-
-    /// The canaries that were found in all that was written.
-    private final class Texts: Sendable {
-        private let found = Mutex<Set<String>>([])
-        var leaks: [String] { found.withLock { $0.sorted() } }
-
-        func note(_ value: some Any) {
-            var text = "\(value)\n\(String(reflecting: value))\n"
-            dump(value, to: &text)
-            let leaks = FaultFixture.canaries.filter { text.contains($0) }
-            if !leaks.isEmpty { found.withLock { $0.formUnion(leaks) } }
-        }
-    }
 
     private struct Token: CredentialSource {
         func credential(
@@ -46,10 +40,10 @@ final class FaultFixture: Sendable {
         changeService: (inout ServiceConfiguration) -> Void = { _ in }
     ) async throws {
         let authority = try TestAuthority.trusted.get()
-        let log = RecordingLog()
+        let canaries = Canaries()
         var options = NetworkSystem.Options()
         options.caFile = authority.caFile
-        options.logger = Logger(label: "test") { _ in log }
+        options.logger = Logger(label: "test") { _ in canaries }
         options.callOptions.credentials = Token()
         var retry = RetryPolicy()
         retry.firstPause = .milliseconds(1)
@@ -59,23 +53,18 @@ final class FaultFixture: Sendable {
             baseURL: "\(tls ? "https" : "http")://localhost:\(port)/api", payloadProtocol: .rest,
             signing: .init(scheme: "rfc9421", keyID: "k"), timeout: .seconds(60))
         changeService(&service)
-        let keys = """
-            {"keys":[{"kty":"oct","use":"sig","alg":"HS256","kid":"k",\
-            "k":"WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlo"}]}
-            """
         let rule = try PinRule(
             host: "localhost", pins: [Pin(parsing: authority.intermediate.pin)])
         system = try await NetworkSystem.start(
-            services: ["a": service], keys: KeySet(parsing: Array(keys.utf8), source: "test"),
+            services: ["a": service], keys: Self.keys(),
             policy: tls ? PinPolicy(rules: [rule]) : .allowingAll(), options: options)
-        self.log = log
-        let (events, texts) = (system.events, Texts())
-        self.texts = texts
+        self.canaries = canaries
+        let events = system.events
         // Taken as they come: a listener keeps no more than the last 10,000.
         ends = Task {
             var (began, ends) = (0, [CallIdentity.ID: Int]())
             for await event in events {
-                texts.note(event)
+                canaries.note(event)
                 switch event {
                 case .started: began += 1
                 case .finished(let record): ends[record.identity.id, default: 0] += 1
@@ -116,7 +105,7 @@ final class FaultFixture: Sendable {
     }
 
     /// Looks for canaries in all texts that can be made of a value.
-    func note(_ value: some Any) { texts.note(value) }
+    func note(_ value: some Any) { canaries.note(value) }
 
     /// Stops the system.
     ///
@@ -126,7 +115,46 @@ final class FaultFixture: Sendable {
         note(system.runningCalls)
         await system.shutdown()
         let (began, ends) = await ends.value
-        note(log.text)
-        return (began, Array(ends.values), texts.leaks)
+        return (began, Array(ends.values), canaries.leaks)
+    }
+}
+
+/// Looks for secrets in the lines of a log and in other values, and keeps nothing but those that it found.
+final class Canaries: LogHandler, Sendable {
+    private static let all = ["ZZZZ", "WlpaWl", "5a5a5a", "5A5A5A", "90, 90, 90"]
+    private let found = Mutex<Set<String>>([])
+    private let counted = Mutex(0)
+
+    var leaks: [String] { found.withLock { $0.sorted() } }
+    /// The number of lines so far.
+    var lineCount: Int { counted.withLock { $0 } }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set { _ = newValue }
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+
+    /// Looks at all texts that can be made of a value.
+    func note(_ value: some Any) {
+        var text = "\(value)\n\(String(reflecting: value))\n"
+        dump(value, to: &text)
+        look(at: text)
+    }
+
+    func log(event: LogEvent) {
+        counted.withLock { $0 += 1 }
+        look(at: "\(event.message) \(event.metadata ?? [:])")
+    }
+
+    private func look(at text: String) {
+        let leaks = Self.all.filter { text.contains($0) }
+        if !leaks.isEmpty { found.withLock { $0.formUnion(leaks) } }
     }
 }

@@ -116,10 +116,13 @@ import Testing
         #expect(server.posts.count == 2 * faults.count)
     }
 
-    @Test func aGetOutlivesADyingServerAndAnOverloadedOne() async throws {
+    @Test(arguments: [false, true])
+    func aGetOutlivesADyingServer(_ http2: Bool) async throws {
+        let leaf = try TestAuthority.trusted.get().leaf
         let server = try await FaultServer(
-            .list([.death, .status(503), .none]), secret: FaultFixture.secret)
-        let fixture = try await FaultFixture(port: server.port, tls: false)
+            .list([.death, .status(503), .none]), tls: http2 ? leaf : nil, http2: http2,
+            secret: FaultFixture.secret)
+        let fixture = try await FaultFixture(port: server.port, tls: http2)
         #expect(await fixture.call(1) == nil)
         #expect(server.requests == ["GET -", "GET -", "GET -"])
         await Self.isGood(fixture, count: 1)
@@ -127,7 +130,10 @@ import Testing
 
     @Test func aSessionThatEndsSeesAPostOnce() async throws {
         // A request that the server can't have seen may be sent again, so it arrives last.
-        let faults: [NetworkFault] = [.goAway, .silence, .goAwayUnseen]
+        let faults: [NetworkFault] = [
+            .goAway, .silence, .death, .garbage, .halfStatusLine, .wrongLength(by: 10),
+            .wrongLength(by: -10), .goAwayUnseen,
+        ]
         let authority = try TestAuthority.trusted.get()
         let server = try await FaultServer(
             .list(faults.flatMap { [.none, $0, .none] }), tls: authority.leaf, http2: true,
@@ -147,15 +153,16 @@ import Testing
     // MARK: By seed
 
     /// All faults at once, on the way and of the server.
-    @Test(arguments: [1, 2]) func faultsBySeedEndEachCallOnce(seed: UInt64) async throws {
+    @Test(arguments: [1, 2], [false, true])
+    func faultsBySeedEndEachCallOnce(seed: UInt64, http2: Bool) async throws {
         let authority = try TestAuthority.trusted.get()
+        let faults: [NetworkFault] = [
+            .none, .none, .none, .none, .none, .death, .silence, .wrongLength(by: 3),
+            .status(503), .status(429), .status(500), .halfStatusLine, .garbage,
+        ]
         let server = try await FaultServer(
-            .seed(
-                seed,
-                [
-                    .none, .none, .none, .none, .none, .death, .silence, .wrongLength(by: 3),
-                    .status(503), .status(429), .status(500), .halfStatusLine, .garbage,
-                ]), tls: authority.leaf, secret: FaultFixture.secret)
+            .seed(seed, faults + (http2 ? [.goAway, .goAwayUnseen] : [])), tls: authority.leaf,
+            http2: http2, secret: FaultFixture.secret)
         let proxy = try await FaultProxy(
             before: server.port,
             .seed(
@@ -178,6 +185,8 @@ import Testing
         for error in errors.compactMap(\.self) { #expect(kinds.contains(error.kind), "\(error)") }
         let posts = server.posts
         #expect(Set(posts).count == posts.count)
+        #expect(server.faults.contains("goaway") == http2)
+        #expect(errors.contains { $0 == nil })
         await Self.isGood(fixture, count: count)
     }
 
