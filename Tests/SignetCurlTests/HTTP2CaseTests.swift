@@ -43,14 +43,15 @@ import Testing
         #expect(response.httpVersion.major == 2 && response.response.status == .ok)
         var read: [UInt8] = []
         for try await chunk in response.body { for byte in chunk { read.append(byte) } }
-        // Compared first: a failed expectation would look for the differences of the two for minutes.
+        // Compared first: a failed expectation would look for the differences of the two for
+        // minutes.
         let isSame = read == Self.bytes
         #expect(isSame, "\(read.count) bytes")
         await engine.shutdown()
     }
 
     /// Leaving a response ends its stream alone: nginx counts the requests of the connection.
-    @Test func aBodyOfWhichOnePieceIsReadLeavesTheConnection() async throws {
+    @Test func aBodyReadInPartLeavesTheConnection() async throws {
         let host = try await OrdersHost.start(
             directives: """
                 location = /large { alias large; }

@@ -196,7 +196,8 @@ import Testing
             request("/echo", tls, method: .post, body: RequestBody(sent)))
         var read: [UInt8] = []
         for try await chunk in response.body { for byte in chunk { read.append(byte) } }
-        // Compared first: a failed expectation would look for the differences of the two for minutes.
+        // Compared first: a failed expectation would look for the differences of the two for
+        // minutes.
         let isSame = read == sent
         #expect(isSame, "\(read.count) bytes")
         await engine.shutdown()

@@ -11,7 +11,8 @@ package import SignetBase
 /// } catch {
 ///     switch error.code {
 ///     case .keyExpired, .keyRevoked: print("Ask the partner for a new key: \(error.message)")
-///     default: print(error.message)  // Contains a fix if there is one, such as `chmod 600 keys.json`.
+///     // It contains a fix if there is one, such as `chmod 600 keys.json`.
+///     default: print(error.message)
 ///     }
 /// }
 /// ```

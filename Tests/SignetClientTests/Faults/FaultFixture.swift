@@ -119,7 +119,8 @@ final class FaultFixture: Sendable {
     }
 }
 
-/// Looks for secrets in the lines of a log and in other values, and keeps nothing but those that it found.
+/// Looks for secrets in the lines of a log and in other values, and keeps nothing but those that it
+/// found.
 final class Canaries: LogHandler, Sendable {
     private static let all = ["ZZZZ", "WlpaWl", "5a5a5a", "5A5A5A", "90, 90, 90"]
     private let found = Mutex<Set<String>>([])

@@ -12,16 +12,16 @@ import Testing
 @testable import SignetClient
 
 /// Calls for hours, in minutes: interceptors, credentials, signatures, pins, retries, joined calls,
-/// cancelled calls and faults by seed leak no memory, no descriptor and no secret. `make soak` runs it alone, with
-/// optimised code.
+/// cancelled calls and faults by seed leak no memory, no descriptor and no secret. `make soak` runs
+/// it alone, with optimised code.
 @Suite(
     .serialized, .enabled(if: ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil))
 struct SystemSoakTests {
     /// The growth of resident memory after the warm-up that isn't counted as a leak.
     private static let bound = 4 << 20
 
-    /// An engine of faults by a seed, which keeps nothing. It demands a signature, checks the pins, and knows
-    /// REST and, at `/rpc`, JSON-RPC.
+    /// An engine of faults by a seed, which keeps nothing. It demands a signature, checks the pins,
+    /// and knows REST and, at `/rpc`, JSON-RPC.
     private final class FaultyEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "faulty", pinsPublicKeys: true, speaksHTTP2: false)
@@ -112,8 +112,8 @@ struct SystemSoakTests {
         }
     }
 
-    /// Makes calls, 64 side by side. One in a hundred is cancelled, one in seven joins its equals, and one in
-    /// five goes to the JSON-RPC service `procedures`, if there is one.
+    /// Makes calls, 64 side by side. One in a hundred is cancelled, one in seven joins its equals,
+    /// and one in five goes to the JSON-RPC service `procedures`, if there is one.
     ///
     /// - Returns: The number of calls that ended well.
     private static func run(
@@ -227,7 +227,8 @@ struct SystemSoakTests {
         let growth = try ProcessUse.memory() - memory
         let opened = try ProcessUse.descriptors() - descriptors
         print("5,000 calls over TLS: \(growth >> 10) KiB more, \(opened) descriptors more")
-        // With the number of ends of each call, and the pool's connections, which the fixture keeps.
+        // With the number of ends of each call, and the pool's connections, which the fixture
+        // keeps.
         #expect(growth < 2 * Self.bound)
         // At most the open connections of a host.
         #expect(opened <= 64)
