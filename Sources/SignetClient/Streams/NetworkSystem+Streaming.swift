@@ -9,7 +9,8 @@ extension NetworkSystem {
     /// with the header: later failures end the body. `CallOptions.timeout` is the time for the whole
     /// attempt with its body, so a long stream needs a longer one; `CallOptions.maximumResponseSize` limits
     /// the body. Duplicate policies and response checks don't apply. Interceptors around the call see the
-    /// response after the body has ended, without the body.
+    /// response after the body has ended, without the body; a failure that ended the body reaches the reader
+    /// even if an interceptor responds itself.
     ///
     /// ```swift
     /// func follow(_ system: NetworkSystem) async throws {
@@ -39,7 +40,7 @@ extension NetworkSystem {
             let raw = try await self.send(
                 admission.request(method, to: url, fields: fields, body: body), into: reader,
                 for: admission)
-            if !reader.hasHandedOut { try await reader.handOut(raw) }
+            if try !reader.hasFinished() { try await reader.handOut(raw) }
         }
     }
 
@@ -63,7 +64,7 @@ extension NetworkSystem {
             let boxed = try admission.service.box(request)
             let raw = try await self.send(
                 admission.request(boxed, at: admission.service.url), into: reader, for: admission)
-            guard !reader.hasHandedOut else { return }
+            guard try !reader.hasFinished() else { return }
             guard raw.isSuccess else {
                 _ = try Self.rpc { () throws(RPCError) in
                     try admission.service.adapter.unbox(raw, to: boxed)
