@@ -109,6 +109,10 @@ final class Admission: Sendable {
     /// Where progress is counted; nil after the call was ended, whose work may continue for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
+    /// Whether the call has ended, or all calls that share the work. Then nothing more is sent, not even by an
+    /// interceptor's own task, which the end of a call doesn't cancel.
+    var hasEnded: Bool { joint?.hasEnded ?? call.hasEnded }
+
     /// Hands an event on to those who listen to the call, or to each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }

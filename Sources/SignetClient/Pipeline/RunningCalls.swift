@@ -188,6 +188,9 @@ final class RunningCall: Sendable {
     var ending: ClientError? { state.withLock { $0.ending } }
 
     /// Hands an event on, unless the call has finished.
+    /// Whether the call was ended from outside or has finished.
+    var hasEnded: Bool { state.withLock { $0.ending != nil || $0.isOver } }
+
     func send(_ event: @autoclosure () -> CallEvent) {
         state.withLock { state in
             guard !state.isOver else { return }
