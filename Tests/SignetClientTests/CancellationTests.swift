@@ -1,4 +1,7 @@
+import Dispatch
 import SignetClient
+import SignetRPC
+import Synchronization
 import TestSupport
 import Testing
 
@@ -47,5 +50,52 @@ import Testing
         #expect(await call.value == .notRunning)
         #expect(system.runningCalls.isEmpty)
         hold.letGo()
+    }
+
+    /// Blocks the thread that cancels the first of several calls.
+    private final class Blocking: CallInterceptor {
+        let gate = Hold()
+        let release = DispatchSemaphore(value: 0)
+        /// The number of calls that have returned.
+        let ended = Mutex(0)
+        private let isFirst = Mutex(true)
+
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            await withTaskCancellationHandler {
+                // Not resumed by the cancellation: the task would wait for its handler, on another thread.
+                await gate.wait()
+            } onCancel: {
+                let blocks = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if blocks { _ = release.wait(timeout: .now() + 300) }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// The deadlines of many calls pass in the same 10 ms.
+    @Test func aHandlerThatBlocksDelaysNoOtherCall() async throws {
+        let blocking = Blocking()
+        let system = try await Pipeline.system(RecordingEngine())
+        var options = CallOptions(deadline: .milliseconds(500))
+        options.interceptors = [blocking]
+        let given = options
+        let calls = (0..<50).map { _ in
+            Task {
+                let code = await Pipeline.code { () async throws(ClientError) in
+                    try await system.call(RESTRequest(.get, "/x"), on: "a", options: given)
+                }
+                blocking.ended.withLock { $0 += 1 }
+                return code
+            }
+        }
+        // The blocked one too.
+        #expect(try await eventually { blocking.ended.withLock { $0 } == calls.count })
+        blocking.release.signal()
+        for call in calls { #expect(await call.value == .timeout) }
+        blocking.gate.letGo()
+        await system.shutdown()
     }
 }

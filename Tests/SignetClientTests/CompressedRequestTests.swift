@@ -156,10 +156,7 @@ import Testing
     func noSignatureLeavesTheBodyUncovered(
         _ scheme: String, _ type: String, _ isRefused: Bool
     ) async throws {
-        let keys = try KeySet(
-            parsing: Array(
-                #"{"keys":[{"kty":"oct","use":"sig","kid":"AK","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
-                    .utf8), source: "test")
+        let keys = try Self.secretKey()
         let text = String(repeating: "x", count: 5000)
         let body = scheme == "wechat-v2" ? "<xml><a>\(text)</a></xml>" : "a=\(text)&b=1"
         for compression in [RequestCompression.gzip(), .none] {
@@ -194,6 +191,44 @@ import Testing
                     sent.request.headerFields[.contentEncoding] == (isCompressed ? "gzip" : nil))
             }
         }
+    }
+
+    private static func secretKey() throws -> KeySet {
+        try KeySet(
+            parsing: Array(
+                #"{"keys":[{"kty":"oct","use":"sig","kid":"AK","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
+                    .utf8), source: "test")
+    }
+
+    /// The program sets the field itself.
+    @Test(arguments: [
+        ("identity", false), ("Identity, identity", false), ("gzip", true), ("identity,br", true),
+    ])
+    func aSignedFormIsRefusedIfItIsCoded(_ coding: String, _ isRefused: Bool) async throws {
+        let engine = RecordingEngine()
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "https://api.example.com", payloadProtocol: .rest,
+                    signing: .insecure(scheme: "ctnetworking-post", keyID: "AK"))
+            ], keys: Self.secretKey(), policy: .allowingAll(), options: options)
+        let error: ClientError?
+        do throws(ClientError) {
+            _ = try await system.exchange(
+                "a", method: .post, target: "/x",
+                fields: [
+                    .contentType: "application/x-www-form-urlencoded", .contentEncoding: coding,
+                ], body: Array("a=1".utf8))
+            error = nil
+        } catch let failure {
+            error = failure
+        }
+        #expect(error?.code == (isRefused ? .invalidOptions : nil))
+        #expect(error?.message.contains("without this field") != false)
+        #expect(engine.count == (isRefused ? 0 : 1))
+        await system.shutdown()
     }
 
     @Test(.features("003-38")) func aServerDecodesTheSentBody() async throws {

@@ -70,6 +70,18 @@ import Testing
         #expect(result.error == nil && result.bodies.count == 1)
     }
 
+    @Test(arguments: [(65_536, nil), (65_537, "malformed-reply")] as [(Int, String?)])
+    func aLongCursorIsRefused(_ size: Int, _ code: String?) async throws {
+        let text = String(repeating: "7", count: size)
+        for cursor in [text, "\"\(text)\""] {
+            let result = try await read(
+                answers(("{\"next\":\(cursor)}", nil), ("{}", nil)),
+                by: .cursor(from: .result("next"), to: .query("after")))
+            #expect(result.error?.code.name == code)
+            #expect(result.bodies.count == (code == nil ? 2 : 1))
+        }
+    }
+
     @Test(arguments: [
         ("<https://evil.example/v1/orders?page=2>; rel=next", "paging-refused"),
         ("<//evil.example/>; rel=next", "paging-refused"),

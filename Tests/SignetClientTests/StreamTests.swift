@@ -225,50 +225,17 @@ import Testing
         await system.shutdown()
     }
 
-    @Test func anInterceptorsOwnResponseIsHandedOut() async throws {
-        let system = try await Pipeline.system(engine)
-        var options = CallOptions()
-        options.interceptors = [Responding()]
-        let response = try await stream(system, options)
-        #expect(response.status == 203 && engine.requests.isEmpty)
-        #expect(try await response.body.collect(limit: 9) == [5])
-        await system.shutdown()
-    }
-
-    private struct Responding: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            RawResponse(status: 203, body: [5])
-        }
-    }
-
-    private struct Twice: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            _ = try await next(call)
-            return try await next(call)
-        }
-    }
-
-    @Test func areHandedOutOnce() async throws {
-        let recording = RecordingEngine(answers: [.init(body: "1")])
-        let system = try await Pipeline.system(recording)
-        var options = CallOptions()
-        options.interceptors = [Twice()]
-        let response = try await stream(system, options)
-        var chunks = response.body.makeAsyncIterator()
-        #expect(try await chunks.next() == Array("1".utf8))
-        #expect(await ending(response) == .interceptorFailed)
-        await system.shutdown()
-    }
-
     // MARK: Decoding and records
 
+    /// `hello` in gzip.
+    static let packed: [UInt8] = [
+        0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10,
+        0x36,
+        5, 0, 0, 0,
+    ]
+
     @Test func areDecoded() async throws {
-        let packed: [UInt8] = [
-            0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6,
-            0x10,
-            0x36, 5, 0, 0, 0,
-        ]
-        for (bytes, code) in [(packed, nil), (packed.dropLast(), .malformedResponse)]
+        for (bytes, code) in [(Self.packed, nil), (Self.packed.dropLast(), .malformedResponse)]
             as [([UInt8], ClientError.Code?)]
         {
             let engine = FeedingEngine(fields: [.contentEncoding: "gzip", .contentLength: "25"])

@@ -60,6 +60,8 @@ private actor DownloadReader: ResponseReader {
     private static let partSize: Int64 = 1 << 20
     private static let maximumShortParts = 100
     private var finished: Download.Result?
+    /// Whether a response is being read. Then an interceptor may not send the call once more.
+    private var isReading = false
 
     init(of url: WebURL, into path: String, options: Download) throws(ClientError) {
         // The limit is for the whole file, because the server may send all of it.
@@ -74,16 +76,20 @@ private actor DownloadReader: ResponseReader {
     }
 
     func prepare(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
-        guard let request = try run?.asking(request) else { throw Self.isOver }
+        guard !isReading else { throw Self.isRepeated }
+        guard let request = try run?.asking(request) else { throw Self.isRepeated }
         return request
     }
 
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
+        guard !isReading else { throw Self.isRepeated }
+        isReading = true
+        defer { isReading = false }
         do throws(ClientError) {
             switch try run?.begin(response.response) {
-            case nil: throw Self.isOver
+            case nil: throw Self.isRepeated
             case .again:
                 guard !hasRestarted else {
                     throw DownloadRun.malformed(
@@ -145,7 +151,9 @@ private actor DownloadReader: ResponseReader {
         }
     }
 
-    private static var isOver: ClientError {
-        ClientError(.cancelled, "the download has ended")
+    private static var isRepeated: ClientError {
+        ClientError(
+            .interceptorFailed,
+            "an interceptor sends a download again that is being read or has ended")
     }
 }

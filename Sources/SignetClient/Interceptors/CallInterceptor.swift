@@ -41,7 +41,8 @@ public struct OutgoingCall: Sendable, CustomReflectable {
 ///
 /// The response's body is what the server sent, before it is unboxed. For a download and a
 /// stream it is empty, and only an own response (without `next`) is written to the file or handed
-/// out.
+/// out. After a stream's header was handed out, and while or after a download's body was read,
+/// `next` ends with `interceptor-failed`.
 ///
 /// ```swift
 /// struct Timing: CallInterceptor {
@@ -92,7 +93,7 @@ public struct NextCall: Sendable {
     ///
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
     ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
-    ///   interceptor returned.
+    ///   interceptor returned or the call ended.
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
         try await step(call)
     }

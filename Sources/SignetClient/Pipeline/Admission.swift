@@ -119,6 +119,10 @@ final class Admission: Sendable {
     /// for other calls.
     var progress: CallProgress? { call.ending == nil ? options.progress : nil }
 
+    /// Whether the call has ended, or all calls that share the work. Then nothing more is sent, not
+    /// even by an interceptor's own task, which the end of a call doesn't cancel.
+    var hasEnded: Bool { joint?.hasEnded ?? call.hasEnded }
+
     /// Delivers an event to the observers of the call, or of each call that shares the work.
     func send(_ event: (CallIdentity) -> CallEvent) {
         if let joint { joint.send(event) } else { call.send(event(identity)) }

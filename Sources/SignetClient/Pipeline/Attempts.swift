@@ -14,6 +14,7 @@ extension NetworkSystem {
         var cause: RetryBudget.Cause?
         let host = call.request.authority ?? ""
         while true {
+            guard !admission.hasEnded else { throw .cancelledByCaller }
             let attempt = Attempt(number)
             let failure: ClientError?
             var response: RawResponse?
@@ -230,7 +231,7 @@ extension NetworkSystem {
         let stage = admission.log.begin(.pause)
         defer { admission.log.end(stage) }
         do { try await options.sleep(retry.pause) } catch { return false }
-        return true
+        return !admission.hasEnded
     }
 }
 

@@ -69,7 +69,8 @@ final class RunningCalls: Sendable {
                     self.remove(call)
                 }
                 let alarm = deadline.map {
-                    Alarms.shared.add(after: $0) { call.end(.deadlinePassed) }
+                    // In a task of its own, because the program's cancellation handlers run there.
+                    Alarms.shared.add(after: $0) { Task.detached { call.end(.deadlinePassed) } }
                 }
                 let task = Task(executorPreference: executor) {
                     let result: Result<Output, ClientError>
@@ -189,6 +190,9 @@ final class RunningCall: Sendable {
     /// Why the call was ended from outside; nil if it was not.
     var ending: ClientError? { state.withLock { $0.ending } }
 
+    /// Whether the call was ended from outside or has finished.
+    var hasEnded: Bool { state.withLock { $0.ending != nil || $0.isOver } }
+
     /// Hands an event on, unless the call has finished.
     func send(_ event: @autoclosure () -> CallEvent) {
         state.withLock { state in
@@ -256,11 +260,12 @@ final class RunningCall: Sendable {
         _ task: Task<Void, Never>, with error: ClientError,
         abandon: @escaping @Sendable (ClientError) -> Void
     ) {
-        task.cancel()
+        // First, because the program's cancellation handlers run in `cancel()` and may block.
         Task.detached {
             try? await Task.sleep(for: Self.patience)
             abandon(error)
         }
+        task.cancel()
     }
 }
 

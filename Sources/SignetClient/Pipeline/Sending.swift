@@ -23,7 +23,7 @@ extension NetworkSystem {
         hop.engine = use
         let began = options.instant()
         do throws(ClientError) {
-            guard !Task.isCancelled else { throw .cancelledByCaller }
+            guard !Task.isCancelled, !admission.hasEnded else { throw .cancelledByCaller }
             let engine = engines.engine(of: use)
             try requirePins(of: engine, for: request.head, admission)
             do throws(ClientError) {

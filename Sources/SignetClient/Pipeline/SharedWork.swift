@@ -71,24 +71,22 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private func finish(_ key: Key, flight: Int, with result: Result<Value, ClientError>) {
-        let waiting = state.withLock { state in
-            guard state.flights[key]?.number == flight else {
-                return [Int: CheckedContinuation<Result<Value, ClientError>, Never>]()
-            }
-            return state.flights.removeValue(forKey: key)?.waiting ?? [:]
+        let ended = state.withLock { state in
+            state.flights[key]?.number == flight ? state.flights.removeValue(forKey: key) : nil
         }
-        for continuation in waiting.values { continuation.resume(returning: result) }
+        guard let ended else { return }
+        ended.calls.end()
+        for continuation in ended.waiting.values { continuation.resume(returning: result) }
     }
 
     private func leave(_ key: Key, waiter: Int) {
-        let (continuation, task) = state.withLock { state in
+        let (continuation, ended) = state.withLock { state in
             let continuation = state.flights[key]?.waiting.removeValue(forKey: waiter)
-            guard continuation != nil, state.flights[key]?.waiting.isEmpty == true else {
-                return (continuation, Task<Void, Never>?.none)
-            }
-            return (continuation, state.flights.removeValue(forKey: key)?.task)
+            let isLast = continuation != nil && state.flights[key]?.waiting.isEmpty == true
+            return (continuation, isLast ? state.flights.removeValue(forKey: key) : nil)
         }
-        task?.cancel()
+        ended?.calls.end()
+        ended?.task?.cancel()
         continuation?.resume(returning: .failure(.cancelledByCaller))
     }
 }
@@ -98,6 +96,7 @@ final class JointCalls: Sendable {
     private struct State {
         var calls: [RunningCall] = []
         var log: CallLog?
+        var hasEnded = false
     }
 
     private let state = Mutex(State())
@@ -118,6 +117,12 @@ final class JointCalls: Sendable {
 
     /// The log of the work.
     var log: CallLog? { state.withLock { $0.log } }
+
+    /// Notes that no call waits for the work any longer.
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    /// Whether no call waits for the work any longer.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Hands an event of the work on to every call that waits for it.
     func send(_ event: (CallIdentity) -> CallEvent) {

@@ -35,12 +35,16 @@ struct RequestSigner: Sendable {
     ///
     /// - Throws: `invalid-options` for an encoded body whose parameters the scheme signs.
     func checkEncoding(of head: HTTPRequest, as message: SignableMessage) throws(ClientError) {
-        guard head.headerFields[.contentEncoding] != nil, signer.readsParameters(inBodyOf: message)
-        else { return }
+        let codings = head.headerFields[.contentEncoding]?.split(separator: ",") ?? []
+        let isEncoded = codings.contains {
+            $0.trimmingPrefix { $0 == " " }.lowercased() != "identity"
+        }
+        guard isEncoded, signer.readsParameters(inBodyOf: message) else { return }
         throw ClientError(
             .invalidOptions,
             "\(signer.scheme.name) signs the parameters in the body and can't read them in a body with"
-                + " Content-Encoding: expected the option compression to be none")
+                + " Content-Encoding: expected a request without this field, which the option"
+                + " compression adds too")
     }
 
     /// Signs a message now.

@@ -12,7 +12,8 @@ extension NetworkSystem {
     /// time for the whole attempt with its body, so a long stream needs a longer one;
     /// `CallOptions.maximumResponseSize` limits the body. Duplicate policies and response checks
     /// don't apply. Interceptors around the call see the response after the body has ended, without
-    /// the body.
+    /// the body; a failure that ended the body reaches the reader even if an interceptor responds
+    /// itself.
     ///
     /// ```swift
     /// func follow(_ system: NetworkSystem) async throws {
@@ -42,7 +43,7 @@ extension NetworkSystem {
             let raw = try await self.send(
                 admission.request(method, to: url, fields: fields, body: body), into: reader,
                 for: admission)
-            if !reader.hasHandedOut { try await reader.handOut(raw) }
+            if try !reader.hasFinished() { try await reader.handOut(raw) }
         }
     }
 
@@ -126,7 +127,7 @@ extension NetworkSystem {
                 Self.request(of: call, reading: content, as: admission.options.json))
             let raw = try await self.send(
                 admission.request(boxed, at: base), into: reader, for: admission)
-            guard !reader.hasHandedOut else { return }
+            guard try !reader.hasFinished() else { return }
             guard raw.isSuccess else {
                 _ = try Self.rpc { () throws(RPCError) in
                     try admission.service.adapter.unbox(raw, to: boxed)

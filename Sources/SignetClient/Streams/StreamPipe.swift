@@ -88,15 +88,17 @@ final class StreamPipe: Sendable {
     /// Keeps the fields that followed the body.
     func setTrailers(_ trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
 
-    /// Ends the body after the call has ended; only the first end counts.
+    /// Ends the body after the call has ended; only the first end counts. A writer gets `cancelled`.
     func finish(_ error: ClientError? = nil) {
-        let (waiter, head, reader) = state.withLock { state in
+        let (waiter, head, reader, writer) = state.withLock { state in
             state.task = nil
             if case .open = state.end { state.end = error.map(End.failed) ?? .finished }
             let head = state.head ?? .failure(error ?? Self.noResponse)
             state.head = head
-            return (state.headWaiter.take(), head, state.reader.take())
+            return (state.headWaiter.take(), head, state.reader.take(), state.writer.take())
         }
+        // That of an interceptor's own task, which goes on after the call.
+        writer?.resume()
         waiter?.resume(returning: head)
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
     }

@@ -16,7 +16,18 @@ final class StreamReader: ResponseReader {
     private let pipe: StreamPipe
     /// Whether only a response with status 2xx is handed out. Others are read into memory.
     private let needsSuccess: Bool
-    private let isHandedOut = Mutex(false)
+    private let state = Mutex(State.idle)
+
+    /// How far the one response is that may be handed out.
+    private enum State {
+        case idle
+        /// It was received, and its header isn't handed out yet.
+        case beginning
+        /// Its header was handed out, and its body isn't complete.
+        case open
+        case whole
+        case failed(ClientError)
+    }
 
     init(
         _ system: NetworkSystem, for admission: Admission, into pipe: StreamPipe,
@@ -30,7 +41,28 @@ final class StreamReader: ResponseReader {
         self.needsSuccess = needsSuccess
     }
 
-    var hasHandedOut: Bool { isHandedOut.withLock { $0 } }
+    var hasHandedOut: Bool {
+        switch state.withLock({ $0 }) {
+        case .idle, .beginning: false
+        case .open, .whole, .failed: true
+        }
+    }
+
+    /// Whether a response has been handed out with all of its body.
+    ///
+    /// - Throws: The error that ended a body, even if an interceptor caught it and responded itself;
+    ///   `interceptor-failed` if an interceptor returned while the body was being read.
+    func hasFinished() throws(ClientError) -> Bool {
+        switch state.withLock({ $0 }) {
+        case .idle, .beginning: return false
+        case .whole: return true
+        case .failed(let error): throw error
+        case .open:
+            throw ClientError(
+                .interceptorFailed,
+                "an interceptor returned before the body had ended that is being handed out")
+        }
+    }
 
     func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
 
@@ -63,6 +95,7 @@ final class StreamReader: ResponseReader {
     private func handOut(
         _ response: EngineResponse, answering method: HTTPRequest.Method, isDecoded: Bool = false
     ) async throws(ClientError) {
+        try begin()
         do {
             if !isDecoded, var limits = system.options.decoding {
                 limits.maximumSize = min(limits.maximumSize, limit)
@@ -70,7 +103,7 @@ final class StreamReader: ResponseReader {
                     response.response, answering: method, limits: limits)
                 if decoder.decodes { return try await decode(response, with: decoder) }
             }
-            try open(response.response, of: response)
+            open(response.response, of: response)
             var left = limit
             for try await chunk in response.body {
                 guard chunk.count <= left else {
@@ -81,11 +114,11 @@ final class StreamReader: ResponseReader {
                 left -= chunk.count
                 try await pipe.write(chunk)
             }
-            pipe.setTrailers(response.trailers)
+            finish(with: response.trailers)
         } catch let error as TransportError {
-            throw ClientError(error, status: response.response.status.code)
+            throw ended(by: ClientError(error, status: response.response.status.code))
         } catch {
-            throw error as? ClientError ?? .cancelledByCaller
+            throw ended(by: error as? ClientError ?? .cancelledByCaller)
         }
     }
 
@@ -98,7 +131,7 @@ final class StreamReader: ResponseReader {
         var header = response.response
         header.headerFields[.contentEncoding] = nil
         header.headerFields[.contentLength] = nil
-        try open(header, of: response)
+        open(header, of: response)
         var digester = try BodyDigester(Set(BodyDigest.allCases))
         for try await chunk in response.body {
             try digester.update(chunk)
@@ -107,24 +140,42 @@ final class StreamReader: ResponseReader {
         }
         try decoder.finish()
         try NetworkSystem.check(digester.finish(), of: response.response)
-        pipe.setTrailers(response.trailers)
+        finish(with: response.trailers)
     }
 
-    private func open(
-        _ header: HTTPResponse, of response: EngineResponse
-    ) throws(ClientError) {
-        let isFirst = isHandedOut.withLock { isHandedOut in
-            defer { isHandedOut = true }
-            return !isHandedOut
+    // MARK: The one response
+
+    private func begin() throws(ClientError) {
+        let isFirst = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .beginning
+            return true
         }
         guard isFirst else {
             throw ClientError(
                 .interceptorFailed,
                 "an interceptor sends a call again whose response has been handed out")
         }
+    }
+
+    private func open(_ header: HTTPResponse, of response: EngineResponse) {
+        state.withLock { $0 = .open }
         pipe.open(
             StreamPipe.Head(
                 identity: identity, response: header, httpVersion: response.httpVersion,
                 json: json))
+    }
+
+    private func finish(with trailers: HTTPFields?) {
+        pipe.setTrailers(trailers)
+        state.withLock { $0 = .whole }
+    }
+
+    /// Notes the error that ended the body. Before its header was handed out, another response may follow.
+    private func ended(by error: ClientError) -> ClientError {
+        state.withLock { state in
+            if case .beginning = state { state = .idle } else { state = .failed(error) }
+        }
+        return error
     }
 }

@@ -64,6 +64,9 @@ public struct Paging: Sendable, Hashable {
         }
     }
 
+    /// The maximum size of a cursor in bytes: 64 KiB. Cursors are kept to see that no page comes twice.
+    private static let maximumCursorSize = 64 << 10
+
     package let way: Way
     /// The maximum number of pages to read. A list with more pages is an error, not the end.
     public var maximumPages = 1000
@@ -75,7 +78,7 @@ public struct Paging: Sendable, Hashable {
     }
 
     /// Copies a value from the response into the next call's parameters. The list ends if the value
-    /// is null, an empty string or missing.
+    /// is null, an empty string or missing. A value of more than 64 KiB is `malformed-reply`.
     ///
     /// - Parameters:
     ///   - path: The member names that lead to the value, from the result's root.
@@ -85,7 +88,7 @@ public struct Paging: Sendable, Hashable {
     }
 
     /// Copies a value from the response into the next request. The list ends if the value is null,
-    /// an empty string or missing.
+    /// an empty string or missing. A value of more than 64 KiB is `malformed-reply`.
     ///
     /// In a body a number stays a number, with the same digits.
     public static func cursor(from source: Source, to target: Target) -> Paging {
@@ -144,8 +147,8 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type, or for
-    ///   several fields.
+    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type or of more than 64 KiB,
+    ///   or for several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {
@@ -163,7 +166,14 @@ public struct Paging: Sendable, Hashable {
         }
         switch value {
         case nil, .null?, .string("")?: return nil
-        case .string?, .number?: return value
+        case .string?, .number?:
+            let size = (value?.string ?? value?.text)?.utf8.count ?? 0
+            guard size <= maximumCursorSize else {
+                throw .malformedResponse(
+                    "found a cursor of \(size) bytes, expected at most \(maximumCursorSize)",
+                    status: response.status)
+            }
+            return value
         default:
             throw .malformedResponse(
                 "found a cursor of type \(value?.typeName ?? "null"), expected a string or number",
