@@ -62,7 +62,8 @@ import Testing
 
         func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
             await withTaskCancellationHandler {
-                // Not resumed by the cancellation: the task would wait for its handler, on another thread.
+                // Not resumed by the cancellation: the task would wait for its handler, on another
+                // thread.
                 await gate.wait()
             } onCancel: {
                 let blocks = isFirst.withLock { isFirst in

@@ -7,7 +7,8 @@ import Testing
 
 @testable import SignetClient
 
-/// Calls that ended while an interceptor's own task, which no cancellation reaches, still sends them.
+/// Calls that ended while an interceptor's own task, which no cancellation reaches, still sends
+/// them.
 @Suite(.timeLimit(.minutes(2))) struct EndedCallTests {
     /// Does something before each response.
     private final class ActingEngine: HTTPEngine {

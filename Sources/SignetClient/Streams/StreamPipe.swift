@@ -88,7 +88,8 @@ final class StreamPipe: Sendable {
     /// Keeps the fields that followed the body.
     func setTrailers(_ trailers: HTTPFields?) { state.withLock { $0.trailers = trailers } }
 
-    /// Ends the body after the call has ended; only the first end counts. A writer gets `cancelled`.
+    /// Ends the body after the call has ended; only the first end counts. A writer gets
+    /// `cancelled`.
     func finish(_ error: ClientError? = nil) {
         let (waiter, head, reader, writer) = state.withLock { state in
             state.task = nil

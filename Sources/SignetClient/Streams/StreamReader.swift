@@ -50,8 +50,8 @@ final class StreamReader: ResponseReader {
 
     /// Whether a response has been handed out with all of its body.
     ///
-    /// - Throws: The error that ended a body, even if an interceptor caught it and responded itself;
-    ///   `interceptor-failed` if an interceptor returned while the body was being read.
+    /// - Throws: The error that ended a body, even if an interceptor caught it and responded
+    ///   itself; `interceptor-failed` if an interceptor returned while the body was being read.
     func hasFinished() throws(ClientError) -> Bool {
         switch state.withLock({ $0 }) {
         case .idle, .beginning: return false
@@ -171,7 +171,8 @@ final class StreamReader: ResponseReader {
         state.withLock { $0 = .whole }
     }
 
-    /// Notes the error that ended the body. Before its header was handed out, another response may follow.
+    /// Notes the error that ended the body. Before its header was handed out, another response may
+    /// follow.
     private func ended(by error: ClientError) -> ClientError {
         state.withLock { state in
             if case .beginning = state { state = .idle } else { state = .failed(error) }

@@ -64,7 +64,8 @@ public struct Paging: Sendable, Hashable {
         }
     }
 
-    /// The maximum size of a cursor in bytes: 64 KiB. Cursors are kept to see that no page comes twice.
+    /// The maximum size of a cursor in bytes: 64 KiB. Cursors are kept to see that no page comes
+    /// twice.
     private static let maximumCursorSize = 64 << 10
 
     package let way: Way
@@ -147,8 +148,8 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type or of more than 64 KiB,
-    ///   or for several fields.
+    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type or of more
+    ///   than 64 KiB, or for several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse
     ) throws(RPCError) -> JSONValue? {
