@@ -1,4 +1,5 @@
 import HTTPTypes
+import InMemoryTracing
 import SignetAsyncHTTPClient
 import SignetClient
 import SignetPinning
@@ -6,6 +7,7 @@ import SignetTransport
 import Synchronization
 import TestSupport
 import Testing
+import Tracing
 
 /// What the engine on async-http-client does with requests, bodies, limits and ends.
 @Suite struct AsyncHTTPClientEngineTests {
@@ -180,6 +182,34 @@ import Testing
         #expect(try await eventually { server.stdout.contains("GOT") })
         if isCancelled { call.cancel() } else { await engine.shutdown() }
         #expect(await call.value == (isCancelled ? .cancelled : .notRunning))
+        await engine.shutdown()
+    }
+
+    /// The tracer that the process has from here on; it can be set only once.
+    private static let tracer: InMemoryTracer = {
+        let tracer = InMemoryTracer()
+        InstrumentationSystem.bootstrap(tracer)
+        return tracer
+    }()
+
+    @Test func itAddsNothingOfATracer() async throws {
+        let (server, port) = try await SocketServer.start(
+            """
+            def run(c):
+                print('GOT ' + head(c).hex(), flush=True)
+                \(Self.ok)
+            """)
+        let tracer = Self.tracer
+        let engine = try AsyncHTTPClientEngine()
+        let response = try await tracer.withSpan("program") { _ in
+            try await engine.send(Self.request(port, "/?secret=1"))
+        }
+        #expect(try await response.body.collect() == Array("hello".utf8))
+        let line = try #require(server.stdout.split(separator: "\n").first { $0.hasPrefix("GOT ") })
+        let fields = String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
+            .split(separator: "\r\n").dropFirst().map { $0.prefix { $0 != ":" }.lowercased() }
+        #expect(fields == ["host"])
+        #expect(tracer.finishedSpans.map(\.operationName) == ["program"])
         await engine.shutdown()
     }
 

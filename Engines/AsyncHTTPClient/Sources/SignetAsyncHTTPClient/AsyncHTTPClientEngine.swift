@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, trailers,
 /// CAs of a single host, and a time for connecting that is shorter than its own. It follows no redirect
-/// and undoes no content coding.
+/// and undoes no content coding, and it doesn't trace: a tracer of the program gets no span of it.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -59,6 +59,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         settings.tlsConfiguration = try Self.trust(configuration.caFile)
         settings.redirectConfiguration = .disallow
         settings.decompression = .disabled
+        // It would add fields after the signature, and write URLs with their queries into spans.
+        settings.tracing.tracer = nil
         settings.timeout = HTTPClient.Configuration.Timeout(
             connect: TimeAmount(configuration.connectTimeout))
         settings.connectionPool = HTTPClient.Configuration.ConnectionPool(
