@@ -215,7 +215,10 @@ import Tracing
 
     // MARK: What it can't do
 
-    @Test(arguments: ["proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *"])
+    @Test(arguments: [
+        "proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *", "Host",
+        "Proxy-Authorization", "Content-Length", "Upgrade",
+    ])
     func whatItCannotDoIsRefused(_ what: String) async throws {
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
@@ -226,7 +229,8 @@ import Tracing
         case "target": request.request.path = "/a b"
         case "connect-timeout": request.connectTimeout = .seconds(1)
         case "trailers": request.body = RequestBody([1]).withTrailers { [:] }
-        default: request.request.path = "*"
+        case "CONNECT *": request.request.path = "*"
+        default: request.request.headerFields[try #require(.init(what))] = "x"
         }
         #expect(
             await Self.code(engine, request)

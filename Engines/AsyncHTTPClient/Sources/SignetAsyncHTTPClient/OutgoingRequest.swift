@@ -39,7 +39,7 @@ enum OutgoingRequest {
         var outgoing = HTTPClientRequest(url: text)
         outgoing.method = HTTPMethod(rawValue: request.request.method.rawValue)
         outgoing.tlsConfiguration = trust
-        for field in request.request.headerFields {
+        for field in request.request.headerFields where try request.sends(field) {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
         outgoing.body = body(request.body)
