@@ -85,7 +85,7 @@ final class RequestPlan: Sendable {
         (pins, rule) = try Self.pins(of: engineRequest.policy, for: origin, now: now)
         authorities = isSecure ? rule?.authorities : nil
         timeout = engineRequest.timeout
-        connectTimeout = engineRequest.connectTimeout
+        connectTimeout = engineRequest.connectTimeout ?? .seconds(30)
         maximumBodySize = max(engineRequest.maximumBodySize, 0)
     }
 

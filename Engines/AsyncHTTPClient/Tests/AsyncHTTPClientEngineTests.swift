@@ -239,6 +239,17 @@ import Tracing
         await engine.shutdown()
     }
 
+    /// No caller set a time for connecting, and the engine's is longer than most engines'.
+    @Test func itsOwnTimeForConnectingHolds() async throws {
+        let (server, port) = try await Self.server(Self.ok)
+        var settings = AsyncHTTPClientEngine.Configuration()
+        settings.connectTimeout = .seconds(60)
+        let engine = try AsyncHTTPClientEngine(settings)
+        #expect(await Self.code(engine, Self.request(port)) == nil)
+        await engine.shutdown()
+        try await server.stop()
+    }
+
     @Test(.features("000-44"), arguments: [true, false])
     func nothingIsSentToAPinnedHost(_ throughSystem: Bool) async throws {
         let authority = try TestAuthority.trusted.get()

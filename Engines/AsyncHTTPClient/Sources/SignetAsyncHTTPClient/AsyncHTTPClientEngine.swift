@@ -34,8 +34,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         public var maximumConnectionsPerHost = 64
         /// The time after which an idle connection is closed. Defaults to 60 seconds.
         public var maximumIdleTime = Duration.seconds(60)
-        /// The time for connecting, including TLS. Defaults to 10 seconds. A request whose
-        /// `connectTimeout` is shorter is refused, because async-http-client has one for all requests.
+        /// The time for connecting, including TLS. Defaults to 10 seconds. A request that sets a shorter
+        /// `connectTimeout` is refused, because async-http-client has one for all requests.
         public var connectTimeout = Duration.seconds(10)
         /// The approximate number of bytes that are buffered if a body's reader is slower than the
         /// server. Defaults to 256 KiB.

@@ -22,7 +22,7 @@ enum OutgoingRequest {
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
         // The time for the whole request holds for connecting too.
-        guard min(connectTimeout, request.timeout) <= request.connectTimeout else {
+        if let wanted = request.connectTimeout, wanted < min(connectTimeout, request.timeout) {
             throw unsupported("a connectTimeout that is shorter than the engine's")
         }
         guard !request.body.hasTrailers else {
