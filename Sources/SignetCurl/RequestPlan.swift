@@ -78,9 +78,7 @@ final class RequestPlan: Sendable {
             case .post, .patch: (true, false)
             default: (length != 0, false)
             }
-        fields = try Self.fields(
-            of: request, origin: origin, bodyCount: length, sendsBody: sendsBody,
-            hasTrailers: body.hasTrailers)
+        fields = try Self.fields(of: engineRequest, origin: origin, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
@@ -88,7 +86,7 @@ final class RequestPlan: Sendable {
         (pins, rule) = try Self.pins(of: engineRequest.policy, for: origin, now: now)
         authorities = isSecure ? rule?.authorities : nil
         timeout = engineRequest.timeout
-        connectTimeout = engineRequest.connectTimeout
+        connectTimeout = engineRequest.connectTimeout ?? .seconds(30)
         maximumBodySize = max(engineRequest.maximumBodySize, 0)
     }
 
@@ -147,44 +145,18 @@ final class RequestPlan: Sendable {
     }
 
     private static func fields(
-        of request: HTTPRequest, origin: Origin, bodyCount: Int64?, sendsBody: Bool,
-        hasTrailers: Bool
+        of engineRequest: EngineRequest, origin: Origin, sendsBody: Bool
     ) throws(TransportError) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(512)
         lines.append(contentsOf: origin.hostField)
         // Fields that libcurl would add itself, the last two only with a body.
         var (addsAccept, addsContentType, addsExpect) = (true, sendsBody, sendsBody)
-        for field in request.headerFields {
-            let name = field.name.canonicalName
-            switch name {
+        for field in engineRequest.request.headerFields where try engineRequest.sends(field) {
+            switch field.name.canonicalName {
             case "accept": addsAccept = false
             case "content-type": addsContentType = false
             case "expect": addsExpect = false
-            case "host":
-                guard sameBytes(field.value, origin.written) else {
-                    throw invalid("the field Host and the request's authority differ")
-                }
-                continue
-            case "content-length":
-                guard let bodyCount, field.value == String(bodyCount) else {
-                    throw invalid(
-                        bodyCount.map {
-                            "the field Content-Length does not match the body, which has \($0) bytes"
-                        } ?? "found the field Content-Length with a body whose length is not known")
-                }
-                continue
-            case "proxy-authorization":
-                throw invalid(
-                    "the field Proxy-Authorization is not allowed: set the proxy's credentials")
-            case "trailer" where hasTrailers: break
-            case "transfer-encoding", "upgrade", "http2-settings", "proxy-connection", "trailer",
-                "keep-alive":
-                throw invalid(
-                    "the field \(field.name.rawName) is not allowed, because the connection sets it"
-                )
-            case "connection" where !["close", "keep-alive"].contains(field.value.lowercased()):
-                throw invalid("the field Connection must be close or keep-alive")
             default: break
             }
             // With a colon and no value, libcurl would remove the field; a semicolon makes it

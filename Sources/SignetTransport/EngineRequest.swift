@@ -58,8 +58,8 @@ public struct EngineRequest: Sendable {
     public var policy: PinPolicy?
     /// The time for the whole call, including the response's body. Defaults to 30 seconds.
     public var timeout: Duration
-    /// The time for connecting, including TLS. Defaults to 30 seconds.
-    public var connectTimeout: Duration
+    /// The time for connecting, including TLS; `nil`, the default, is the engine's own.
+    public var connectTimeout: Duration?
     /// The maximum size of the response's body, in bytes. Defaults to 64 MiB.
     public var maximumBodySize: Int
     /// Other addresses to connect to; the first matching one is used.
@@ -72,7 +72,7 @@ public struct EngineRequest: Sendable {
     /// Creates a request.
     public init(
         _ request: HTTPRequest, body: RequestBody = [], policy: PinPolicy? = nil,
-        timeout: Duration = .seconds(30), connectTimeout: Duration = .seconds(30),
+        timeout: Duration = .seconds(30), connectTimeout: Duration? = nil,
         maximumBodySize: Int = 64 << 20, connectTo: [ConnectTo] = [], caFile: String? = nil
     ) {
         self.request = request

@@ -7,7 +7,7 @@ import Testing
 
 /// Downloads whose interceptors call `next` more than once.
 @Suite(.timeLimit(.minutes(2))) struct DownloadInterceptorTests {
-    /// Sends half of a body of its own for each request, and the other half when it is told to.
+    /// Sends half of a body of its own for each request, and the other half after `sendRest()`.
     private final class HalvingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "halving", pinsPublicKeys: true, speaksHTTP2: false)

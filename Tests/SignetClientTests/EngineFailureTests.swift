@@ -194,7 +194,9 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(arguments: [TransportError.Code.connect, .timeout, .cutOff])
+    @Test(arguments: [
+        TransportError.Code.connect, .timeout, .cutOff, .invalidRequest, .unsupportedTrailers,
+    ])
     func aFastFailureDoesNotWin(_ code: TransportError.Code) async throws {
         let first = SlowEngine(clock, .milliseconds(30))
         let second = SlowEngine(clock, .milliseconds(1))

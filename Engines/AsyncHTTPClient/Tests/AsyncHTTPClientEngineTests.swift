@@ -1,4 +1,5 @@
 import HTTPTypes
+import InMemoryTracing
 import SignetAsyncHTTPClient
 import SignetClient
 import SignetPinning
@@ -6,6 +7,7 @@ import SignetTransport
 import Synchronization
 import TestSupport
 import Testing
+import Tracing
 
 /// The engine on async-http-client: requests, bodies, limits and shutdown.
 @Suite struct AsyncHTTPClientEngineTests {
@@ -183,9 +185,40 @@ import Testing
         await engine.shutdown()
     }
 
+    /// The tracer that the process has from here on; it can be set only once.
+    private static let tracer: InMemoryTracer = {
+        let tracer = InMemoryTracer()
+        InstrumentationSystem.bootstrap(tracer)
+        return tracer
+    }()
+
+    @Test func itAddsNothingOfATracer() async throws {
+        let (server, port) = try await SocketServer.start(
+            """
+            def run(c):
+                print('GOT ' + head(c).hex(), flush=True)
+                \(Self.ok)
+            """)
+        let tracer = Self.tracer
+        let engine = try AsyncHTTPClientEngine()
+        let response = try await tracer.withSpan("program") { _ in
+            try await engine.send(Self.request(port, "/?secret=1"))
+        }
+        #expect(try await response.body.collect() == Array("hello".utf8))
+        let line = try #require(server.stdout.split(separator: "\n").first { $0.hasPrefix("GOT ") })
+        let fields = String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
+            .split(separator: "\r\n").dropFirst().map { $0.prefix { $0 != ":" }.lowercased() }
+        #expect(fields == ["host"])
+        #expect(tracer.finishedSpans.map(\.operationName) == ["program"])
+        await engine.shutdown()
+    }
+
     // MARK: What it can't do
 
-    @Test(arguments: ["proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *"])
+    @Test(arguments: [
+        "proxy", "connect-to", "target", "trailers", "connect-timeout", "CONNECT *", "Host",
+        "Proxy-Authorization", "Content-Length", "Upgrade",
+    ])
     func refusesUnsupportedRequests(_ what: String) async throws {
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
@@ -196,13 +229,25 @@ import Testing
         case "target": request.request.path = "/a b"
         case "connect-timeout": request.connectTimeout = .seconds(1)
         case "trailers": request.body = RequestBody([1]).withTrailers { [:] }
-        default: request.request.path = "*"
+        case "CONNECT *": request.request.path = "*"
+        default: request.request.headerFields[try #require(.init(what))] = "x"
         }
         #expect(
             await Self.code(engine, request)
                 == (what == "trailers" ? .unsupportedTrailers : .invalidRequest))
         #expect(!server.stdout.contains("GOT"))
         await engine.shutdown()
+    }
+
+    /// No caller set a time for connecting, and the engine's is longer than most engines'.
+    @Test func itsOwnTimeForConnectingHolds() async throws {
+        let (server, port) = try await Self.server(Self.ok)
+        var settings = AsyncHTTPClientEngine.Configuration()
+        settings.connectTimeout = .seconds(60)
+        let engine = try AsyncHTTPClientEngine(settings)
+        #expect(await Self.code(engine, Self.request(port)) == nil)
+        await engine.shutdown()
+        try await server.stop()
     }
 
     @Test(.features("000-44"), arguments: [true, false])

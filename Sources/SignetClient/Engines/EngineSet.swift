@@ -41,6 +41,12 @@ final class EngineSet: Sendable {
         .name, .connect, .resources, .notRunning,
     ]
 
+    /// Failures that aren't counted, but after which a rival is faster: slow ones, and requests that the engine
+    /// can't send. Otherwise an engine that refuses everything would be chosen again to be measured.
+    private static let penalized: Set<ClientError.Code> = [
+        .timeout, .cutOff, .invalidRequest, .unsupportedTrailers, .engineCannotPin,
+    ]
+
     /// The engine of calls that choose no other.
     let standard: any HTTPEngine
     private let engines: [EngineName: any HTTPEngine]
@@ -125,7 +131,7 @@ final class EngineSet: Sendable {
     ) {
         guard let call, use.reason != .fallback else { return }
         let hasFailed = Self.failures.contains(code)
-        let isSlow = !call.choice.rivals.isEmpty && (code == .timeout || code == .cutOff)
+        let isSlow = !call.choice.rivals.isEmpty && Self.penalized.contains(code)
         guard hasFailed || isSlow else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in

@@ -21,7 +21,7 @@ public struct CallOptions: Sendable {
     /// The time for one attempt, from the name look-up to the response's last byte. Defaults to the
     /// service's.
     public var timeout: Duration?
-    /// The time for connecting, including TLS.
+    /// The time for connecting, including TLS. Defaults to the engine's: 30 seconds for libcurl.
     public var connectTimeout: Duration?
     /// The maximum size of the response's body in bytes. The system's limit holds too.
     public var maximumResponseSize: Int?

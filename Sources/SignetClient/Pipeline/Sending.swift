@@ -63,8 +63,7 @@ extension NetworkSystem {
             admission.progress?.observe(&outgoing)
             outgoing.policy = admission.policy
             outgoing.timeout = timeout
-            outgoing.connectTimeout = min(
-                timeout, admission.rules.connectTimeout ?? outgoing.connectTimeout)
+            outgoing.connectTimeout = admission.rules.connectTimeout.map { min(timeout, $0) }
             outgoing.maximumBodySize = limit
             outgoing.connectTo = options.connectTo
             outgoing.proxy = admission.snapshot.proxies.proxy(

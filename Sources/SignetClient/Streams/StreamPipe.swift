@@ -98,7 +98,7 @@ final class StreamPipe: Sendable {
             state.head = head
             return (state.headWaiter.take(), head, state.reader.take(), state.writer.take())
         }
-        // That of an interceptor's own task, which goes on after the call.
+        // The writer is an interceptor's own task, which continues after the call.
         writer?.resume()
         waiter?.resume(returning: head)
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))

@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, trailers,
 /// CAs of a single host, and a time for connecting that is shorter than its own. It follows no redirect
-/// and undoes no content coding.
+/// and undoes no content coding, and it doesn't trace: a tracer of the program gets no span of it.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -34,8 +34,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         public var maximumConnectionsPerHost = 64
         /// The time after which an idle connection is closed. Defaults to 60 seconds.
         public var maximumIdleTime = Duration.seconds(60)
-        /// The time for connecting, including TLS. Defaults to 10 seconds. A request whose
-        /// `connectTimeout` is shorter is refused, because async-http-client has one for all requests.
+        /// The time for connecting, including TLS. Defaults to 10 seconds. A request that sets a shorter
+        /// `connectTimeout` is refused, because async-http-client has one for all requests.
         public var connectTimeout = Duration.seconds(10)
         /// The approximate number of bytes that are buffered if a body's reader is slower than the
         /// server. Defaults to 256 KiB.
@@ -59,6 +59,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         settings.tlsConfiguration = try Self.trust(configuration.caFile)
         settings.redirectConfiguration = .disallow
         settings.decompression = .disabled
+        // It would add fields after the signature, and write URLs with their queries into spans.
+        settings.tracing.tracer = nil
         settings.timeout = HTTPClient.Configuration.Timeout(
             connect: TimeAmount(configuration.connectTimeout))
         settings.connectionPool = HTTPClient.Configuration.ConnectionPool(

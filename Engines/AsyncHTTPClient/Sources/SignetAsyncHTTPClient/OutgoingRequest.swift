@@ -22,7 +22,7 @@ enum OutgoingRequest {
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
         // The time for the whole request holds for connecting too.
-        guard min(connectTimeout, request.timeout) <= request.connectTimeout else {
+        if let wanted = request.connectTimeout, wanted < min(connectTimeout, request.timeout) {
             throw unsupported("a connectTimeout that is shorter than the engine's")
         }
         guard !request.body.hasTrailers else {
@@ -39,7 +39,7 @@ enum OutgoingRequest {
         var outgoing = HTTPClientRequest(url: text)
         outgoing.method = HTTPMethod(rawValue: request.request.method.rawValue)
         outgoing.tlsConfiguration = trust
-        for field in request.request.headerFields {
+        for field in request.request.headerFields where try request.sends(field) {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
         outgoing.body = body(request.body)
