@@ -1,14 +1,14 @@
 public import HTTPTypes
 
 extension EngineRequest {
-    /// Decides whether an engine sends a field of the request as it is. An engine asks this for each field
-    /// before it connects.
+    /// Decides whether an engine sends a field of the request as it is. An engine asks this for
+    /// each field before it connects.
     ///
-    /// The engine itself makes Host of the request's authority and Content-Length of the body, so these two
-    /// may be there only with the same value, and the function returns `false` for them.
+    /// The engine itself makes Host of the request's authority and Content-Length of the body, so
+    /// these two may be there only with the same value, and the function returns `false` for them.
     ///
-    /// - Throws: `TransportError` with code `invalid-request` for a Host or a Content-Length that differs, and
-    ///   for a field that belongs to the connection or to a proxy.
+    /// - Throws: `TransportError` with code `invalid-request` for a Host or a Content-Length that
+    ///   differs, and for a field that belongs to the connection or to a proxy.
     public func sends(_ field: HTTPField) throws(TransportError) -> Bool {
         switch field.name.canonicalName {
         case "host":

@@ -41,8 +41,9 @@ final class EngineSet: Sendable {
         .name, .connect, .resources, .notRunning,
     ]
 
-    /// Failures that aren't counted, but after which a rival is faster: slow ones, and requests that the engine
-    /// can't send. Otherwise an engine that refuses everything would be chosen again to be measured.
+    /// Failures that aren't counted, but after which a rival is faster: slow ones, and requests
+    /// that the engine can't send. Otherwise an engine that refuses everything would be chosen
+    /// again to be measured.
     private static let penalized: Set<ClientError.Code> = [
         .timeout, .cutOff, .invalidRequest, .unsupportedTrailers, .engineCannotPin,
     ]
