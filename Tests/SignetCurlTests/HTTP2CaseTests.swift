@@ -50,7 +50,7 @@ import Testing
     }
 
     /// Leaving a response ends its stream alone: nginx counts the requests of the connection.
-    @Test func aBodyOfWhichOnePieceIsReadLeavesTheConnection() async throws {
+    @Test func aBodyLeftEarlyLeavesTheConnection() async throws {
         let host = try await OrdersHost.start(
             directives: """
                 location = /large { alias large; }
