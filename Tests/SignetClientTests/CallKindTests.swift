@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(.features("000-15"), arguments: Kind.allCases)
-    func anURLRuleRefuses(_ kind: Kind) async throws {
+    func aURLRuleRefuses(_ kind: Kind) async throws {
         let engine = RecordingEngine(answers: [kind.response])
         let error = await #expect(throws: ClientError.self) {
             // A system that fetches its values doesn't start.
