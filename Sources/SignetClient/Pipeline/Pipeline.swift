@@ -8,36 +8,30 @@ internal import Synchronization
 // calls, batches, exchanges, uploads, downloads, streams, pages, fetched values, signed pin
 // policies and pin reports.
 //
-//  stage                      function                                   file
-//  1  admit, merge options    admitted(_:work:)                          Pipeline/Admission.swift
-//  2  check and build         request(of:reading:as:), conventions
-//     Calls/NetworkSystem+TypedCalls.swift duplicate policy        DuplicateCalls.run(_:for:work:)
-//     Pipeline/DuplicatePolicy.swift box                     Admission.box(_:), the adapter
-//     Calls/CallRequest.swift
-//  3  URL and fields          Admission.request(_:at:)                   Pipeline/Building.swift
-//  4  URL rules               send(_:into:for:)                          this file
-//     around the call         intercepted(_:by:send:)
-//     Interceptors/Interception.swift
-//  5  attempts, pauses        attempts(_:into:for:)                      Pipeline/Attempts.swift
-//     compression, once       OutgoingCall.compressed(by:)
-//     Options/RequestCompression.swift credential              credential(of:for:replacing:by:)
-//     Credentials/CredentialStore.swift 5a around the attempt   intercepted(_:by:send:)
-//     Interceptors/Interception.swift 5b redirects            follow(_:with:noting:for:)
-//     Pipeline/Redirects.swift
-//        cookies              PreparedService.cookies(for:)              Services/CookieStore.swift
-//        freeze and sign      FrozenRequest.signed(by:at:)
-//        Services/PreparedService.swift
-//     5c engine and pins      open(_:isSigned:for:within:limit:)         Pipeline/Sending.swift
-//        engine choice        EngineSet.use(_:at:)                       Engines/EngineSet.swift
-//     5d response             MemoryReader
-//        Pipeline/ResponseReader.swift or of a download     DownloadReader
-//        Downloads/NetworkSystem+Downloading.swift or of a stream       StreamReader
-//        Streams/StreamReader.swift decoding             collect(_:answering:limit:)
-//        Calls/NetworkSystem+Decoding.swift
-//  6  unbox and check         unboxed(_:to:for:)                         Pipeline/Building.swift
-//     convert                 value(of:_:) of a typed call
-//     Calls/NetworkSystem+TypedCalls.swift
-//  7  record, events, log     finish(_:with:)                            Pipeline/Admission.swift
+//     stage                function                           file, without .swift
+//  1  admit, merge options admitted(_:work:)                  Pipeline/Admission
+//  2  check and build      request(of:reading:as:)            Calls/NetworkSystem+TypedCalls
+//     duplicate policy     DuplicateCalls.run(_:for:work:)    Pipeline/DuplicatePolicy
+//     box                  Admission.box(_:), the adapter     Calls/CallRequest
+//  3  URL and fields       Admission.request(_:at:)           Pipeline/Building
+//  4  URL rules            send(_:into:for:)                  this file
+//     around the call      intercepted(_:by:send:)            Interceptors/Interception
+//  5  attempts, pauses     attempts(_:into:for:)              Pipeline/Attempts
+//     compression, once    OutgoingCall.compressed(by:)       Options/RequestCompression
+//     credential           credential(of:for:replacing:by:)   Credentials/CredentialStore
+//  5a around the attempt   intercepted(_:by:send:)            Interceptors/Interception
+//  5b redirects            follow(_:with:noting:for:)         Pipeline/Redirects
+//     cookies              PreparedService.cookies(for:)      Services/CookieStore
+//     freeze and sign      FrozenRequest.signed(by:at:)       Services/PreparedService
+//  5c engine and pins      open(_:isSigned:for:within:limit:) Pipeline/Sending
+//     engine choice        EngineSet.use(_:at:)               Engines/EngineSet
+//  5d response             MemoryReader                       Pipeline/ResponseReader
+//     or of a download     DownloadReader                     Downloads/NetworkSystem+Downloading
+//     or of a stream       StreamReader                       Streams/StreamReader
+//     decoding             collect(_:answering:limit:)        Calls/NetworkSystem+Decoding
+//  6  unbox and check      unboxed(_:to:for:)                 Pipeline/Building
+//     convert              value(of:_:) of a typed call       Calls/NetworkSystem+TypedCalls
+//  7  record, events, log  finish(_:with:)                    Pipeline/Admission
 //
 // Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every
 // stage gets. The request is an OutgoingCall through the interceptors, a FrozenRequest while it is
