@@ -81,13 +81,17 @@ import Testing
     /// Another call still waits for the work.
     @Test func goOnForTheCallsThatJoinedThem() async throws {
         let engine = ActingEngine(503)
-        let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
-        let first = Task { await join(system, [Held(gate: gate), Detaching(ends: ends)]) }
+        // Those of the system, because a call with interceptors of its own joins no other.
+        let system = try await Pipeline.system(engine) { options in
+            options.sleep = { _ in }
+            options.callOptions.interceptors = [Held(gate: gate), Detaching(ends: ends)]
+        }
+        let first = Task { await join(system) }
         #expect(try await eventually { system.runningCalls.count == 1 })
         engine.setAction { _ = system.cancelCalls(taggedWith: "first") }
-        let second = Task { await join(system, [], tag: "second") }
+        let second = Task { await join(system, tag: "second") }
         #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
         opener.yield()
         #expect(await first.value == .cancelled)
@@ -104,11 +108,8 @@ import Testing
         }
     }
 
-    private func join(
-        _ system: NetworkSystem, _ interceptors: [any CallInterceptor], tag: String = "first"
-    ) async -> ClientError.Code? {
+    private func join(_ system: NetworkSystem, tag: String = "first") async -> ClientError.Code? {
         var options = CallOptions(tags: [tag])
-        options.interceptors = interceptors
         options.duplicates = .join
         let given = options
         return await Pipeline.code { () async throws(ClientError) in
