@@ -64,12 +64,14 @@ extension UInt8 {
     @inlinable package var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
 }
 
+// Inlinable, so that the compiler makes them for the collection of their caller: without it `sigv4-verify`
+// takes a quarter longer.
 extension BidirectionalCollection<UInt8> {
     /// Returns the bytes without the spaces and tabs at both ends.
-    package func trimmingBlanks() -> SubSequence { trimming(\.isBlank) }
+    @inlinable package func trimmingBlanks() -> SubSequence { trimming(\.isBlank) }
 
     /// Returns the bytes without those at both ends that meet a condition.
-    package func trimming(_ isTrimmed: (UInt8) -> Bool) -> SubSequence {
+    @inlinable package func trimming(_ isTrimmed: (UInt8) -> Bool) -> SubSequence {
         let rest = drop(while: isTrimmed)
         guard let last = rest.lastIndex(where: { !isTrimmed($0) }) else { return rest }
         return rest[...last]
@@ -78,7 +80,7 @@ extension BidirectionalCollection<UInt8> {
 
 extension Collection<UInt8> {
     /// Decodes hexadecimal digits; nil for an odd number of them or any other byte.
-    package func decodingHexadecimal() -> [UInt8]? {
+    @inlinable package func decodingHexadecimal() -> [UInt8]? {
         guard count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count / 2)
