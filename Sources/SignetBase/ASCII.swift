@@ -64,8 +64,8 @@ extension UInt8 {
     @inlinable package var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
 }
 
-// Inlinable, so that the compiler makes them for the collection of their caller: without it `sigv4-verify`
-// takes a quarter longer.
+// Inlinable, so that the compiler specializes them for the collection of the caller, which the row
+// `sigv4-verify` needs.
 extension BidirectionalCollection<UInt8> {
     /// Returns the bytes without the spaces and tabs at both ends.
     @inlinable package func trimmingBlanks() -> SubSequence { trimming(\.isBlank) }
