@@ -1,4 +1,4 @@
-/// Failures that a system simulates, to see how a program takes them.
+/// Failures that a system simulates, to test how a program handles them.
 ///
 /// In production, and so in every release build, nothing is simulated, whatever is set.
 ///

@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 
 extension EngineRequest {
     /// Decides whether an engine sends a field of the request as it is. An engine asks this for
@@ -12,7 +13,7 @@ extension EngineRequest {
     public func sends(_ field: HTTPField) throws(TransportError) -> Bool {
         switch field.name.canonicalName {
         case "host":
-            guard field.value.utf8.elementsEqual((request.authority ?? "").utf8) else {
+            guard sameBytes(field.value, request.authority ?? "") else {
                 throw Self.invalid("the field Host and the request's authority differ")
             }
             return false

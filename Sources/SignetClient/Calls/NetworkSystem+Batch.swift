@@ -154,7 +154,7 @@ extension NetworkSystem {
 
 extension CallOptions {
     /// Whether a call of an endpoint with these options may travel in the request of one with
-    /// others. Who interceptors are for can't be seen.
+    /// others. Interceptors may add data of one user, so calls that have them share no request.
     fileprivate func sharesRequest(with other: CallOptions, on service: Service) -> Bool {
         func key(_ options: CallOptions) -> CredentialKey? {
             options.credentials.map { CredentialKey(of: $0, at: service) }

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SignetClient
 
-/// Calls for hours, in minutes: interceptors, credentials, signatures, pins, retries, joined calls,
+/// Many calls in a few minutes: interceptors, credentials, signatures, pins, retries, joined calls,
 /// cancelled calls and faults by seed leak no memory, no descriptor and no secret. `make soak` runs
 /// it alone, with optimised code.
 @Suite(
