@@ -71,6 +71,7 @@ import Testing
             try: c.unwrap()
             except OSError: pass
             c.settimeout(None)
+            wait_until_delivered(c)
             print('READY', flush=True)
             time.sleep(300)
             """)

@@ -61,7 +61,6 @@ final class ScriptedServer: Sendable {
         async throws
     {
         let script = """
-            import struct
             def head(c):
                 data = b''
                 while b'\\r\\n\\r\\n' not in data:

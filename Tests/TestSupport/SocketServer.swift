@@ -2,7 +2,7 @@
 /// test puts in order what either says.
 package enum SocketServer {
     private static let prelude = """
-        import re, socket, ssl, sys, threading, time
+        import fcntl, re, socket, ssl, struct, sys, termios, threading, time
         port, arguments, context = int(sys.argv[1]), sys.argv[4:], None
         if sys.argv[2]:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -19,12 +19,15 @@ package enum SocketServer {
             length = int(length.group(1)) if length else 0
             while len(rest) < length: rest += c.recv(65536)
             return first + end, rest[:length], rest[length:]
+        def wait_until_delivered(c):
+            while struct.unpack('i', fcntl.ioctl(c, termios.TIOCOUTQ, bytes(4)))[0]: time.sleep(0.001)
 
         """
     private static let loop = """
 
         def accepted(c):
             try:
+                c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if context: c = context.wrap_socket(c, server_side=True)
                 run(c)
             except Exception as e: print('ERR ' + repr(e), flush=True)
@@ -42,9 +45,10 @@ package enum SocketServer {
     /// - Parameters:
     ///   - script: Python that defines `run(c)`, which serves the connection `c` in a thread of its
     ///     own; what it throws is printed as `ERR …`. It has `port`, the list `arguments`,
-    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client went)
-    ///     and `request(c, data)`: head, body and the bytes after them; `data` are the bytes
-    ///     received before.
+    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client went),
+    ///     `request(c, data)` (head, body and the bytes after them; `data` are the bytes received
+    ///     before) and `wait_until_delivered(c)`, which returns when the client's kernel has
+    ///     acknowledged all bytes. What `c` sends leaves at once (TCP_NODELAY).
     ///   - tls: Its TLS certificates; nil is TCP.
     package static func start(
         _ script: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil
