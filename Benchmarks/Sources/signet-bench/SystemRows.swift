@@ -69,10 +69,11 @@ struct SystemRows {
             Row(
                 name: "system-interceptor", unit: .microseconds, goal: .value(2), rounds: 15,
                 ours: {
+                    // Ten of them, because one disappears in the noise of a call's time.
                     let with = try await calls(callers: 1) {
-                        $0.callOptions.interceptors = [Empty()]
+                        $0.callOptions.interceptors = Array(repeating: Empty(), count: 10)
                     }
-                    return try await with - calls(callers: 1)
+                    return try await (with - calls(callers: 1)) / 10
                 },
                 floor: { try await calls(callers: 1) }),
         ]
@@ -108,6 +109,7 @@ struct SystemRows {
     ) async throws -> Double {
         var options = NetworkSystem.Options()
         options.engine = engine
+        options.logger.logLevel = .error
         change(&options)
         let pin = try Pin(bytes: [UInt8](repeating: 1, count: 32))
         var service = ServiceConfiguration(

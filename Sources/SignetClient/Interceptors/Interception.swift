@@ -42,17 +42,13 @@ extension NetworkSystem {
 
 /// Sends a call through the rest of the pipeline. A further use needs a replayable body, and after
 /// the interceptor has returned every use throws.
-struct NextStep<Response: Sendable>: Sendable {
-    private final class Uses: Sendable {
-        struct State {
-            var count = 0
-            var isClosed = false
-        }
-
-        let state = Mutex(State())
+final class NextStep<Response: Sendable>: Sendable {
+    private struct State {
+        var count = 0
+        var isClosed = false
     }
 
-    private let uses = Uses()
+    private let state = Mutex(State())
     private let send: @Sendable (OutgoingCall) async throws(ClientError) -> Response
 
     init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Response) {
@@ -60,7 +56,7 @@ struct NextStep<Response: Sendable>: Sendable {
     }
 
     func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Response {
-        let (isFirst, isClosed) = uses.state.withLock { state in
+        let (isFirst, isClosed) = state.withLock { state in
             state.count += 1
             return (state.count == 1, state.isClosed)
         }
@@ -76,7 +72,7 @@ struct NextStep<Response: Sendable>: Sendable {
     }
 
     /// Makes every later use throw, because the interceptor has returned.
-    func close() { uses.state.withLock { $0.isClosed = true } }
+    func close() { state.withLock { $0.isClosed = true } }
 }
 
 extension ClientError {

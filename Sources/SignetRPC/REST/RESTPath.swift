@@ -92,7 +92,8 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
                 throw .invalidPath("the percent sign at byte \(index) begins no escape")
             }
         }
-        for segment in text.split(separator: "/") {
+        for segment in text.split(separator: "/")
+        where segment.first == "." || segment.first == "%" {
             let plain = segment.lowercased().replacing("%2e", with: ".")
             guard plain != ".", plain != ".." else {
                 throw .invalidPath("a segment is . or .., which would name another resource")
