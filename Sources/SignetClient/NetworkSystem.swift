@@ -199,10 +199,10 @@ public final class NetworkSystem: Sendable {
     ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
             CallTarget(service: service, method: call.method.name, options: options)
-        ) { admission throws(ClientError) in
-            try await self.duplicateCalls.run(.procedure(call, path: path), for: admission) {
-                admission throws(ClientError) in
-                try await self.complete(call, path: path, for: admission)
+        ) { context throws(ClientError) in
+            try await self.duplicateCalls.run(.procedure(call, path: path), for: context) {
+                context throws(ClientError) in
+                try await self.complete(call, path: path, for: context)
             }
         }
     }
@@ -247,10 +247,10 @@ public final class NetworkSystem: Sendable {
     ) async throws(ClientError) -> RawResponse {
         let asked = CallTarget(
             service: service, method: method.rawValue, options: options, isBoxed: false)
-        return try await admitted(asked) { admission throws(ClientError) in
-            let url = try admission.service.url.at(target: target)
+        return try await admitted(asked) { context throws(ClientError) in
+            let url = try context.service.url.at(target: target)
             return try await self.send(
-                admission.request(method, to: url, fields: fields, body: body), for: admission)
+                context.request(method, to: url, fields: fields, body: body), for: context)
         }
     }
 

@@ -44,13 +44,14 @@ public struct RedirectChain: Sendable {
     public private(set) var redirects: [Redirect] = []
     /// The next request to send, without a signature.
     public private(set) var request: HTTPRequest
+    /// The URL of `request`.
+    public private(set) var url: WebURL
     /// Whether the call has never left its first origin.
     ///
     /// After it has, don't sign it and send no credentials, even if a redirect leads back: another
     /// server chose that request.
     public private(set) var isWithinOrigin = true
 
-    private var url: WebURL
     private var visits: Set<Visit>
 
     /// Creates a chain that starts with the first request.

@@ -45,10 +45,10 @@ package enum SocketServer {
     /// - Parameters:
     ///   - script: Python that defines `run(c)`, which serves the connection `c` in a thread of its
     ///     own; what it throws is printed as `ERR …`. It has `port`, the list `arguments`,
-    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client went),
-    ///     `request(c, data)` (head, body and the bytes after them; `data` are the bytes received
-    ///     before) and `wait_until_delivered(c)`, which returns when the client's kernel has
-    ///     acknowledged all bytes. What `c` sends leaves at once (TCP_NODELAY).
+    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client
+    ///     went), `request(c, data)` (head, body and the bytes after them; `data` are the bytes
+    ///     received before) and `wait_until_delivered(c)`, which returns when the client's kernel
+    ///     has acknowledged all bytes. What `c` sends leaves at once (TCP_NODELAY).
     ///   - tls: Its TLS certificates; nil is TCP.
     package static func start(
         _ script: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil

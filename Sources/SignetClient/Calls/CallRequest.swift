@@ -30,7 +30,7 @@ public enum CallRequest: Sendable, Hashable {
     }
 }
 
-extension Admission {
+extension CallContext {
     /// Stage 2: the boxed request, and the URL that its path is added to.
     func box(
         _ request: CallRequest

@@ -18,8 +18,8 @@ extension NetworkSystem {
     ) async throws(ClientError) -> BatchResponse {
         try await admitted(
             CallTarget(service: service, method: "batch", options: options)
-        ) { admission throws(ClientError) in
-            try await self.batch(calls, for: admission)
+        ) { context throws(ClientError) in
+            try await self.batch(calls, for: context)
         }
     }
 
@@ -81,7 +81,7 @@ extension NetworkSystem {
         if !calls.allSatisfy({ $0.callOptions.isIdempotent == true }) { level.isIdempotent = nil }
         let target = CallTarget(
             service: first.service, method: "batch", options: level.merging(options))
-        let (outcomes, admission) = try await admitted(target) { admission throws(ClientError) in
+        let (outcomes, context) = try await admitted(target) { context throws(ClientError) in
             var batch: [RPCCall] = []
             for call in calls {
                 guard call.callOptions.sharesRequest(with: first.callOptions, on: call.service)
@@ -91,40 +91,40 @@ extension NetworkSystem {
                         "found calls in a batch whose own options differ or have interceptors, expected"
                             + " calls that can share a request")
                 }
-                batch.append(try Self.procedure(of: call, for: admission))
+                batch.append(try Self.procedure(of: call, for: context))
             }
-            let response = try await self.batch(batch, for: admission)
+            let response = try await self.batch(batch, for: context)
             let outcomes = zip(calls, response.outcomes).map { call, outcome in
                 Result { () throws(ClientError) in
                     let single = try outcome.response(status: response.status)
-                    try admission.check(single)
+                    try context.check(single)
                     return try Self.value(of: single) { try reform(call, $0) }
                 }
             }
-            return (outcomes, admission)
+            return (outcomes, context)
         }
         return outcomes.map { outcome in
             outcome.mapError {
                 $0.of(
-                    admission.identity, record: admission.log.record, json: admission.options.json)
+                    context.identity, record: context.log.record, json: context.options.json)
             }
         }
     }
 
     /// Checks a call's values, and returns the call of its procedure.
     ///
-    /// - Throws: `unsupported-call` if it can't be in a batch of the admission's service.
+    /// - Throws: `unsupported-call` if it can't be in a batch of the call's service.
     private static func procedure(
-        of call: some TypedCall, for admission: Admission
+        of call: some TypedCall, for context: CallContext
     ) throws(ClientError) -> RPCCall {
-        guard call.service == admission.identity.service else {
+        guard call.service == context.identity.service else {
             throw ClientError(
                 .unsupportedCall,
-                "found calls of \(admission.identity.service) and \(call.service) in a batch, expected"
+                "found calls of \(context.identity.service) and \(call.service) in a batch, expected"
                     + " one service")
         }
         guard
-            case .procedure(let procedure, nil) = try request(of: call, as: admission.options.json)
+            case .procedure(let procedure, nil) = try request(of: call, as: context.options.json)
         else {
             throw ClientError(
                 .unsupportedCall, "found a request with a path in a batch, expected procedures")
@@ -133,9 +133,9 @@ extension NetworkSystem {
     }
 
     private func batch(
-        _ calls: [RPCCall], for admission: Admission
+        _ calls: [RPCCall], for context: CallContext
     ) async throws(ClientError) -> BatchResponse {
-        let service = admission.service
+        let service = context.service
         guard let adapter = service.adapter as? JSONRPCAdapter else {
             throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 supports batches")
         }
@@ -143,11 +143,11 @@ extension NetworkSystem {
         for call in calls { full.append(try service.joiningCommonParameters(call)) }
         let batch = full
         let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
-        let raw = try await send(admission.request(boxed, at: service.url), for: admission)
+        let raw = try await send(context.request(boxed, at: service.url), for: context)
         var response = try Self.rpc { () throws(RPCError) in
             try adapter.unboxBatch(raw, to: boxed)
         }
-        if let json = admission.options.json { response.use(json) }
+        if let json = context.options.json { response.use(json) }
         return response
     }
 }

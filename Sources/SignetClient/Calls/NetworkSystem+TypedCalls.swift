@@ -113,14 +113,14 @@ extension NetworkSystem {
         let target = CallTarget(
             service: call.service, method: call.methodName,
             options: call.callOptions.merging(options))
-        return try await admitted(target) { admission throws(ClientError) in
-            note?.begin(admission)
+        return try await admitted(target) { context throws(ClientError) in
+            note?.begin(context)
             let request = try Self.request(
-                of: call, reading: content, as: admission.options.json)
-            let response = try await self.duplicateCalls.run(request, for: admission) {
-                admission throws(ClientError) in
-                let (boxed, base) = try admission.box(request)
-                return try await self.complete(boxed, at: base, for: admission)
+                of: call, reading: content, as: context.options.json)
+            let response = try await self.duplicateCalls.run(request, for: context) {
+                context throws(ClientError) in
+                let (boxed, base) = try context.box(request)
+                return try await self.complete(boxed, at: base, for: context)
             }
             note?.setRaw(response.raw)
             return try Self.value(of: response, reform)

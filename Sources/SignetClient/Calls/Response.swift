@@ -62,9 +62,9 @@ final class ResponseNote: Sendable {
 
     private let state = Mutex(State())
 
-    func begin(_ admission: Admission) {
-        admission.log.keepRaw()
-        state.withLock { ($0.identity, $0.log) = (admission.identity, admission.log) }
+    func begin(_ context: CallContext) {
+        context.log.keepRaw()
+        state.withLock { ($0.identity, $0.log) = (context.identity, context.log) }
     }
 
     func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }

@@ -34,16 +34,16 @@ extension NetworkSystem {
         let asked = CallTarget(
             service: service, method: HTTPRequest.Method.get.rawValue, options: options,
             isBoxed: false)
-        return try await admitted(asked) { admission throws(ClientError) in
-            let url = try admission.service.url.at(target: target)
+        return try await admitted(asked) { context throws(ClientError) in
+            let url = try context.service.url.at(target: target)
             let reader = try DownloadReader(of: url, into: path, options: download)
             var fields = download.fields
             fields[.acceptEncoding] = "identity"
             fields[.range] = nil
             fields[.ifRange] = nil
             _ = try await self.send(
-                admission.request(.get, to: url, fields: fields, body: []), into: reader,
-                for: admission)
+                context.request(.get, to: url, fields: fields, body: []), into: reader,
+                for: context)
             return try await reader.result()
         }
     }

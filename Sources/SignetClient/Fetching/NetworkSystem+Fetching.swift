@@ -193,10 +193,10 @@ extension NetworkSystem {
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
             snapshot: snapshot(of: fetcher))
-        return try await admitted(asked) { admission throws(ClientError) in
+        return try await admitted(asked) { context throws(ClientError) in
             let response = try await self.complete(
                 RPCCall(plan.method, parameters: fetcher.parameters), path: plan.path,
-                for: admission)
+                for: context)
             guard let result = response.result, let schema = fetcher.snapshot.configuration?.schema
             else {
                 throw ClientError(

@@ -4,13 +4,13 @@ public import SignetTransport
 
 /// A request on its way, as interceptors see it.
 public struct OutgoingCall: Sendable, CustomReflectable {
-    let admission: Admission
+    let context: CallContext
     /// Which call it is.
-    public var identity: CallIdentity { admission.identity }
+    public var identity: CallIdentity { context.identity }
     /// The call's merged options.
-    public var options: CallOptions { admission.options }
+    public var options: CallOptions { context.options }
     /// The run mode of the configuration that the call began with.
-    public var mode: RunMode { admission.snapshot.mode.mode }
+    public var mode: RunMode { context.snapshot.mode.mode }
     /// The number of the attempt, from 1; nil around the whole call.
     public let attempt: Int?
     /// The method, URL and fields. The scheme and the host can't be changed.
@@ -19,7 +19,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     public var body: RequestBody
 
     func with(attempt: Int) -> OutgoingCall {
-        OutgoingCall(admission: admission, attempt: attempt, request: request, body: body)
+        OutgoingCall(context: context, attempt: attempt, request: request, body: body)
     }
 
     /// Call, attempt, method and URL without its query; neither fields nor the body.

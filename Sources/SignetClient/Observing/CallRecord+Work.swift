@@ -56,7 +56,7 @@ extension CallRecord {
 
         /// The kind of stage.
         public internal(set) var name: Name
-        /// The time from the call's admission to the beginning of the stage. It is negative if a
+        /// The time from the call's start to the beginning of the stage. It is negative if a
         /// call joined work that was under way.
         public internal(set) var start: Duration
         /// The time that the stage took, at most to the end of the call.
@@ -79,7 +79,7 @@ extension CallRecord {
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
         /// The engine that was chosen for the request, and why.
         public internal(set) var engine: EngineUse?
-        /// The time from the call's admission to the request's start.
+        /// The time from the call's start to the request's start.
         public internal(set) var start = Duration.zero
         /// How long the parts took; of a request without a response only the whole.
         public internal(set) var timings = Timings()

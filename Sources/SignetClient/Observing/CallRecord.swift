@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SignetTransport
 
-/// The record of one call, from its admission to its end, in three parts: what was asked, what the
+/// The record of one call, from its start to its end, in three parts: what was asked, what the
 /// system did, and what came back. It never changes, and it is one reference, so a copy costs
 /// nothing.
 ///
@@ -121,7 +121,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     public var response: Response? { storage.contents.response }
     /// How the call ended.
     public var outcome: Outcome { storage.contents.outcome }
-    /// The time from the admission to the end.
+    /// The time from the call's start to its end.
     public var duration: Duration { storage.contents.duration }
 
     /// The URL without its query; nil if the call failed before it was built.

@@ -53,8 +53,8 @@ extension NetworkSystem {
             let asked = CallTarget(
                 service: updates.target.name, method: HTTPRequest.Method.get.rawValue,
                 options: options, isBoxed: false, host: updates.target)
-            try await admitted(asked) { admission throws(ClientError) in
-                let bytes = try await self.askForPins(updates, for: admission)
+            try await admitted(asked) { context throws(ClientError) in
+                let bytes = try await self.askForPins(updates, for: context)
                 let new = try Self.pins { () throws(PinError) in
                     try updates.store.accept(bytes, now: self.options.clock())
                 }
@@ -118,10 +118,10 @@ extension NetworkSystem {
 
     /// Asks for the document.
     private func askForPins(
-        _ updates: PinUpdates, for admission: Admission
+        _ updates: PinUpdates, for context: CallContext
     ) async throws(ClientError) -> [UInt8] {
         let response = try await send(
-            admission.request(.get, to: updates.url, fields: [:], body: []), for: admission)
+            context.request(.get, to: updates.url, fields: [:], body: []), for: context)
         guard response.status == 200 else {
             throw ClientError(
                 .malformedResponse,

@@ -7,31 +7,31 @@ internal import Synchronization
 extension NetworkSystem {
     /// Stage 5: makes attempts until one succeeds, or no further one is allowed.
     func attempts(
-        _ call: OutgoingCall, into reader: any ResponseReader, for admission: Admission
+        _ call: OutgoingCall, into reader: any ResponseReader, for context: CallContext
     ) async throws(ClientError) -> RawResponse {
-        let call = try call.compressed(by: admission.options.compression)
+        let call = try call.compressed(by: context.options.compression)
         var (number, hasRenewed) = (1, false)
         var cause: RetryBudget.Cause?
         let host = call.request.authority ?? ""
         while true {
-            guard !admission.hasEnded else { throw .cancelledByCaller }
+            guard !context.hasEnded else { throw .cancelledByCaller }
             let attempt = Attempt(number)
             let failure: ClientError?
             var response: RawResponse?
             do throws(ClientError) {
                 switch try await self.attempt(
-                    attempt, of: call, into: reader, mayRenew: !hasRenewed, for: admission)
+                    attempt, of: call, into: reader, mayRenew: !hasRenewed, for: context)
                 {
                 case .whole(let whole): (failure, response) = (nil, whole)
                 case .unfinished: continue
                 case .partial(let error):
                     // The server sent bytes, so there is no pause.
-                    guard number < admission.rules.attempts,
+                    guard number < context.rules.attempts,
                         retryBudget.withdraw(for: .failed, from: host)
                     else { throw error }
                     cause = .failed
                     logRetry(
-                        of: admission.identity, after: number, reason: error.code.name, pause: .zero
+                        of: context.identity, after: number, reason: error.code.name, pause: .zero
                     )
                     number += 1
                     continue
@@ -39,19 +39,19 @@ extension NetworkSystem {
             } catch {
                 failure = error
             }
-            if !reader.hasHandedOut, !hasRenewed, isRejected(attempt, of: call, for: admission),
-                try await renewed(after: attempt, for: admission)
+            if !reader.hasHandedOut, !hasRenewed, isRejected(attempt, of: call, for: context),
+                try await renewed(after: attempt, for: context)
             {
                 hasRenewed = true
                 continue
             }
             guard !reader.hasHandedOut,
-                let retry = retry(after: attempt, failure: failure, of: call, for: admission)
+                let retry = retry(after: attempt, failure: failure, of: call, for: context)
             else {
                 if let response {
                     let isFailure =
                         response.status >= 500
-                        || admission.rules.retry.statusCodes.contains(response.status)
+                        || context.rules.retry.statusCodes.contains(response.status)
                     if !isFailure {
                         retryBudget.deposit(after: cause, to: host)
                     }
@@ -60,13 +60,13 @@ extension NetworkSystem {
                 throw failure ?? .cancelledByCaller
             }
             // A call that has no time for another attempt takes no tokens from the others.
-            guard admission.rules.end.map({ .now + retry.pause < $0 }) ?? true,
+            guard context.rules.end.map({ .now + retry.pause < $0 }) ?? true,
                 retryBudget.withdraw(for: retry.cause, from: host)
             else {
                 if let response { return response }
                 throw failure ?? .cancelledByCaller
             }
-            guard await waits(retry, after: attempt, failure: failure, for: admission) else {
+            guard await waits(retry, after: attempt, failure: failure, for: context) else {
                 retryBudget.deposit(after: retry.cause, to: host)
                 throw failure ?? .cancelledByCaller
             }
@@ -79,65 +79,65 @@ extension NetworkSystem {
     ///
     /// - Returns: Whether there is a new one.
     private func renewed(
-        after attempt: Attempt, for admission: Admission
+        after attempt: Attempt, for context: CallContext
     ) async throws(ClientError) -> Bool {
-        guard let source = admission.options.credentials, let key = admission.credentialKey,
+        guard let source = context.options.credentials, let key = context.credentialKey,
             let rejected = attempt.credential
         else { return false }
-        let stage = admission.log.begin(.credentials)
-        defer { admission.log.end(stage) }
+        let stage = context.log.begin(.credentials)
+        defer { context.log.end(stage) }
         let new = try await credentials.credential(
-            of: source, for: key, replacing: rejected, by: admission.identity)
+            of: source, for: key, replacing: rejected, by: context.identity)
         return new != nil
     }
 
     /// Makes one attempt and reads its response.
     private func attempt(
         _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader, mayRenew: Bool,
-        for admission: Admission
+        for context: CallContext
     ) async throws(ClientError) -> ResponseReading {
-        let log = admission.log
-        if let source = admission.options.credentials, let key = admission.credentialKey {
+        let log = context.log
+        if let source = context.options.credentials, let key = context.credentialKey {
             let stage = log.begin(.credentials)
             defer { log.end(stage) }
             attempt.credential = try await credentials.credential(
-                of: source, for: key, by: admission.identity)
+                of: source, for: key, by: context.identity)
         }
         let start = ContinuousClock.now
         log.beginAttempt()
         let stage = log.begin(.attempt)
         defer { log.end(stage) }
-        admission.send { .attempt($0, number: attempt.number) }
+        context.send { .attempt($0, number: attempt.number) }
         let call = call.with(attempt: attempt.number).with(attempt.credential)
         do throws(ClientError) {
             let response = try await self.response(
-                to: attempt, of: call, with: reader, for: admission)
+                to: attempt, of: call, with: reader, for: context)
             attempt.header = response.response
             let status = response.response.status.code
-            admission.send { .readingResponse($0, status: status) }
+            context.send { .readingResponse($0, status: status) }
             logResponse(
-                to: admission.identity, attempt: attempt.number, status: status,
+                to: context.identity, attempt: attempt.number, status: status,
                 after: .now - start)
-            if let key = admission.credentialKey, response.response.status != .unauthorized {
+            if let key = context.credentialKey, response.response.status != .unauthorized {
                 credentials.noteAccepted(attempt.credential, for: key)
             }
             let stage = log.begin(.reading)
             defer { log.end(stage) }
             var reader = reader
             if reader is StreamReader,
-                isPreliminary(attempt, of: call, mayRenew: mayRenew, for: admission)
+                isPreliminary(attempt, of: call, mayRenew: mayRenew, for: context)
             {
                 reader = MemoryReader(system: self, limit: reader.limit)
             }
             let reading = try await reader.read(response, answering: attempt.method)
             if case .partial(let error) = reading {
-                attempt.endHop(failure: error.code.name, in: admission.log)
+                attempt.endHop(failure: error.code.name, in: context.log)
             } else {
-                attempt.endHop(in: admission.log)
+                attempt.endHop(in: context.log)
             }
             return reading
         } catch {
-            attempt.endHop(failure: error.code.name, in: admission.log)
+            attempt.endHop(failure: error.code.name, in: context.log)
             throw error
         }
     }
@@ -145,25 +145,25 @@ extension NetworkSystem {
     /// Stages 5a to 5c: sends an attempt through its interceptors.
     private func response(
         to attempt: Attempt, of call: OutgoingCall, with reader: any ResponseReader,
-        for admission: Admission
+        for context: CallContext
     ) async throws(ClientError) -> EngineResponse {
-        let interceptors = admission.options.attemptInterceptors
-        let stage = interceptors.isEmpty ? nil : admission.log.begin(.attemptInterceptors)
-        defer { if let stage { admission.log.end(stage) } }
+        let interceptors = context.options.attemptInterceptors
+        let stage = interceptors.isEmpty ? nil : context.log.begin(.attemptInterceptors)
+        defer { if let stage { context.log.end(stage) } }
         return try await intercepted(call, by: interceptors[...]) { changed throws(ClientError) in
             try await self.follow(
-                self.unmoved(changed, from: call, for: admission), with: reader, noting: attempt,
-                for: admission)
+                self.unmoved(changed, from: call, for: context), with: reader, noting: attempt,
+                for: context)
         }
     }
 
     /// Whether another attempt may replace a response, which is therefore not handed out as a
     /// stream.
     private func isPreliminary(
-        _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for admission: Admission
+        _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, for context: CallContext
     ) -> Bool {
-        if mayRenew, isRejected(attempt, of: call, for: admission) { return true }
-        return retry(after: attempt, failure: nil, of: call, for: admission) != nil
+        if mayRenew, isRejected(attempt, of: call, for: context) { return true }
+        return retry(after: attempt, failure: nil, of: call, for: context) != nil
     }
 
     /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another
@@ -173,28 +173,28 @@ extension NetworkSystem {
     /// a redirect or an interceptor's first request, the call may have been processed, whatever the
     /// last response is.
     private func isRejected(
-        _ attempt: Attempt, of call: OutgoingCall, for admission: Admission
+        _ attempt: Attempt, of call: OutgoingCall, for context: CallContext
     ) -> Bool {
         attempt.header?.status == .unauthorized && attempt.credential != nil
             && attempt.isWithinOrigin && call.body.isReplayable
-            && (attempt.wasRefused || isIdempotent(attempt, of: call, for: admission))
+            && (attempt.wasRefused || isIdempotent(attempt, of: call, for: context))
     }
 
     private func isIdempotent(
-        _ attempt: Attempt, of call: OutgoingCall, for admission: Admission
+        _ attempt: Attempt, of call: OutgoingCall, for context: CallContext
     ) -> Bool {
-        admission.rules.isIdempotent
+        context.rules.isIdempotent
             ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.
     private func retry(
         after attempt: Attempt, failure: ClientError?, of call: OutgoingCall,
-        for admission: Admission
+        for context: CallContext
     ) -> Retry? {
-        let (rules, number) = (admission.rules, attempt.number)
+        let (rules, number) = (context.rules, attempt.number)
         guard number < rules.attempts else { return nil }
-        let isIdempotent = isIdempotent(attempt, of: call, for: admission)
+        let isIdempotent = isIdempotent(attempt, of: call, for: context)
         guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
             // Of requests before the last one: those that were redirected, or that an interceptor
@@ -221,17 +221,17 @@ extension NetworkSystem {
     ///
     /// - Returns: Whether it may be made: not by a call that was ended.
     private func waits(
-        _ retry: Retry, after attempt: Attempt, failure: ClientError?, for admission: Admission
+        _ retry: Retry, after attempt: Attempt, failure: ClientError?, for context: CallContext
     ) async -> Bool {
         let reason =
             failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
-        admission.send { .retrying($0, reason: reason, pause: retry.pause) }
+        context.send { .retrying($0, reason: reason, pause: retry.pause) }
         logRetry(
-            of: admission.identity, after: attempt.number, reason: reason, pause: retry.pause)
-        let stage = admission.log.begin(.pause)
-        defer { admission.log.end(stage) }
+            of: context.identity, after: attempt.number, reason: reason, pause: retry.pause)
+        let stage = context.log.begin(.pause)
+        defer { context.log.end(stage) }
         do { try await options.sleep(retry.pause) } catch { return false }
-        return !admission.hasEnded
+        return !context.hasEnded
     }
 }
 

@@ -5,40 +5,40 @@ internal import SignetTransport
 extension NetworkSystem {
     /// Stages 2 to 6 of a remote procedure's call.
     func complete(
-        _ call: RPCCall, path: String?, for admission: Admission
+        _ call: RPCCall, path: String?, for context: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
-        let (boxed, base) = try admission.box(.procedure(call, path: path))
-        return try await complete(boxed, at: base, for: admission)
+        let (boxed, base) = try context.box(.procedure(call, path: path))
+        return try await complete(boxed, at: base, for: context)
     }
 
     /// Stages 3 to 6 of a boxed request; its body may be a stream in place of its bytes.
     func complete(
         _ boxed: BoxedRequest, streaming body: RequestBody? = nil, at base: WebURL,
-        for admission: Admission
+        for context: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
-        var request = try admission.request(boxed, at: base)
+        var request = try context.request(boxed, at: base)
         if let body { request.body = body }
-        let raw = try await send(request, for: admission)
-        admission.log.setRaw(raw)
-        return try unboxed(raw, to: boxed, for: admission)
+        let raw = try await send(request, for: context)
+        context.log.setRaw(raw)
+        return try unboxed(raw, to: boxed, for: context)
     }
 
     /// Stage 6: unboxes a response, and asks the response checks.
     private func unboxed(
-        _ raw: RawResponse, to boxed: BoxedRequest, for admission: Admission
+        _ raw: RawResponse, to boxed: BoxedRequest, for context: CallContext
     ) throws(ClientError) -> UnboxedResponse {
         var response = try Self.rpc { () throws(RPCError) in
-            try admission.service.adapter.unbox(raw, to: boxed)
+            try context.service.adapter.unbox(raw, to: boxed)
         }
         response.raw = raw
-        if let json = admission.options.json { response.result?.conventions = json }
+        if let json = context.options.json { response.result?.conventions = json }
         // Each call that shares the work asks its own checks.
-        if admission.joint == nil { try admission.check(response) }
+        if context.joint == nil { try context.check(response) }
         return response
     }
 }
 
-extension Admission {
+extension CallContext {
     /// Asks the call's response checks.
     ///
     /// - Throws: `business-code`.
@@ -90,7 +90,7 @@ extension Admission {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(
-            admission: self, attempt: nil,
+            context: self, attempt: nil,
             request: HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),

@@ -59,14 +59,14 @@ struct DuplicateKey: Sendable, Hashable {
         /// The call, if it has interceptors of its own: nothing equals it then.
         let onlyCall: CallIdentity.ID?
 
-        init(_ admission: Admission) {
-            engine = admission.options.engine
-            compression = admission.options.compression
-            redirects = admission.rules.redirects
-            isIdempotent = admission.rules.isIdempotent
-            maximumResponseSize = admission.rules.maximumResponseSize
-            scenario = admission.options.scenario
-            onlyCall = admission.hasOwnInterceptors ? admission.identity.id : nil
+        init(_ context: CallContext) {
+            engine = context.options.engine
+            compression = context.options.compression
+            redirects = context.rules.redirects
+            isIdempotent = context.rules.isIdempotent
+            maximumResponseSize = context.rules.maximumResponseSize
+            scenario = context.options.scenario
+            onlyCall = context.hasOwnInterceptors ? context.identity.id : nil
         }
     }
 
@@ -83,16 +83,16 @@ struct DuplicateKey: Sendable, Hashable {
     /// The sources of credentials that make the call: it must not wait for one that waits for them.
     let asking: Set<CredentialKey>
 
-    init(_ request: CallRequest, for admission: Admission) {
-        snapshot = ObjectIdentifier(admission.snapshot)
-        service = admission.identity.service
-        base = admission.service.url
+    init(_ request: CallRequest, for context: CallContext) {
+        snapshot = ObjectIdentifier(context.snapshot)
+        service = context.identity.service
+        base = context.service.url
         self.request = request
-        fields = admission.options.fields
-        scope = admission.credentialKey
-        sets = admission.options.sets
-        json = admission.options.json
-        manner = admission.options.duplicates == .join ? Manner(admission) : nil
+        fields = context.options.fields
+        scope = context.credentialKey
+        sets = context.options.sets
+        json = context.options.json
+        manner = context.options.duplicates == .join ? Manner(context) : nil
         asking = CredentialStore.asking
     }
 }
@@ -110,28 +110,28 @@ final class DuplicateCalls: Sendable {
     ///
     /// - Throws: `already-running`; the work's error.
     func run(
-        _ request: CallRequest, for admission: Admission,
-        work: @escaping @Sendable (Admission) async throws(ClientError) -> UnboxedResponse
+        _ request: CallRequest, for context: CallContext,
+        work: @escaping @Sendable (CallContext) async throws(ClientError) -> UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
-        let policy = admission.options.duplicates ?? .allow
-        guard policy != .allow else { return try await work(admission) }
-        let key = DuplicateKey(request, for: admission)
+        let policy = context.options.duplicates ?? .allow
+        guard policy != .allow else { return try await work(context) }
+        let key = DuplicateKey(request, for: context)
         if policy == .join {
             // Each caller has a deadline of its own; the work ends with the last of them.
             let response = try await shared.value(for: key) {
-                $0.add(admission.call)
+                $0.add(context.call)
             } of: { calls throws(ClientError) in
-                let joint = Admission(of: calls, like: admission)
+                let joint = CallContext(of: calls, like: context)
                 joint.log.enter(.building)
                 return try await work(joint)
             }
-            try admission.check(response)
+            try context.check(response)
             return response
         }
         let earlier = running.withLock { running in
             // A call that was ended is over, even if its work never returns.
             let earlier = running[key].flatMap { $0.ending == nil ? $0 : nil }
-            if earlier == nil || policy == .replace { running[key] = admission.call }
+            if earlier == nil || policy == .replace { running[key] = context.call }
             return earlier
         }
         if let earlier {
@@ -143,13 +143,13 @@ final class DuplicateCalls: Sendable {
             earlier.end(
                 ClientError(
                     .replaced,
-                    "call \(admission.identity.id) does the same and replaced this one"))
+                    "call \(context.identity.id) does the same and replaced this one"))
         }
         defer {
             running.withLock { running in
-                if running[key] === admission.call { running[key] = nil }
+                if running[key] === context.call { running[key] = nil }
             }
         }
-        return try await work(admission)
+        return try await work(context)
     }
 }

@@ -9,11 +9,11 @@ internal import Synchronization
 // policies and pin reports.
 //
 //     stage                function                           file, without .swift
-//  1  admit, merge options admitted(_:work:)                  Pipeline/Admission
+//  1  admit, merge options admitted(_:work:)                  Pipeline/CallContext
 //  2  check and build      request(of:reading:as:)            Calls/NetworkSystem+TypedCalls
 //     duplicate policy     DuplicateCalls.run(_:for:work:)    Pipeline/DuplicatePolicy
-//     box                  Admission.box(_:), the adapter     Calls/CallRequest
-//  3  URL and fields       Admission.request(_:at:)           Pipeline/Building
+//     box                  CallContext.box(_:), the adapter   Calls/CallRequest
+//  3  URL and fields       CallContext.request(_:at:)         Pipeline/Building
 //  4  URL rules            send(_:into:for:)                  this file
 //     around the call      intercepted(_:by:send:)            Interceptors/Interception
 //  5  attempts, pauses     attempts(_:into:for:)              Pipeline/Attempts
@@ -31,9 +31,9 @@ internal import Synchronization
 //     decoding             collect(_:answering:limit:)        Calls/NetworkSystem+Decoding
 //  6  unbox and check      unboxed(_:to:for:)                 Pipeline/Building
 //     convert              value(of:_:) of a typed call       Calls/NetworkSystem+TypedCalls
-//  7  record, events, log  finish(_:with:)                    Pipeline/Admission
+//  7  record, events, log  finish(_:with:)                    Pipeline/CallContext
 //
-// Data flow: a CallTarget becomes an Admission (snapshot, merged options, identity), which every
+// Data flow: a CallTarget becomes a CallContext (snapshot, merged options, identity), which every
 // stage gets. The request is an OutgoingCall through the interceptors, a FrozenRequest while it is
 // signed, and an EngineRequest when it leaves; Sending.swift alone makes one, and decides whether
 // an engine may speak to a host. The function unmoved(_:from:for:) in this file checks the changes
@@ -46,23 +46,23 @@ extension NetworkSystem {
     ///
     /// - Parameter reader: The reader of the response; nil reads it into memory.
     func send(
-        _ request: OutgoingCall, into reader: (any ResponseReader)? = nil, for admission: Admission
+        _ request: OutgoingCall, into reader: (any ResponseReader)? = nil, for context: CallContext
     ) async throws(ClientError) -> RawResponse {
         let reader =
-            reader ?? MemoryReader(system: self, limit: admission.rules.maximumResponseSize)
-        try check(request, for: admission)
-        admission.log.setRequest(request)
-        admission.log.enter(admission.options.interceptors.isEmpty ? nil : .interceptors)
+            reader ?? MemoryReader(system: self, limit: context.rules.maximumResponseSize)
+        try check(request, for: context)
+        context.log.setRequest(request)
+        context.log.enter(context.options.interceptors.isEmpty ? nil : .interceptors)
         let isSent = SentFlag()
-        let response = try await intercepted(request, by: admission.options.interceptors[...]) {
+        let response = try await intercepted(request, by: context.options.interceptors[...]) {
             call throws(ClientError) in
             isSent.raise()
             return try await self.attempts(
-                self.unmoved(call, from: request, for: admission), into: reader, for: admission)
+                self.unmoved(call, from: request, for: context), into: reader, for: context)
         }
-        admission.log.setResponse(
+        context.log.setResponse(
             status: response.status, bodySize: reader is MemoryReader ? response.body.count : nil)
-        admission.log.enter(.unboxing)
+        context.log.enter(.unboxing)
         // An interceptor responded itself.
         if !isSent.isRaised, !(reader is MemoryReader) {
             let own = EngineResponse(
@@ -79,7 +79,7 @@ extension NetworkSystem {
     /// Checks that an interceptor left scheme and host as they were, and checks the URL rules
     /// again.
     func unmoved(
-        _ call: OutgoingCall, from original: OutgoingCall, for admission: Admission
+        _ call: OutgoingCall, from original: OutgoingCall, for context: CallContext
     ) throws(ClientError) -> OutgoingCall {
         let (new, old) = (call.request, original.request)
         guard new.scheme == old.scheme, new.authority == old.authority else {
@@ -87,15 +87,15 @@ extension NetworkSystem {
         }
         if new.path != old.path {
             _ = try WebURL(of: new)
-            try check(call, for: admission)
+            try check(call, for: context)
         }
         return call
     }
 
     /// Checks the URL rules.
-    private func check(_ call: OutgoingCall, for admission: Admission) throws(ClientError) {
-        guard !admission.snapshot.urlRules.isEmpty else { return }
-        try admission.snapshot.urlRules.check(WebURL(of: call.request))
+    private func check(_ call: OutgoingCall, for context: CallContext) throws(ClientError) {
+        guard !context.snapshot.urlRules.isEmpty else { return }
+        try context.snapshot.urlRules.check(WebURL(of: call.request))
     }
 }
 

@@ -12,46 +12,44 @@ extension NetworkSystem {
     /// - Returns: The final response, whose body has not been read.
     func follow(
         _ call: OutgoingCall, with reader: any ResponseReader, noting attempt: Attempt,
-        for admission: Admission
+        for context: CallContext
     ) async throws(ClientError) -> EngineResponse {
-        attempt.endHop(in: admission.log)
+        attempt.endHop(in: context.log)
         var chain: RedirectChain
         do throws(TransportError) {
-            chain = try RedirectChain(call.request, policy: admission.rules.redirects)
+            chain = try RedirectChain(call.request, policy: context.rules.redirects)
         } catch {
             throw ClientError(error)
         }
         var body = call.body
-        var timeout = try admission.rules.timeLeft()
+        var timeout = try context.rules.timeLeft()
         let end = ContinuousClock.now + timeout
         while true {
             var head = try await reader.prepare(chain.request)
             // Another server chose the request after a redirect across origins.
-            let cookies = chain.isWithinOrigin ? try admission.service.cookies(for: head) : nil
-            if let cookies { try cookies.add(to: &head, at: options.clock()) }
-            let request = FrozenRequest(head: head, body: body)
-            let signer = chain.isWithinOrigin ? admission.service.signer : nil
-            let signed = try await signed(request, by: signer, for: admission)
+            let cookies = chain.isWithinOrigin ? context.service.cookies(for: chain.url) : nil
+            cookies?.add(to: &head, of: chain.url, at: options.clock())
+            let request = FrozenRequest(url: chain.url, head: head, body: body)
+            let signer = chain.isWithinOrigin ? context.service.signer : nil
+            let signed = try await signed(request, by: signer, for: context)
             attempt.begin(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {
                 opened = try await open(
-                    signed, isSigned: signer != nil, for: admission, within: timeout,
+                    signed, isSigned: signer != nil, for: context, within: timeout,
                     limit: reader.limit)
             } catch {
                 attempt.noteFailure(error)
                 throw error
             }
             attempt.begin(opened, method: request.head.method)
-            if let cookies {
-                try cookies.take(opened.response.response, to: request.head, at: options.clock())
-            }
+            cookies?.take(opened.response.response, from: request.url, at: options.clock())
             let redirect = try follow(
-                opened.response.response, to: request, sentAs: signed, for: admission, in: &chain)
+                opened.response.response, to: request, sentAs: signed, for: context, in: &chain)
             guard let redirect else { return opened.response }
             // Read, so that the connection can be used again; its content has no meaning.
             _ = try? await opened.response.body.collect(limit: Self.redirectLimit)
-            attempt.endHop(in: admission.log)
+            attempt.endHop(in: context.log)
             if !redirect.keepsBody { body = [] }
             // Another origin gets no trailers, because they may hold secrets, as header fields may.
             if redirect.crossesOrigins { body = body.withoutTrailers() }
@@ -67,7 +65,7 @@ extension NetworkSystem {
     /// - Throws: If the redirect isn't followed. The pins and the URL rules check its target.
     private func follow(
         _ response: HTTPResponse, to request: FrozenRequest, sentAs signed: FrozenRequest,
-        for admission: Admission, in chain: inout RedirectChain
+        for context: CallContext, in chain: inout RedirectChain
     ) throws(ClientError) -> Redirect? {
         let redirect: Redirect?
         do throws(TransportError) {
@@ -75,33 +73,32 @@ extension NetworkSystem {
                 response,
                 body: request.body.length == 0
                     ? .none : request.body.isReplayable ? .replayable : .once,
-                pins: admission.policy, now: UnixTime.now(),
+                pins: context.policy, now: UnixTime.now(),
                 droppingParameters: signed.parametersAdded(to: request))
         } catch {
-            if admission.reportsPins { reportRefusedRedirect(error) }
+            if context.reportsPins { reportRefusedRedirect(error) }
             throw ClientError(error, status: response.status.code)
         }
         guard let redirect else { return nil }
         let noted = CallRecord.Redirect(redirect)
-        admission.log.add(noted)
-        admission.send { .redirected($0, noted) }
+        context.log.add(noted)
+        context.send { .redirected($0, noted) }
         logger.debug(
             "redirect",
             metadata: [
-                "call": "\(admission.identity.id)", "status": "\(redirect.status)",
+                "call": "\(context.identity.id)", "status": "\(redirect.status)",
                 "to": "\(redirect.to.origin)",
             ])
-        try admission.snapshot.urlRules.check(
-            WebURL("\(redirect.to.origin)\(redirect.to.target)"))
+        try context.snapshot.urlRules.check(redirect.to)
         return redirect
     }
 
     private func signed(
-        _ request: FrozenRequest, by signer: RequestSigner?, for admission: Admission
+        _ request: FrozenRequest, by signer: RequestSigner?, for context: CallContext
     ) async throws(ClientError) -> FrozenRequest {
         guard let signer else { return request }
-        let stage = admission.log.begin(.signing)
-        defer { admission.log.end(stage) }
+        let stage = context.log.begin(.signing)
+        defer { context.log.end(stage) }
         return try await request.signed(by: signer, at: UnixTime.now())
     }
 }

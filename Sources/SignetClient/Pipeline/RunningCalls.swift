@@ -49,7 +49,7 @@ final class RunningCalls: Sendable {
     ///   - deadline: The time for all of the work; nil for no limit.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended.
-    ///   - work: The stages of the pipeline after the admission.
+    ///   - work: The stages of the pipeline after the first.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run<Output: Sendable>(
@@ -147,7 +147,7 @@ final class RunningCalls: Sendable {
     }
 }
 
-/// One call between its admission and its end.
+/// One call between its start and its end.
 final class RunningCall: Sendable {
     private struct State {
         var task: Task<Void, Never>?

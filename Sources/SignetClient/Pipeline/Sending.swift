@@ -10,24 +10,24 @@ extension NetworkSystem {
     /// The reader of the body adds the request to the log; this function adds one without a
     /// response.
     func open(
-        _ request: FrozenRequest, isSigned: Bool, for admission: Admission,
+        _ request: FrozenRequest, isSigned: Bool, for context: CallContext,
         within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedResponse {
         let start = ContinuousClock.now
-        let stage = admission.log.begin(.request)
-        defer { admission.log.end(stage) }
+        let stage = context.log.begin(.request)
+        defer { context.log.end(stage) }
         var hop = CallRecord.Hop(
             method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
         let authority = request.head.authority ?? ""
-        let use = engines.use(admission.engine, at: authority)
+        let use = engines.use(context.engine, at: authority)
         hop.engine = use
         let began = options.instant()
         do throws(ClientError) {
-            guard !Task.isCancelled, !admission.hasEnded else { throw .cancelledByCaller }
+            guard !Task.isCancelled, !context.hasEnded else { throw .cancelledByCaller }
             let engine = engines.engine(of: use)
-            try requirePins(of: engine, for: request.head, admission)
+            try requirePins(of: engine, at: request.url.origin, for: context)
             do throws(ClientError) {
-                try admission.snapshot.mode.simulation.act()
+                try context.snapshot.mode.simulation.act()
             } catch {
                 hop.isSimulated = true
                 throw error
@@ -36,39 +36,38 @@ extension NetworkSystem {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
             var response = try await handOver(
-                request, to: engine, for: admission, within: timeout, limit: limit)
+                request, to: engine, for: context, within: timeout, limit: limit)
             engines.noteResponse(
-                of: use, for: admission.engine, at: authority, after: options.instant() - began)
-            admission.progress?.observe(&response, answering: request.head.method)
+                of: use, for: context.engine, at: authority, after: options.instant() - began)
+            context.progress?.observe(&response, answering: request.head.method)
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
             return OpenedResponse(response: response, hop: hop, start: start)
         } catch {
-            engines.noteFailure(error.code, of: use, for: admission.engine, at: authority)
+            engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
             hop.failure = error.code.name
             hop.timings.total = .now - start
-            admission.log.add(hop, since: start)
+            context.log.add(hop, since: start)
             throw error
         }
     }
 
     /// Makes the engine's request and hands it to the engine.
     private func handOver(
-        _ request: FrozenRequest, to engine: any HTTPEngine, for admission: Admission,
+        _ request: FrozenRequest, to engine: any HTTPEngine, for context: CallContext,
         within timeout: Duration, limit: Int
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
-            admission.progress?.observe(&outgoing)
-            outgoing.policy = admission.policy
+            context.progress?.observe(&outgoing)
+            outgoing.policy = context.policy
             outgoing.timeout = timeout
-            outgoing.connectTimeout = admission.rules.connectTimeout.map { min(timeout, $0) }
+            outgoing.connectTimeout = context.rules.connectTimeout.map { min(timeout, $0) }
             outgoing.maximumBodySize = limit
             outgoing.connectTo = options.connectTo
-            outgoing.proxy = admission.snapshot.proxies.proxy(
-                for: try WebURL(request.head).origin)
-            guard admission.reportsPins else { return try await engine.send(outgoing) }
+            outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
+            guard context.reportsPins else { return try await engine.send(outgoing) }
             return try await sendReporting(outgoing, through: engine)
         } catch {
             throw ClientError(error)
@@ -78,19 +77,13 @@ extension NetworkSystem {
     /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host
     /// that the policy pins or refuses, or that has CAs of its own.
     private func requirePins(
-        of engine: any HTTPEngine, for head: HTTPRequest, _ admission: Admission
+        of engine: any HTTPEngine, at origin: WebOrigin, for context: CallContext
     ) throws(ClientError) {
-        guard let policy = admission.policy, !engine.capabilities.pinsPublicKeys else { return }
-        let origin: WebOrigin
-        do throws(TransportError) {
-            origin = try WebURL(head).origin
-        } catch {
-            throw ClientError(error)
-        }
+        guard let policy = context.policy, !engine.capabilities.pinsPublicKeys else { return }
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
         if let error = decision.refusal {
-            if admission.reportsPins, let refusal = error.refusal {
+            if context.reportsPins, let refusal = error.refusal {
                 report(refusal, kind: error.code, at: origin)
             }
             throw ClientError(ClientError.Code(error.code.value), error.message)

@@ -14,11 +14,11 @@ extension NetworkSystem {
     ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
             CallTarget(service: service, method: request.method.rawValue, options: options)
-        ) { admission throws(ClientError) in
-            try await self.duplicateCalls.run(.resource(request), for: admission) {
-                admission throws(ClientError) in
-                let boxed = try admission.service.box(request)
-                return try await self.complete(boxed, at: admission.service.url, for: admission)
+        ) { context throws(ClientError) in
+            try await self.duplicateCalls.run(.resource(request), for: context) {
+                context throws(ClientError) in
+                let boxed = try context.service.box(request)
+                return try await self.complete(boxed, at: context.service.url, for: context)
             }
         }
     }
@@ -68,15 +68,15 @@ extension NetworkSystem {
     ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
             CallTarget(service: service, method: request.method.rawValue, options: options)
-        ) { admission throws(ClientError) in
+        ) { context throws(ClientError) in
             let (contentType, body) = try Self.rpc(make)
             var request = request
             request.body = try Self.rpc { () throws(RPCError) in
                 try .bytes([], contentType: contentType)
             }
-            let boxed = try admission.service.box(request)
+            let boxed = try context.service.box(request)
             return try await self.complete(
-                boxed, streaming: body, at: admission.service.url, for: admission)
+                boxed, streaming: body, at: context.service.url, for: context)
         }
     }
 }

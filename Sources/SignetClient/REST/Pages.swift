@@ -125,11 +125,11 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
                 throw last.map { error.of($0.identity, record: $0.record) } ?? error
             }
             guard let step = upcomingStep else { return nil }
-            let (page, name, next, admission) = try await pages.read(step)
+            let (page, name, next, context) = try await pages.read(step)
             if case .first = step { seen.insert(Array(name.utf8)) }
             count += 1
             upcoming = next
-            last = (admission.identity, admission.log.record)
+            last = (context.identity, context.log.record)
             return page
         }
 
@@ -222,16 +222,16 @@ extension Pages {
     /// Asks for a page. Returns it with its name, the step to the next page, and its call.
     fileprivate func read(
         _ step: PageStep
-    ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>, Admission) {
-        try await system.admitted(target) { admission throws(ClientError) in
-            let whole = try request(admission.options.json)
-            let isREST = admission.service.adapter is any RESTBoxing
+    ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>, CallContext) {
+        try await system.admitted(target) { context throws(ClientError) in
+            let whole = try request(context.options.json)
+            let isREST = context.service.adapter is any RESTBoxing
             let asked = try NetworkSystem.rpc { () throws(RPCError) in
                 var request = whole
                 try request.prepare(for: step, of: paging, isREST: isREST)
                 return request
             }
-            var (boxed, base) = try admission.box(asked)
+            var (boxed, base) = try context.box(asked)
             if let (value, status) = step.value {
                 try NetworkSystem.rpc { () throws(RPCError) in
                     try paging.set(value, in: &boxed, status: status)
@@ -245,7 +245,7 @@ extension Pages {
                 try base.appending(path: path)
             }
             let page = try Self.webURL(url ?? base, for: boxed)
-            let response = try await system.complete(boxed, at: base, for: admission)
+            let response = try await system.complete(boxed, at: base, for: context)
             if case .number(_, let previous?) = step, previous == response.result?.bytes {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
@@ -255,9 +255,9 @@ extension Pages {
             let value = try value(response)
             do throws(ClientError) {
                 let next = try next(after: response, of: step, at: page)
-                return (value, name, .success(next), admission)
+                return (value, name, .success(next), context)
             } catch {
-                return (value, name, .failure(error), admission)
+                return (value, name, .failure(error), context)
             }
         }
     }

@@ -53,11 +53,11 @@ struct HTTPPinReportSink: PinReportSink {
         let url = target.url
         let status: Int
         do throws(ClientError) {
-            status = try await system.admitted(asked) { admission throws(ClientError) in
+            status = try await system.admitted(asked) { context throws(ClientError) in
                 try await system.send(
-                    admission.request(
+                    context.request(
                         .post, to: url, fields: [.contentType: "application/json"],
-                        body: RequestBody(body)), for: admission
+                        body: RequestBody(body)), for: context
                 ).status
             }
         } catch {

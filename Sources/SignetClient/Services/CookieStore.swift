@@ -49,9 +49,10 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
 
     /// Adds the origin's cookies to a request.
     ///
-    /// - Parameter now: Unix seconds.
-    func add(to head: inout HTTPRequest, at now: Int64) throws(ClientError) {
-        let url = try WebURL(of: head)
+    /// - Parameters:
+    ///   - url: The request's URL.
+    ///   - now: Unix seconds.
+    func add(to head: inout HTTPRequest, of url: WebURL, at now: Int64) {
         let own = head.headerFields[values: .cookie]
         let names = Set(own.flatMap(Cookie.names))
         let found = cookies.withLock { cookies -> [Cookie] in
@@ -73,13 +74,12 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
 
     /// Takes the cookies of a response.
     ///
-    /// - Parameter now: Unix seconds.
-    func take(
-        _ response: HTTPResponse, to request: HTTPRequest, at now: Int64
-    ) throws(ClientError) {
+    /// - Parameters:
+    ///   - url: The URL of the request.
+    ///   - now: Unix seconds.
+    func take(_ response: HTTPResponse, from url: WebURL, at now: Int64) {
         let fields = response.headerFields[values: .setCookie]
         guard !fields.isEmpty else { return }
-        let url = try WebURL(of: request)
         let set = fields.compactMap { Cookie(parsing: $0, from: url, now: now) }
         cookies.withLock { cookies in
             var ofOrigin = cookies[url.origin] ?? []
@@ -108,9 +108,8 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
 
 extension PreparedService {
     /// The store of a request to the service's own origin; nil for another one.
-    func cookies(for request: HTTPRequest) throws(ClientError) -> CookieStore? {
-        guard let store = configuration.cookies else { return nil }
-        return try WebURL(of: request).origin == url.origin ? store : nil
+    func cookies(for url: WebURL) -> CookieStore? {
+        url.origin == self.url.origin ? configuration.cookies : nil
     }
 }
 

@@ -97,6 +97,8 @@ extension ServiceConfiguration.Signing {
 
 /// A request whose bytes are final except for its signature. Each attempt gets a new signature.
 struct FrozenRequest: Sendable {
+    /// The URL without what a signature adds to the query.
+    let url: WebURL
     var head: HTTPRequest
     var body: RequestBody
 

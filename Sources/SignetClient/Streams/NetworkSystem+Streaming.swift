@@ -38,11 +38,11 @@ extension NetworkSystem {
         let asked = CallTarget(
             service: service, method: method.rawValue, options: options, isBoxed: false)
         return try await streamed(asked, needsSuccess: false) {
-            admission, reader throws(ClientError) in
-            let url = try admission.service.url.at(target: target)
+            context, reader throws(ClientError) in
+            let url = try context.service.url.at(target: target)
             let raw = try await self.send(
-                admission.request(method, to: url, fields: fields, body: body), into: reader,
-                for: admission)
+                context.request(method, to: url, fields: fields, body: body), into: reader,
+                for: context)
             if try !reader.hasFinished() { try await reader.handOut(raw) }
         }
     }
@@ -122,15 +122,15 @@ extension NetworkSystem {
             service: call.service, method: call.methodName,
             options: call.callOptions.merging(options))
         return try await streamed(asked, needsSuccess: true) {
-            admission, reader throws(ClientError) in
-            let (boxed, base) = try admission.box(
-                Self.request(of: call, reading: content, as: admission.options.json))
+            context, reader throws(ClientError) in
+            let (boxed, base) = try context.box(
+                Self.request(of: call, reading: content, as: context.options.json))
             let raw = try await self.send(
-                admission.request(boxed, at: base), into: reader, for: admission)
+                context.request(boxed, at: base), into: reader, for: context)
             guard try !reader.hasFinished() else { return }
             guard raw.isSuccess else {
                 _ = try Self.rpc { () throws(RPCError) in
-                    try admission.service.adapter.unbox(raw, to: boxed)
+                    try context.service.adapter.unbox(raw, to: boxed)
                 }
                 throw ClientError(
                     .httpStatus, "the HTTP status is \(raw.status), expected 2xx",
@@ -144,15 +144,15 @@ extension NetworkSystem {
     /// response.
     private func streamed(
         _ target: CallTarget, needsSuccess: Bool,
-        work: @escaping @Sendable (Admission, StreamReader) async throws(ClientError) -> Void
+        work: @escaping @Sendable (CallContext, StreamReader) async throws(ClientError) -> Void
     ) async throws(ClientError) -> StreamedResponse {
         let pipe = StreamPipe()
         let task = Task {
             do throws(ClientError) {
-                try await admitted(target) { admission throws(ClientError) in
+                try await admitted(target) { context throws(ClientError) in
                     try await work(
-                        admission,
-                        StreamReader(self, for: admission, into: pipe, needsSuccess: needsSuccess))
+                        context,
+                        StreamReader(self, for: context, into: pipe, needsSuccess: needsSuccess))
                 }
                 pipe.finish()
             } catch {

@@ -30,13 +30,13 @@ final class StreamReader: ResponseReader {
     }
 
     init(
-        _ system: NetworkSystem, for admission: Admission, into pipe: StreamPipe,
+        _ system: NetworkSystem, for context: CallContext, into pipe: StreamPipe,
         needsSuccess: Bool
     ) {
         self.system = system
-        self.limit = admission.rules.maximumResponseSize
-        self.identity = admission.identity
-        self.json = admission.options.json ?? JSONConventions()
+        self.limit = context.rules.maximumResponseSize
+        self.identity = context.identity
+        self.json = context.options.json ?? JSONConventions()
         self.pipe = pipe
         self.needsSuccess = needsSuccess
     }

@@ -47,9 +47,9 @@ struct SystemHost: Sendable {
     }
 }
 
-/// An admitted call: everything that applies to it until its end. Every stage gets it, so it is an
-/// object, which costs less to hand on than its members.
-final class Admission: Sendable {
+/// The snapshot, service, options, limits and identity of an admitted call, until its end. Every
+/// stage gets it, so it is an object, which costs less to hand on than its members.
+final class CallContext: Sendable {
     let snapshot: SystemSnapshot
     let service: PreparedService
     let policy: PinPolicy?
@@ -63,7 +63,8 @@ final class Admission: Sendable {
     /// The calls that share the work; nil for the work of one call.
     let joint: JointCalls?
     let log: CallLog
-    /// The owner of the credentials that the call carries, fixed at its admission; nil for none.
+    /// The owner of the credentials that the call carries, fixed when the call started; nil for
+    /// none.
     let credentialKey: CredentialKey?
     /// Whether the endpoint or the call has interceptors that other calls may not have.
     let hasOwnInterceptors: Bool
@@ -94,9 +95,9 @@ final class Admission: Sendable {
         self.decodes = decodes
     }
 
-    /// The admission of work that several calls share, with the options of the first one. The work
+    /// The context of work that several calls share, with the options of the first one. The work
     /// has no deadline, because each call has one of its own.
-    init(of calls: JointCalls, like first: Admission) {
+    init(of calls: JointCalls, like first: CallContext) {
         var rules = first.rules
         rules.end = nil
         snapshot = first.snapshot
@@ -134,14 +135,14 @@ extension NetworkSystem {
     /// the rest of the pipeline as the call's work. Each call ends once.
     func admitted<Output: Sendable>(
         _ target: CallTarget,
-        work: @escaping @Sendable (Admission) async throws(ClientError) -> Output
+        work: @escaping @Sendable (CallContext) async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
         // Also for a call that isn't admitted.
         defer { target.options.progress?.end() }
         let id = calls.nextID()
-        let admission: Admission
+        let context: CallContext
         do throws(ClientError) {
-            admission = try self.admission(of: target, as: id)
+            context = try self.context(of: target, as: id)
         } catch {
             target.options.trace?.endEvents()
             throw error.of(
@@ -152,25 +153,25 @@ extension NetworkSystem {
         }
         do throws(ClientError) {
             return try await calls.run(
-                admission.call, deadline: admission.options.deadline,
+                context.call, deadline: context.options.deadline,
                 began: {
-                    admission.call.send(.started(admission.identity))
-                    logStart(of: admission.identity)
+                    context.call.send(.started(context.identity))
+                    logStart(of: context.identity)
                 },
-                ended: { self.finish(admission, with: $0) }
+                ended: { self.finish(context, with: $0) }
             ) { () throws(ClientError) in
-                admission.log.enter(.building)
-                return try await work(admission)
+                context.log.enter(.building)
+                return try await work(context)
             }
         } catch {
             throw error.of(
-                admission.identity, record: admission.log.record, json: admission.options.json)
+                context.identity, record: context.log.record, json: context.options.json)
         }
     }
 
-    private func admission(
+    private func context(
         of target: CallTarget, as id: CallIdentity.ID
-    ) throws(ClientError) -> Admission {
+    ) throws(ClientError) -> CallContext {
         let start = ContinuousClock.now
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? box.snapshot
@@ -197,17 +198,17 @@ extension NetworkSystem {
         let call = RunningCall(
             identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
             hub: hub, trace: options.trace)
-        return Admission(
+        return CallContext(
             target, to: service, in: snapshot,
             engine: options.engine.map { CallEngine($0, random: self.options.random) },
             options: options, rules: rules, call: call, decodes: self.options.decoding != nil)
     }
 
     /// The last stage: the call's record, its last event, and one line of the log.
-    private func finish(_ admission: Admission, with error: ClientError?) {
-        admission.options.progress?.end()
-        let record = admission.log.finish(error?.code)
-        admission.call.finish(with: record)
+    private func finish(_ context: CallContext, with error: ClientError?) {
+        context.options.progress?.end()
+        let record = context.log.finish(error?.code)
+        context.call.finish(with: record)
         logEnd(record)
     }
 
