@@ -1,20 +1,23 @@
 /// A first-in, first-out queue. Removing its first element doesn't move the others.
+///
+/// Its functions are inlinable, so that other modules get code for their own element types
+/// (`requests-h1`).
 package struct Queue<Element> {
-    private var elements: [Element?] = []
+    @usableFromInline var elements: [Element?] = []
     /// The number of elements that were removed from the start of the array.
-    private var removed = 0
+    @usableFromInline var removed = 0
 
     /// Creates an empty queue.
-    package init() {}
+    @inlinable package init() {}
 
     /// The number of elements.
-    package var count: Int { elements.count - removed }
+    @inlinable package var count: Int { elements.count - removed }
 
     /// Adds an element at the end.
-    package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes and returns the first element; nil if the queue is empty.
-    package mutating func popFirst() -> Element? {
+    @inlinable package mutating func popFirst() -> Element? {
         guard removed < elements.count else { return nil }
         let element = elements[removed].take()
         removed += 1
@@ -29,7 +32,7 @@ package struct Queue<Element> {
     }
 
     /// Removes and returns the elements that meet a condition.
-    package mutating func remove(where isRemoved: (Element) -> Bool) -> [Element] {
+    @inlinable package mutating func remove(where isRemoved: (Element) -> Bool) -> [Element] {
         var kept: [Element] = []
         var found: [Element] = []
         for case let element? in elements[removed...] {

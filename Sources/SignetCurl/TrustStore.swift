@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetPinning
 
 /// The CAs that the handshakes of one loop trust.
@@ -24,7 +25,7 @@ struct TrustStore: Sendable, Hashable {
     /// Whether two stores differ at most in the version of the file.
     func isVersion(of other: TrustStore) -> Bool {
         // Names in two Unicode forms are different files.
-        caFile.map { Array($0.utf8) } == other.caFile.map { Array($0.utf8) }
+        caFile.map(ByteName.init) == other.caFile.map(ByteName.init)
             && authorities?.mode == other.authorities?.mode
             && authorities?.digest == other.authorities?.digest
     }

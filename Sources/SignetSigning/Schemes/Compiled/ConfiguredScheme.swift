@@ -52,12 +52,22 @@ extension CompiledScheme.Step {
         switch self {
         case .template, .path, .parameters: return self
         case .join(let steps, let separator):
-            return .join(steps.map { $0.chosen(by: settings) }, separator: separator)
+            let steps = steps.map { $0.chosen(by: settings) }
+            let templates = steps.compactMap(\.asTemplate)
+            guard templates.count == steps.count else { return .join(steps, separator: separator) }
+            // Two threads that share a scheme wait for each other when they count references to its
+            // steps. With one step in place of several, sigv4-sign-2-threads-cpu is 1.60 × and not
+            // 1.50 ×.
+            return .template(SchemeTemplate(joining: templates, separator: separator))
         case .hash(let function, let step, let encoding):
             return .hash(function, step.chosen(by: settings), encoding)
         case .choice(let choices):
             let chosen = choices.first { $0.0.holds(settings) }?.1
             return chosen?.chosen(by: settings) ?? .template(SchemeTemplate([]))
         }
+    }
+
+    private var asTemplate: SchemeTemplate? {
+        if case .template(let template) = self { template } else { nil }
     }
 }

@@ -37,6 +37,22 @@ struct SchemeTemplate: Sendable, Hashable {
 
     init(_ sources: [Source]) { self.sources = sources }
 
+    /// Joins templates by a separator.
+    init(joining templates: [SchemeTemplate], separator: [UInt8]) {
+        var sources: [Source] = []
+        for (index, template) in templates.enumerated() {
+            let separators = index > 0 && !separator.isEmpty ? [Source.literal(separator)] : []
+            for source in separators + template.sources {
+                if case .literal(let bytes) = source, case .literal(let before)? = sources.last {
+                    sources[sources.count - 1] = .literal(before + bytes)
+                } else {
+                    sources.append(source)
+                }
+            }
+        }
+        self.sources = sources
+    }
+
     /// Parses a template.
     ///
     /// - Parameters:

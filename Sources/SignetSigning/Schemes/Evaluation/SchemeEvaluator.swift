@@ -58,8 +58,6 @@ struct SchemeEvaluator {
 
     mutating func bytes(of source: SchemeTemplate.Source) throws(SigningError) -> [UInt8] {
         switch source {
-        // Don't copy long texts.
-        case .literal(let bytes): return bytes
         case .body: return try message.content.held()
         case .value(let index): return try value(index)
         default:
@@ -128,19 +126,22 @@ struct SchemeEvaluator {
         return value
     }
 
+    private mutating func append(
+        _ step: CompiledScheme.Step, to target: inout [UInt8]
+    ) throws(SigningError) {
+        if case .template(let template) = step { return try append(template, to: &target) }
+        target.append(contentsOf: try evaluate(step))
+    }
+
     mutating func evaluate(_ step: CompiledScheme.Step) throws(SigningError) -> [UInt8] {
         switch step {
         case .template(let template): return try expand(template)
         case .join(let steps, let separator):
             var result: [UInt8] = []
             result.reserveCapacity(512)
-            for (index, step) in steps.enumerated() {
+            for index in steps.indices {
                 if index > 0 { result.append(contentsOf: separator) }
-                if case .template(let template) = step {
-                    try append(template, to: &result)
-                } else {
-                    result.append(contentsOf: try evaluate(step))
-                }
+                try append(steps[index], to: &result)
             }
             return result
         case .hash(let function, let step, let encoding):

@@ -33,13 +33,13 @@ struct SignedFields {
         while start < found.count {
             let name = found[start].name
             let end = found[start...].firstIndex { $0.name != name } ?? found.count
-            let lines = found[start..<end]
+            let fieldLines = found[start..<end]
             start = end
             if listed != nil {
                 guard listed?.first == name else { continue }
                 listed?.removeFirst()
             }
-            append(name, values: lines.map(\.value), by: rule)
+            append(name, value: Self.value(of: fieldLines, by: rule))
             guard pairs.count <= ReceivedSchemeSignature.maximumNames else {
                 throw SigningError(
                     .malformedMessage,
@@ -75,12 +75,21 @@ struct SignedFields {
         }
     }
 
-    private mutating func append(
-        _ name: [UInt8], values: [[UInt8]], by rule: CompiledScheme.HeaderRule
-    ) {
-        var values = rule.collapsesSpaces ? values.map(Self.collapsed) : values
+    /// Returns the values of a field's lines, joined by commas.
+    private static func value(
+        of lines: ArraySlice<(name: [UInt8], value: [UInt8], index: Int)>,
+        by rule: CompiledScheme.HeaderRule
+    ) -> [UInt8] {
+        func written(_ value: [UInt8]) -> [UInt8] {
+            rule.collapsesSpaces ? collapsed(value) : value
+        }
+        if lines.count == 1 { return written(lines[lines.startIndex].value) }
+        var values = lines.map { written($0.value) }
         if rule.sortsValues { values.sort { $0.lexicographicallyPrecedes($1) } }
-        let value = values.count == 1 ? values[0] : Array(values.joined(separator: [ASCII.comma]))
+        return Array(values.joined(separator: [ASCII.comma]))
+    }
+
+    private mutating func append(_ name: [UInt8], value: [UInt8]) {
         pairs.append((name, value))
         if !names.isEmpty { names.append(ASCII.semicolon) }
         names.append(contentsOf: name)
