@@ -44,9 +44,10 @@ private func listeningPorts() -> Set<Int> {
 /// The ports of one address family by sock_diag(7); nil if the kernel doesn't answer.
 private func listeningPorts(_ family: Int32) -> Set<Int>? {
     let netlinkSockDiag: Int32 = 4
-    let socket = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue), netlinkSockDiag)
-    guard socket >= 0 else { return nil }
-    defer { close(socket) }
+    let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(AF_NETLINK, kind, netlinkSockDiag)
+    guard descriptor >= 0 else { return nil }
+    let socket = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     // nlmsghdr: size, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST and NLM_F_DUMP, number, process.
     // inet_diag_req_v2: family, protocol, extensions, padding, states, a socket that stays empty.
     let request =
@@ -54,13 +55,12 @@ private func listeningPorts(_ family: Int32) -> Set<Int>? {
         + [UInt8](repeating: 0, count: 8)
         + [UInt8(family), UInt8(IPPROTO_TCP), 0, 0] + bytes(of: UInt32(1 << 10))
         + [UInt8](repeating: 0, count: 48)
-    guard unsafe send(socket, request, request.count, 0) == request.count else { return nil }
+    guard (try? socket.write(contentsOf: request)) != nil else { return nil }
     var ports: Set<Int> = []
-    var answer = [UInt8](repeating: 0, count: 65_536)
     while true {
-        let count = unsafe recv(socket, &answer, answer.count, 0)
-        guard count > 0 else { return nil }
-        var message = answer.prefix(count)
+        // One datagram of at most a page.
+        var message = Array(socket.availableData)[...]
+        guard !message.isEmpty else { return nil }
         while message.count >= 16 {
             let header = Array(message.prefix(6))
             let size = Int(header[0]) | Int(header[1]) << 8 | Int(header[2]) << 16
