@@ -33,14 +33,14 @@ test:
 soak:
 	@Scripts/install-dependencies
 	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
-	SIGNET_SOAK=1 swift test --disable-xctest --filter 'ConcurrentCallsTests|BodyAttackTests|PinConversionScaleTests|PythonTests|StormTests|FaultProxyTests'
+	SIGNET_SOAK=1 swift test --disable-xctest --filter 'BodyAttackTests|PinConversionScaleTests|PythonTests|StormTests|FaultProxyTests'
 # Under AddressSanitizer: 10,000 cancelled calls must leak nothing.
 	SIGNET_SOAK=1 Scripts/check-memory --filter endsEachCancelledCallOnce
 # With optimised code: how soon each of 10,000 cancelled calls ends.
 	Scripts/bench cancel-h1 --demand
 	Scripts/bench cancel-h2 --demand
-# Alone, because it measures the memory of its process.
-	SIGNET_SOAK=1 swift test --disable-xctest --no-parallel --filter aLongStreamIsReadInBoundedMemory
+# One at a time, because they measure the memory of their process.
+	SIGNET_SOAK=1 swift test --disable-xctest --no-parallel --filter 'ConcurrentCallsTests|aLongStreamIsReadInBoundedMemory'
 	SIGNET_SOAK=1 swift test -c release -Xswiftc -enable-testing --scratch-path .build/soak --disable-xctest --no-parallel --filter SystemSoakTests
 
 features:
