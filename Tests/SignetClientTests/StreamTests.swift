@@ -91,6 +91,19 @@ import Testing
         _ = owner
     }
 
+    /// The call has ended, and its body is unread.
+    @Test func discardWhatArrivedWhenCancelled() async throws {
+        let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: "12")]))
+        let response = try await system.stream("a", method: .get, target: "/x")
+        #expect(try await eventually { system.runningCalls.isEmpty })
+        response.cancel()
+        let error = await #expect(throws: ClientError.self) {
+            _ = try await response.body.collect(limit: 9)
+        }
+        #expect(error?.code == .cancelled)
+        await system.shutdown()
+    }
+
     @Test func endWithTheReadersTask() async throws {
         let system = try await Pipeline.system(engine)
         let response = try await stream(system)

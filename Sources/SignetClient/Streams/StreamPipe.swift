@@ -176,6 +176,10 @@ final class StreamPipe: Sendable {
     func leave() {
         let (task, reader, writer) = state.withLock { state in
             guard case .open = state.end else {
+                // The call has ended, and its last chunk may be unread.
+                if state.chunk.take() != nil, case .finished = state.end {
+                    state.end = .failed(.cancelledByCaller)
+                }
                 return (
                     Task<Void, Never>?.none, Reader?.none, CheckedContinuation<Void, Never>?.none
                 )
