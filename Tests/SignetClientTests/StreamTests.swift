@@ -91,16 +91,21 @@ import Testing
         _ = owner
     }
 
-    /// The call has ended, and its body is unread.
+    /// The call has ended, or is about to, and its body is unread.
     @Test func discardWhatArrivedWhenCancelled() async throws {
-        let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: "12")]))
-        let response = try await system.stream("a", method: .get, target: "/x")
-        #expect(try await eventually { system.runningCalls.isEmpty })
-        response.cancel()
-        let error = await #expect(throws: ClientError.self) {
-            _ = try await response.body.collect(limit: 9)
+        let engine = RecordingEngine(
+            answers: Array(repeating: .init(body: "12"), count: 100))
+        let system = try await Pipeline.system(engine)
+        for number in 0..<100 {
+            let response = try await system.stream("a", method: .get, target: "/x")
+            #expect(try await eventually { system.runningCalls.isEmpty })
+            for _ in 0..<number { await Task.yield() }
+            response.cancel()
+            let error = await #expect(throws: ClientError.self) {
+                _ = try await response.body.collect(limit: 9)
+            }
+            #expect(error?.code == .cancelled)
         }
-        #expect(error?.code == .cancelled)
         await system.shutdown()
     }
 
