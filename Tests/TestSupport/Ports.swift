@@ -58,7 +58,7 @@ private func listeningPorts(_ family: Int32) -> Set<Int>? {
     guard (try? socket.write(contentsOf: request)) != nil else { return nil }
     var ports: Set<Int> = []
     while true {
-        // One datagram of at most a page.
+        // One datagram, which the kernel makes no larger than the 8 KiB that are read.
         var message = Array(socket.availableData)[...]
         guard !message.isEmpty else { return nil }
         while message.count >= 16 {

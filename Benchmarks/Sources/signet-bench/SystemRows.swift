@@ -62,10 +62,10 @@ struct SystemRows {
 
     private func rows() -> [Row] {
         [
-            row("system-empty", callers: 1, isFull: false, goal: 60),
-            row("system-empty-16", callers: 16, isFull: false, goal: 60),
-            row("system-full", callers: 1, isFull: true, goal: 120),
-            row("system-full-16", callers: 16, isFull: true, goal: 120),
+            row("system-empty", callers: 1, isFull: false, goal: 30),
+            row("system-empty-16", callers: 16, isFull: false, goal: 30),
+            row("system-full", callers: 1, isFull: true, goal: 60),
+            row("system-full-16", callers: 16, isFull: true, goal: 60),
             Row(
                 name: "system-interceptor", unit: .microseconds, goal: .value(2), rounds: 15,
                 ours: {

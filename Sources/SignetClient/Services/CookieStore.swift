@@ -109,7 +109,8 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
 extension PreparedService {
     /// The store of a request to the service's own origin; nil for another one.
     func cookies(for url: WebURL) -> CookieStore? {
-        url.origin == self.url.origin ? configuration.cookies : nil
+        guard let store = configuration.cookies, url.origin == self.url.origin else { return nil }
+        return store
     }
 }
 
