@@ -106,11 +106,7 @@ package enum FaultInjection {
             environment: environment, directory: directory, timeout: 120)
     }
 
-    /// Whether a run hits every point: with `SIGNET_ALL_FAULTS` set, as `make check-all` does.
-    private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_ALL_FAULTS"] != nil
-
-    /// Hits every point with a signal, and every third with an error (all of them with
-    /// `SIGNET_ALL_FAULTS`), two at a time.
+    /// Hits every point, two at a time.
     ///
     /// A sanitizer reads files of its own as often as they have pieces at the time, so that a run
     /// may have fewer calls than the one that was counted, and its last points are not there.
@@ -123,10 +119,6 @@ package enum FaultInjection {
         of program: URL, _ points: [(Fault, Call)],
         hit: @escaping @Sendable (Fault, Call) async throws -> Bool
     ) async throws -> Int? {
-        let points = points.enumerated().filter { number, point in
-            guard !isWhole, case .error = point.0 else { return true }
-            return number.isMultiple(of: 3)
-        }.map(\.element)
         let kills = points.filter { $0.0 == .signal("KILL") }.count
         let search = try await ChildProcess.run("grep", ["-qa", "__asan_init", program.path])
         let missed = try await withThrowingTaskGroup(of: Bool.self) { group in
