@@ -129,7 +129,7 @@ public final class CurlEngine: HTTPEngine {
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
     /// - Throws: `TransportError` if no handshake showed a chain.
     public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
-        let plan = try RequestPlan(
+        let plan = RequestPlan(
             probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,
             timeout: probe.timeout, now: UnixTime.now())
         let authorities = probe.policy?.rule(for: probe.authority.host)?.authorities

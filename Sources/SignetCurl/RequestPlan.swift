@@ -11,13 +11,12 @@ final class RequestPlan: Sendable {
         var isEnforced: Bool
     }
 
-    let origin: Origin
+    let origin: WebOrigin
     var host: HostName { origin.host }
     var port: Int { origin.port }
     var isSecure: Bool { origin.isSecure }
-    /// The scheme, host and port, followed by `/` only.
-    var url: String { origin.url }
-    /// The method, request target and URL, each ended by a zero byte.
+    /// The method, the request target, and a URL of scheme, host, port and `/`, each ended by a zero
+    /// byte.
     let startLine: [UInt8]
     let method: String
     let isHead: Bool
@@ -46,16 +45,15 @@ final class RequestPlan: Sendable {
     /// - Throws: `TransportError`: `invalid-request`, or the policy's refusal.
     init(_ engineRequest: EngineRequest, now: Int64) throws(TransportError) {
         let request = engineRequest.request
-        let isSecure = try WebOrigin.isSecure(scheme: request.scheme ?? "https")
-        guard let written = request.authority, !written.isEmpty else {
+        guard let authority = request.authority, !authority.isEmpty else {
             throw Self.invalid("the request has no host")
         }
-        let origin = try Origin(written, isSecure: isSecure)
+        let origin = try WebOrigin(scheme: request.scheme ?? "https", authority: authority)
         self.origin = origin
         let path = try Self.target(request.path, method: request.method)
         proxy = engineRequest.proxy
         // An HTTP proxy gets the whole URL of an http request. For https it opens a tunnel.
-        let isForwarded = !isSecure && proxy?.kind.isHTTP == true
+        let isForwarded = !origin.isSecure && proxy?.kind.isHTTP == true
         let target =
             isForwarded
             ? "http://\(origin.host.uriText):\(origin.port)\(path == "*" ? "" : path)" : path
@@ -78,13 +76,17 @@ final class RequestPlan: Sendable {
             case .post, .patch: (true, false)
             default: (length != 0, false)
             }
-        fields = try Self.fields(of: engineRequest, origin: origin, sendsBody: sendsBody)
+        // An ASCII authority is sent as written, because signatures cover it. Servers know an
+        // internationalised name only by its A-labels.
+        let isASCII = authority.utf8.allSatisfy { $0 < 0x80 }
+        fields = try Self.fields(
+            of: engineRequest, host: isASCII ? authority : origin.authority, sendsBody: sendsBody)
         connectTo = Self.lines(engineRequest.connectTo)
         policy = engineRequest.policy
         self.now = now
         let rule: PinRule?
         (pins, rule) = try Self.pins(of: engineRequest.policy, for: origin, now: now)
-        authorities = isSecure ? rule?.authorities : nil
+        authorities = origin.isSecure ? rule?.authorities : nil
         timeout = engineRequest.timeout
         connectTimeout = engineRequest.connectTimeout ?? .seconds(30)
         maximumBodySize = max(engineRequest.maximumBodySize, 0)
@@ -94,8 +96,8 @@ final class RequestPlan: Sendable {
     init(
         probing authority: Authority, connectTo: [EngineRequest.ConnectTo], proxy: Proxy?,
         timeout: Duration, now: Int64
-    ) throws(TransportError) {
-        origin = try Origin(authority.description, isSecure: true)
+    ) {
+        origin = WebOrigin(https: authority)
         (method, isHead, sendsBody) = ("GET", false, false)
         startLine = Self.startLine(method: method, target: "/", origin: origin)
         (body, isRepeatable, fields) = ([], true, [])
@@ -110,7 +112,7 @@ final class RequestPlan: Sendable {
 
     /// Applies the policy before any connection. Returns the pins and the rule of the host.
     private static func pins(
-        of policy: PinPolicy?, for origin: Origin, now: Int64
+        of policy: PinPolicy?, for origin: WebOrigin, now: Int64
     ) throws(TransportError) -> (Pins?, PinRule?) {
         guard let policy else { return (nil, nil) }
         let decision = policy.decision(
@@ -140,16 +142,24 @@ final class RequestPlan: Sendable {
         return path
     }
 
-    private static func startLine(method: String, target: String, origin: Origin) -> [UInt8] {
-        Array("\(method)\0\(target)\0\(origin.url)\0".utf8)
+    private static func startLine(method: String, target: String, origin: WebOrigin) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        for part in [
+            method, "\0", target, "\0",
+            origin.scheme, "://", origin.host.uriText, ":", String(origin.port), "/\0",
+        ] { line.append(contentsOf: part.utf8) }
+        return line
     }
 
     private static func fields(
-        of engineRequest: EngineRequest, origin: Origin, sendsBody: Bool
+        of engineRequest: EngineRequest, host: String, sendsBody: Bool
     ) throws(TransportError) -> [UInt8] {
         var lines: [UInt8] = []
         lines.reserveCapacity(512)
-        lines.append(contentsOf: origin.hostField)
+        lines.append(contentsOf: "Host: ".utf8)
+        lines.append(contentsOf: host.utf8)
+        lines.append(0)
         // Fields that libcurl would add itself, the last two only with a body.
         var (addsAccept, addsContentType, addsExpect) = (true, sendsBody, sendsBody)
         for field in engineRequest.request.headerFields where try engineRequest.sends(field) {

@@ -35,7 +35,7 @@ struct TransferDriver {
     let hasRoute: @Sendable () -> Bool
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
-    private var hosts: [String: HostQueue] = [:]
+    private var hosts: [WebOrigin: HostQueue] = [:]
     /// The calls that have ended since the last `drainFinished()`.
     private var finished: [UInt64] = []
     /// The outcomes to deliver after all transfers with news have been handled.
@@ -104,12 +104,12 @@ struct TransferDriver {
     }
 
     private mutating func host(of plan: RequestPlan) -> HostQueue {
-        if let known = hosts[plan.url] { return known }
+        if let known = hosts[plan.origin] { return known }
         if hosts.count >= Self.maximumHosts { hosts = hosts.filter { !$0.value.isIdle } }
         let host = HostQueue()
         host.isWithoutMultiplexing =
             !plan.isSecure || !configuration.offersHTTP2 || !loop.multiplexes
-        hosts[plan.url] = host
+        hosts[plan.origin] = host
         return host
     }
 

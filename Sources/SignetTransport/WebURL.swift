@@ -17,6 +17,11 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
+    /// Creates the https origin of an authority. Its port defaults to 443.
+    package init(https authority: Authority) {
+        self.init(isSecure: true, host: authority.host, port: authority.port(scheme: "https"))
+    }
+
     /// Parses a scheme and an authority, the part between `//` and the path.
     ///
     /// - Throws: `TransportError` with code `invalid-request` for another scheme, an invalid host

@@ -81,16 +81,21 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a text is a canonical name already, as most are.
     private static func isPlainName(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count <= maximumNameLength else { return false }
-        let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        // If the last label starts with a letter, the host isn't an IPv4 address.
-        return labels.last?.first.map(\.isLowercaseLetter) == true
-            && labels.allSatisfy { label in
-                (1...maximumLabelLength).contains(label.count)
-                    && label.allSatisfy {
-                        $0.isLowercaseLetter || $0.isDigit || "-_".utf8.contains($0)
-                    }
+        var label = 0
+        for (index, byte) in bytes.enumerated() {
+            if byte == ASCII.dot {
+                guard (1...maximumLabelLength).contains(index - label) else { return false }
+                label = index + 1
+            } else if !(byte.isLowercaseLetter || byte.isDigit || byte == ASCII.minus
+                || byte == ASCII.underscore)
+            {
+                return false
             }
+        }
+        // If the last label starts with a letter, the host isn't an IPv4 address.
+        return bytes.count <= maximumNameLength
+            && (1...maximumLabelLength).contains(bytes.count - label)
+            && bytes[label].isLowercaseLetter
     }
 
     /// The most characters of a DNS name in text form (RFC 1035, section 2.3.4).

@@ -141,9 +141,7 @@ extension NetworkSystem {
         else { return chain }
         let seen = try? await engine.probe(
             authority, connectTo: options.connectTo,
-            proxy: box.snapshot.proxies.proxy(
-                for: WebOrigin(
-                    isSecure: true, host: authority.host, port: authority.port(scheme: "https"))),
+            proxy: box.snapshot.proxies.proxy(for: WebOrigin(https: authority)),
             timeout: updates.plan.timeout,
             policy: new.policy)
         return seen?.isTrusted == true ? seen?.chain ?? [] : []

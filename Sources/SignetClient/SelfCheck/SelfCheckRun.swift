@@ -176,7 +176,7 @@ struct SelfCheckRun {
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
         let subject = authority.description
-        let proxy = proxies.proxy(for: WebOrigin(authority))
+        let proxy = proxies.proxy(for: WebOrigin(https: authority))
         let way = proxy.map { "; through the proxy \($0)" } ?? ""
         do throws(TransportError) {
             let seen = try await engine.probe(
@@ -246,13 +246,6 @@ struct SelfCheckRun {
             addUnlessHostIsThere(Authority(host: rule.pattern.host))
         }
         return authorities.sorted { $0.description < $1.description }
-    }
-}
-
-extension WebOrigin {
-    /// A host that is greeted by TLS.
-    fileprivate init(_ authority: Authority) {
-        self.init(isSecure: true, host: authority.host, port: authority.port(scheme: "https"))
     }
 }
 

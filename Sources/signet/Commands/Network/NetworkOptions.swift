@@ -43,9 +43,7 @@ struct NetworkOptions: ParsableArguments {
 
     /// The proxy for a host that gets a TLS connection and no request.
     func proxy(for authority: Authority) throws -> Proxy? {
-        let origin = WebOrigin(
-            isSecure: true, host: authority.host, port: authority.port(scheme: "https"))
-        return try proxies().proxy(for: origin)
+        try proxies().proxy(for: WebOrigin(https: authority))
     }
 
     /// Other addresses for hosts.
