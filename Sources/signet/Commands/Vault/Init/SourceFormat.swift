@@ -28,10 +28,10 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
     ///
     /// - Throws: `malformed-input`, naming the file and the line, never a value.
     func object(parsing bytes: [UInt8], named file: String) throws(ToolError) -> JSONObject {
-        do throws(Malformed) {
+        do throws(MalformedSource) {
             if self == .json { return try Self.jsonObject(parsing: bytes) }
             guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-                throw Malformed("it is not UTF-8 text, or it has a zero byte")
+                throw MalformedSource("it is not UTF-8 text, or it has a zero byte")
             }
             switch self {
             case .json, .env: return try EnvironmentFile.object(parsing: text)
@@ -46,16 +46,16 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    private static func jsonObject(parsing bytes: [UInt8]) throws(Malformed) -> JSONObject {
+    private static func jsonObject(parsing bytes: [UInt8]) throws(MalformedSource) -> JSONObject {
         let value: JSONValue
         do throws(JSONError) {
             value = try JSONValue(parsing: bytes)
         } catch {
             let line = error.offset.map { 1 + bytes.prefix($0).count { $0 == 0x0A } }
-            throw Malformed(error.messageWithoutNames, line: line)
+            throw MalformedSource(error.messageWithoutNames, line: line)
         }
         guard let object = value.object else {
-            throw Malformed("found \(value.typeName), expected object")
+            throw MalformedSource("found \(value.typeName), expected object")
         }
         return object
     }
@@ -68,7 +68,4 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         case .env: "lines NAME=value"
         }
     }
-
-    /// The reason that a file of any format is refused.
-    typealias Malformed = EnvironmentFile.Malformed
 }

@@ -15,14 +15,14 @@ struct TOMLNesting {
 
     /// Checks that no name, with the names of the tables around it on the same lines, has more than
     /// 256 dots.
-    static func requireUsable(_ text: String) throws(SourceFormat.Malformed) {
+    static func requireUsable(_ text: String) throws(MalformedSource) {
         var scanner = TOMLNesting(rest: Array(text.utf8)[...])
         while let byte = scanner.rest.popFirst() { try scanner.take(byte) }
     }
 
     private init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
-    private mutating func take(_ byte: UInt8) throws(SourceFormat.Malformed) {
+    private mutating func take(_ byte: UInt8) throws(MalformedSource) {
         switch byte {
         case UInt8(ascii: "\n"):
             line += 1
@@ -38,7 +38,7 @@ struct TOMLNesting {
             dots[dots.count - 1] += 1
             depth += 1
             guard depth <= Self.limit else {
-                throw SourceFormat.Malformed(
+                throw MalformedSource(
                     "names of more than \(Self.limit) parts", line: line)
             }
         default: break

@@ -30,7 +30,7 @@ struct YAMLAliases {
     private var anchors: [String: Extent] = [:]
 
     /// Checks that the aliases of a text stand for a bounded number of values, and for no key.
-    static func requireUsable(_ text: String) throws(SourceFormat.Malformed) {
+    static func requireUsable(_ text: String) throws(MalformedSource) {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") })
         else { return }
         var aliases = try YAMLAliases(for: text)
@@ -44,19 +44,19 @@ struct YAMLAliases {
         }
         guard let root else { return }
         // The nodes do not keep their anchors, but the parser does.
-        try withExtendedLifetime(parser) { () throws(SourceFormat.Malformed) in
+        try withExtendedLifetime(parser) { () throws(MalformedSource) in
             _ = try aliases.extent(of: root)
         }
     }
 
     /// Chooses two characters that the text does not have.
-    private init(for text: String) throws(SourceFormat.Malformed) {
+    private init(for text: String) throws(MalformedSource) {
         let range: ClosedRange<UInt32> = 0xE000...0xF8FF
         let used = Set(text.unicodeScalars.lazy.map(\.value).filter { range.contains($0) })
         let free = range.lazy.filter { !used.contains($0) }.compactMap { Unicode.Scalar($0) }
         let chosen = Array(free.prefix(2))
         guard chosen.count == 2 else {
-            throw SourceFormat.Malformed("it has every character of the private-use area")
+            throw MalformedSource("it has every character of the private-use area")
         }
         alias = chosen[0]
         key = chosen[1]
@@ -86,13 +86,13 @@ struct YAMLAliases {
         byte.isLetterOrDigit || byte == ASCII.underscore || byte == ASCII.minus
     }
 
-    private mutating func extent(of node: Node) throws(SourceFormat.Malformed) -> Extent {
+    private mutating func extent(of node: Node) throws(MalformedSource) -> Extent {
         var extent = Extent()
         switch node {
         case .scalar(let scalar):
             if let name = try name(in: scalar) {
                 guard let target = anchors[name] else {
-                    throw SourceFormat.Malformed(
+                    throw MalformedSource(
                         "an alias without an anchor", line: scalar.mark?.line)
                 }
                 return target
@@ -102,7 +102,7 @@ struct YAMLAliases {
         case .mapping(let mapping):
             for (key, member) in mapping {
                 guard case .scalar(let scalar) = key, try name(in: scalar) == nil else {
-                    throw SourceFormat.Malformed(
+                    throw MalformedSource(
                         "a key that is not a text", line: key.mark?.line)
                 }
                 // An anchor of a key is one too.
@@ -112,11 +112,11 @@ struct YAMLAliases {
         case .alias: break
         }
         guard extent.values <= Self.valueLimit else {
-            throw SourceFormat.Malformed(
+            throw MalformedSource(
                 "more than \(Self.valueLimit) values, with those of aliases", line: node.mark?.line)
         }
         guard extent.depth <= Self.depthLimit else {
-            throw SourceFormat.Malformed(
+            throw MalformedSource(
                 "more than \(Self.depthLimit) levels, with those of aliases", line: node.mark?.line)
         }
         if let anchor = node.anchor { anchors[anchor.rawValue] = extent }
@@ -126,12 +126,12 @@ struct YAMLAliases {
     /// Returns the anchor's name if a scalar stands for an alias.
     private func name(
         in scalar: Node.Scalar
-    ) throws(SourceFormat.Malformed) -> String? {
+    ) throws(MalformedSource) -> String? {
         guard scalar.style == .plain, let first = scalar.string.unicodeScalars.first else {
             return nil
         }
         guard first != key else {
-            throw SourceFormat.Malformed(
+            throw MalformedSource(
                 "a key or value that begins with ?: quote it", line: scalar.mark?.line)
         }
         return first == alias ? String(scalar.string.unicodeScalars.dropFirst()) : nil

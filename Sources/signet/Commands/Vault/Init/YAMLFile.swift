@@ -9,9 +9,9 @@ enum YAMLFile {
     private static let sizeLimit = 4 << 20
 
     /// Reads a document.
-    static func object(parsing text: String) throws(SourceFormat.Malformed) -> JSONObject {
+    static func object(parsing text: String) throws(MalformedSource) -> JSONObject {
         guard text.utf8.count <= sizeLimit else {
-            throw SourceFormat.Malformed(
+            throw MalformedSource(
                 "found \(text.utf8.count) bytes, expected at most \(sizeLimit)")
         }
         try YAMLAliases.requireUsable(text)
@@ -24,17 +24,17 @@ enum YAMLFile {
         var count = 0
         guard let root else { return [:] }
         guard let object = try value(of: root, count: &count).object else {
-            throw SourceFormat.Malformed("expected a mapping")
+            throw MalformedSource("expected a mapping")
         }
         return object
     }
 
     private static func value(
         of node: Node, count: inout Int
-    ) throws(SourceFormat.Malformed) -> JSONValue {
+    ) throws(MalformedSource) -> JSONValue {
         count += 1
         guard count <= YAMLAliases.valueLimit else {
-            throw SourceFormat.Malformed("more than \(YAMLAliases.valueLimit) values")
+            throw MalformedSource("more than \(YAMLAliases.valueLimit) values")
         }
         switch node {
         case .scalar(let scalar): return try value(of: scalar)
@@ -46,32 +46,32 @@ enum YAMLFile {
             var object = JSONObject()
             for (key, member) in mapping {
                 guard case .scalar(let name) = key else {
-                    throw SourceFormat.Malformed(
+                    throw MalformedSource(
                         "a key that is not a text", line: key.mark?.line)
                 }
                 guard name.string != "<<" || name.style != .plain else {
-                    throw SourceFormat.Malformed(
+                    throw MalformedSource(
                         "a merge key (<<), which YAML 1.2 does not have", line: name.mark?.line)
                 }
                 guard object[name.string] == nil else {
-                    throw SourceFormat.Malformed("a duplicate key", line: name.mark?.line)
+                    throw MalformedSource("a duplicate key", line: name.mark?.line)
                 }
                 object[name.string] = try value(of: member, count: &count)
             }
             return .object(object)
         case .alias(let alias):
-            throw SourceFormat.Malformed("an alias without an anchor", line: alias.mark?.line)
+            throw MalformedSource("an alias without an anchor", line: alias.mark?.line)
         }
     }
 
     private static func value(
         of scalar: Node.Scalar
-    ) throws(SourceFormat.Malformed) -> JSONValue {
+    ) throws(MalformedSource) -> JSONValue {
         switch scalar.tag.rawValue {
         case "": break
         case "!", "tag:yaml.org,2002:str": return .string(scalar.string)
         default:
-            throw SourceFormat.Malformed(
+            throw MalformedSource(
                 "a tag other than !!str, which has no meaning here", line: scalar.mark?.line)
         }
         guard scalar.style == .plain else { return .string(scalar.string) }
@@ -79,17 +79,17 @@ enum YAMLFile {
     }
 
     /// The reason that the parser gives, without a line of the text.
-    static func malformed(_ error: any Error) -> SourceFormat.Malformed {
+    static func malformed(_ error: any Error) -> MalformedSource {
         // The errors' own texts repeat the line, which may hold a secret.
-        guard let error = error as? YamlError else { return SourceFormat.Malformed("invalid text") }
+        guard let error = error as? YamlError else { return MalformedSource("invalid text") }
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            return SourceFormat.Malformed(problem, line: mark.line)
+            return MalformedSource(problem, line: mark.line)
         case .duplicatedKeysInMapping(_, let context):
-            return SourceFormat.Malformed("a duplicate key", line: context.mark.line)
-        case .reader(let problem, _, _, _): return SourceFormat.Malformed(problem)
-        default: return SourceFormat.Malformed("invalid text")
+            return MalformedSource("a duplicate key", line: context.mark.line)
+        case .reader(let problem, _, _, _): return MalformedSource(problem)
+        default: return MalformedSource("invalid text")
         }
     }
 }

@@ -1,0 +1,4 @@
+import SignetVault
+
+/// The reason that a configuration of any format can't be read.
+typealias MalformedSource = EnvironmentFile.Malformed
