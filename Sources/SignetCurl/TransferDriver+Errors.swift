@@ -145,7 +145,7 @@ extension TransferDriver {
             .pinMismatch,
             "\(plan.host.uriText): the connection is refused, because it has no verified"
                 + " certificate chain to check" + (finding.map { ": \($0.message)" } ?? ""),
-            pinRefusal: finding?.refusal)
+            pinRefusal: finding)
     }
 
     /// Returns the error of a call without a response before its deadline.

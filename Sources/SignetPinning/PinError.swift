@@ -1,6 +1,6 @@
 package import SignetBase
 
-/// An error of a pin, a host name or a policy, or a policy's refusal of a host.
+/// An error of a pin, a host name or a policy. A policy's refusal of a host is a `PinRefusal`.
 ///
 /// The message says what was found, what was expected and where. It never contains the user info of
 /// a URL, and control characters in it are escaped.
@@ -21,14 +21,6 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let badPin = Code(.usage("bad-pin"))
         /// The text isn't a host, or its canonical form is ambiguous.
         public static let badHost = Code(.badHost)
-        /// The policy doesn't list the host, and doesn't set `"unlisted":"allow"`.
-        public static let unlistedHost = Code(.unlistedHost)
-        /// The rule for the host has expired, and doesn't set `"afterExpiry":"allow"`.
-        public static let policyExpired = Code(.policyExpired)
-        /// The call to a pinned host doesn't use TLS.
-        public static let cleartextToPinnedHost = Code(.cleartextToPinnedHost)
-        /// No certificate of the verified chain has a key that the rule pins.
-        public static let pinMismatch = Code(.pinMismatch)
 
         /// The bytes aren't a valid signed policy.
         public static let malformedUpdate = Code(.usage("malformed-update"))
@@ -74,14 +66,11 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Code
     /// One line for people to read.
     public let message: String
-    /// The values of the message, if a policy refused a host.
-    public let refusal: PinRefusal?
 
     /// Creates an error, and escapes the control characters of its message.
-    public init(_ code: Code, _ message: String, refusal: PinRefusal? = nil) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = printable(message)
-        self.refusal = refusal
     }
 
     /// Creates the error for an invalid host.

@@ -114,7 +114,7 @@ public struct PinPolicy: Sendable, Hashable {
         for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
     ) -> PinDecision {
         guard let rule = rule(for: host) else {
-            let code: PinError.Code? = unlisted == .allow ? nil : .unlistedHost
+            let code: PinRefusal.Code? = unlisted == .allow ? nil : .unlistedHost
             return PinDecision(
                 rule: nil, isPinned: false,
                 refusal: code.map { refusal(of: $0, host: host, port: port) })
@@ -123,7 +123,7 @@ public struct PinPolicy: Sendable, Hashable {
         if rule.isExclusion || isSecure && hasExpired && rule.afterExpiry == .allow {
             return PinDecision(rule: rule, isPinned: false, refusal: nil)
         }
-        let code: PinError.Code? =
+        let code: PinRefusal.Code? =
             if !isSecure {
                 .cleartextToPinnedHost
             } else {
@@ -162,12 +162,11 @@ public struct PinPolicy: Sendable, Hashable {
             finding: finding)
     }
 
-    /// Creates an error whose message and values hold everything that is needed to correct the
-    /// policy.
+    /// Creates a refusal with everything that is needed to correct the policy.
     private func refusal(
-        of code: PinError.Code, host: HostName, port: Int?, rule: PinRule? = nil,
+        of code: PinRefusal.Code, host: HostName, port: Int?, rule: PinRule? = nil,
         chain: [SeenCertificate] = [], served: [[UInt8]] = []
-    ) -> PinError {
+    ) -> PinRefusal {
         let name = host.uriText
         let pattern = rule.map { "(rule \($0.pattern))" } ?? ""
         let found: String
@@ -192,11 +191,9 @@ public struct PinPolicy: Sendable, Hashable {
             ? "" : "; verified chain: \(chain.isEmpty ? "none" : certificates)"
         let pins = rule?.pins.map(\.text).joined(separator: ", ")
         let wanted = pins.map { "; expected: \($0)" } ?? ""
-        var refusal = PinRefusal(host: host, rule: rule, seen: chain, remedy: remedy)
-        refusal.port = port
-        refusal.served = served
-        return PinError(
-            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", refusal: refusal)
+        return PinRefusal(
+            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", host: host, port: port,
+            rule: rule, seen: chain, served: served, remedy: remedy)
     }
 }
 

@@ -1,47 +1,80 @@
-/// The values of an error with which a policy refuses a host.
-public struct PinRefusal: Sendable, Hashable {
+package import SignetBase
+
+/// The error with which a policy refuses a host.
+///
+/// Its message contains every pin that was seen and every pin that the rule expected.
+public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason of a refusal; more may be added.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        package let value: ErrorCode
+
+        private init(_ value: ErrorCode) { self.value = value }
+
+        /// The policy doesn't list the host, and doesn't set `"unlisted":"allow"`.
+        public static let unlistedHost = Code(.unlistedHost)
+        /// The rule for the host has expired, and doesn't set `"afterExpiry":"allow"`.
+        public static let policyExpired = Code(.policyExpired)
+        /// The call to a pinned host doesn't use TLS.
+        public static let cleartextToPinnedHost = Code(.cleartextToPinnedHost)
+        /// No certificate of the verified chain has a key that the rule pins.
+        public static let pinMismatch = Code(.pinMismatch)
+
+        /// The code's name in kebab-case, as the tool prints it.
+        public var name: String { value.name }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
     private struct Values: Sendable, Hashable {
+        var code: Code
+        var message: String
         var host: HostName
+        var port: Int?
         var rule: PinRule?
         var seen: [SeenCertificate]
+        var served: [[UInt8]]
         var remedy: PinRemedy
-        var served: [[UInt8]] = []
-        var port: Int?
     }
 
     /// One element. An array keeps the values on the heap, because every throwing call reserves
     /// space for its error.
-    private var box: [Values]
-    private var values: Values {
-        get { box[0] }
-        set { box[0] = newValue }
-    }
+    private let box: [Values]
+    private var values: Values { box[0] }
 
+    /// The reason.
+    public var code: Code { values.code }
+    /// One line for people to read: what was found, what was expected, and the remedy.
+    public var message: String { values.message }
     /// The host of the call.
     public var host: HostName { values.host }
+    /// The port of the call; nil if it isn't known.
+    public var port: Int? { values.port }
     /// The rule that decided; nil if no rule covers the host.
     public var rule: PinRule? { values.rule }
     /// The verified chain, leaf first; empty if the call was refused before any connection.
     public var seen: [SeenCertificate] { values.seen }
+    /// The chain as the server sent it, each certificate as DER; empty if none was seen.
+    public var served: [[UInt8]] { values.served }
     /// The most likely remedy.
     public var remedy: PinRemedy { values.remedy }
-    /// The chain as the server sent it, each certificate as DER; empty if none was seen.
-    public var served: [[UInt8]] {
-        get { values.served }
-        set { values.served = newValue }
-    }
-    /// The port of the call, if it is known.
-    public var port: Int? {
-        get { values.port }
-        set { values.port = newValue }
-    }
 
     /// The rule's pins, any of which would have been accepted.
     public var wanted: [Pin] { rule?.pins ?? [] }
 
-    /// Creates the values of a refusal.
-    public init(host: HostName, rule: PinRule?, seen: [SeenCertificate], remedy: PinRemedy) {
-        box = [Values(host: host, rule: rule, seen: seen, remedy: remedy)]
+    /// The message.
+    public var description: String { message }
+
+    /// Creates a refusal, and escapes the control characters of its message.
+    public init(
+        _ code: Code, _ message: String, host: HostName, port: Int? = nil, rule: PinRule?,
+        seen: [SeenCertificate], served: [[UInt8]] = [], remedy: PinRemedy
+    ) {
+        box = [
+            Values(
+                code: code, message: printable(message), host: host, port: port, rule: rule,
+                seen: seen, served: served, remedy: remedy)
+        ]
     }
 }
 
@@ -76,7 +109,6 @@ public struct PinRemedy: Sendable, Hashable {
         public static let expired = Kind(name: "expired")
         /// Use https instead of http.
         public static let cleartext = Kind(name: "cleartext")
-
     }
 
     /// The kind of the remedy.

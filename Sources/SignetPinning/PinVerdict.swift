@@ -21,9 +21,9 @@ public struct PinDecision: Sendable, Hashable {
     public let rule: PinRule?
     /// Whether a pin must match: the rule has pins and hasn't expired with `afterExpiry` `allow`.
     public let isPinned: Bool
-    /// The error if the call isn't allowed: `unlisted-host`, `policy-expired` or
+    /// The refusal if the call isn't allowed: `unlisted-host`, `policy-expired` or
     /// `cleartext-to-pinned-host`.
-    public let refusal: PinError?
+    public let refusal: PinRefusal?
 }
 
 /// A policy's verdict on the verified chain of a host.
@@ -45,10 +45,9 @@ public struct PinVerdict: Sendable, Hashable {
     /// Whether a pin had to match. False for an excluded host, and for an expired rule with
     /// `afterExpiry` `allow`.
     public let isPinned: Bool
-    /// The error with every pin that was seen and every pin of the rule, also in report mode; nil
-    /// if the chain is accepted.
-    public let finding: PinError?
+    /// The refusal that the chain deserves, also in report mode; nil if the chain is accepted.
+    public let finding: PinRefusal?
 
-    /// The error if the call isn't allowed; always nil in report mode.
-    public var refusal: PinError? { mode == .report && rule != nil ? nil : finding }
+    /// The refusal if the call isn't allowed; always nil in report mode.
+    public var refusal: PinRefusal? { mode == .report && rule != nil ? nil : finding }
 }

@@ -122,10 +122,9 @@ public struct RedirectChain: Sendable {
         let decision = pins?.decision(
             for: to.origin.host, isSecure: to.origin.isSecure, now: now, port: to.origin.port)
         if let refusal = decision?.refusal {
-            let error = TransportError(refusal)
             throw failure(
-                error.code, status: redirect.status, to: to, rule: error.message,
-                pinRefusal: error.pinRefusal)
+                TransportError(refusal).code, status: redirect.status, to: to,
+                rule: refusal.message, pinRefusal: refusal)
         }
         let rule: String? =
             if url.origin.isSecure, !to.origin.isSecure, !policy.allowsCleartext {

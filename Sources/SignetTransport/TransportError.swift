@@ -12,7 +12,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         package let value: ErrorCode
 
-        private init(_ value: ErrorCode) { self.value = value }
+        fileprivate init(_ value: ErrorCode) { self.value = value }
 
         /// The host's name could not be resolved.
         public static let name = Code(.noAnswer("name"))
@@ -107,16 +107,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension TransportError {
-    /// Creates an error from a pin policy's refusal.
-    package init(_ refusal: PinError) {
-        let code: Code =
-            switch refusal.code {
-            case .unlistedHost: .unlistedHost
-            case .policyExpired: .policyExpired
-            case .cleartextToPinnedHost: .cleartextToPinnedHost
-            case .pinMismatch: .pinMismatch
-            default: .invalidRequest
-            }
-        self.init(code, refusal.message, pinRefusal: refusal.refusal)
+    /// Creates the error of a call that a pin policy refuses.
+    public init(_ refusal: PinRefusal) {
+        self.init(Code(refusal.code.value), refusal.message, pinRefusal: refusal)
     }
 }

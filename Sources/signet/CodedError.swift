@@ -64,7 +64,11 @@ extension VaultError: CodedError {
 
 extension PinError: CodedError {
     var errorCode: ErrorCode { code.value }
-    var details: JSONObject { refusal.map { ["pin": .object($0.object)] } ?? [:] }
+}
+
+extension PinRefusal: CodedError {
+    var errorCode: ErrorCode { code.value }
+    var details: JSONObject { ["pin": .object(object)] }
 }
 
 extension TransportError: CodedError {

@@ -126,7 +126,7 @@ import Testing
 
     @Test func refusalsBeforeAnyConnectionAreReportedToo() async throws {
         let pin = try Pin(parsing: PolicyUpdateTests.wrong)
-        let cases: [(PinPolicy, PinError.Code)] = [
+        let cases: [(PinPolicy, PinRefusal.Code)] = [
             (try PinPolicy(rules: []), .unlistedHost),
             (
                 try PinPolicy(rules: [
@@ -186,9 +186,9 @@ import Testing
         arguments: [
             ("https://third.example:8443/b?s3cr3t", .unlistedHost, 8443),
             ("http://localhost/b", .cleartextToPinnedHost, 80),
-        ] as [(String, PinError.Code, Int)])
+        ] as [(String, PinRefusal.Code, Int)])
     func aRedirectThatThePolicyRefusesIsReported(
-        _ location: String, _ code: PinError.Code, _ port: Int
+        _ location: String, _ code: PinRefusal.Code, _ port: Int
     ) async throws {
         let sink = Sink()
         var options = try options([sink])

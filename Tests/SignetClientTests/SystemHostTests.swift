@@ -33,10 +33,9 @@ import Testing
         let seen = SeenCertificate(
             subject: "CN=other", pin: try Pin(bytes: [UInt8](repeating: 2, count: 32)))
         let refusal = PinRefusal(
-            host: try HostName.canonical("api.example.com"), rule: rule, seen: [seen],
-            remedy: PinRemedy(kind: .noChain, advice: "none"))
-        return .init(
-            failure: TransportError(.pinMismatch, "other", pinRefusal: refusal))
+            .pinMismatch, "other", host: try HostName.canonical("api.example.com"), rule: rule,
+            seen: [seen], remedy: PinRemedy(kind: .noChain, advice: "none"))
+        return .init(failure: TransportError(refusal))
     }
 
     @Test(.features("000-33")) func urlRulesHoldForPinPoliciesAndReports() async throws {

@@ -26,10 +26,8 @@ import Testing
         let verdict = policy.verdict(
             for: try HostName.canonical(host), chain: certificates, now: date,
             served: [[0x30, 0x00]], port: port)
-        let finding = try #require(verdict.finding)
         return PinReport(
-            try #require(finding.refusal), kind: finding.code, port: 1, isEnforced: isEnforced,
-            date: date)
+            try #require(verdict.finding), port: 1, isEnforced: isEnforced, date: date)
     }
 
     // MARK: Shapes

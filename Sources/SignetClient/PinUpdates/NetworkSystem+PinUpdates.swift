@@ -227,9 +227,7 @@ extension NetworkSystem {
         do {
             return try work()
         } catch {
-            throw ClientError(
-                ClientError.Code(error.code.value), error.message,
-                pinRefusal: error.refusal)
+            throw ClientError(ClientError.Code(error.code.value), error.message)
         }
     }
 }

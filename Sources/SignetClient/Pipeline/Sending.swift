@@ -82,11 +82,9 @@ extension NetworkSystem {
         guard let policy = context.policy, !engine.capabilities.pinsPublicKeys else { return }
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
-        if let error = decision.refusal {
-            if context.reportsPins, let refusal = error.refusal {
-                report(refusal, kind: error.code, at: origin)
-            }
-            throw ClientError(ClientError.Code(error.code.value), error.message)
+        if let refusal = decision.refusal {
+            if context.reportsPins { report(refusal, port: origin.port) }
+            throw ClientError(TransportError(refusal))
         }
         guard !decision.isPinned else {
             throw ClientError(

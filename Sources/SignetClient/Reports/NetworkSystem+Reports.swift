@@ -10,14 +10,12 @@ extension NetworkSystem {
     ) async throws(TransportError) -> EngineResponse {
         do throws(TransportError) {
             let response = try await engine.send(request)
-            if let finding = response.verdict?.finding, let refusal = finding.refusal {
-                report(refusal, kind: finding.code, at: request, isEnforced: false)
+            if let finding = response.verdict?.finding {
+                report(finding, at: request, isEnforced: false)
             }
             return response
         } catch {
-            if let refusal = error.pinRefusal {
-                report(refusal, kind: .init(error.code), at: request, isEnforced: true)
-            }
+            if let refusal = error.pinRefusal { report(refusal, at: request, isEnforced: true) }
             throw error
         }
     }
@@ -25,38 +23,21 @@ extension NetworkSystem {
     /// The numbers of pin reports so far, by outcome.
     public var pinReportCounts: PinReportCounts { reporter.counts }
 
-    private func report(
-        _ refusal: PinRefusal, kind: PinError.Code, at request: EngineRequest, isEnforced: Bool
-    ) {
+    private func report(_ refusal: PinRefusal, at request: EngineRequest, isEnforced: Bool) {
         let scheme = request.request.scheme ?? "https"
         let authority = try? Authority(parsing: request.request.authority ?? "")
         reporter.submit(
-            refusal, kind: kind, port: authority?.port(scheme: scheme) ?? 443,
-            isEnforced: isEnforced)
+            refusal, port: authority?.port(scheme: scheme) ?? 443, isEnforced: isEnforced)
     }
 
     /// Reports a refusal before any connection.
-    func report(_ refusal: PinRefusal, kind: PinError.Code, at origin: WebOrigin) {
-        reporter.submit(refusal, kind: kind, port: origin.port, isEnforced: true)
+    func report(_ refusal: PinRefusal, port: Int) {
+        reporter.submit(refusal, port: port, isEnforced: true)
     }
 
     /// Reports a redirect to a host that the policy refuses; nothing if another rule refused it.
     func reportRefusedRedirect(_ error: TransportError) {
         guard let refusal = error.pinRefusal else { return }
-        reporter.submit(
-            refusal, kind: .init(error.code), port: refusal.port ?? 443, isEnforced: true)
-    }
-}
-
-extension PinError.Code {
-    /// The policy's code for a transport's.
-    fileprivate init(_ code: TransportError.Code) {
-        self =
-            switch code {
-            case .unlistedHost: .unlistedHost
-            case .policyExpired: .policyExpired
-            case .cleartextToPinnedHost: .cleartextToPinnedHost
-            default: .pinMismatch
-            }
+        report(refusal, port: refusal.port ?? 443)
     }
 }

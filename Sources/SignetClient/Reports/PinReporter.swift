@@ -27,16 +27,14 @@ final class PinReporter: Sendable {
     }
 
     /// Reports a refusal that a call met; returns at once.
-    func submit(
-        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool
-    ) {
+    func submit(_ refusal: PinRefusal, port: Int, isEnforced: Bool) {
         let report: PinReport? = state.withLock { state in
             guard !state.isClosed else { return nil }
             state.counts.made += 1
             // Read the clock under the lock. Otherwise two concurrent calls can reach the limiter
             // in the wrong order, which looks like a clock that was set back.
             let report = PinReport(
-                refusal, kind: kind, port: port, isEnforced: isEnforced, date: clock())
+                refusal, port: port, isEnforced: isEnforced, date: clock())
             if state.limiter.admits(report) { return report }
             state.counts.repeated += 1
             return nil

@@ -13,9 +13,9 @@ public struct PinReport: Sendable, Hashable {
     public let port: Int
     /// The rule that decided; nil if no rule covers the host.
     public let rule: PinRule?
-    /// The code of the error: `pin-mismatch`, `unlisted-host`, `policy-expired` or
+    /// The code of the refusal: `pin-mismatch`, `unlisted-host`, `policy-expired` or
     /// `cleartext-to-pinned-host`.
-    public let kind: PinError.Code
+    public let kind: PinRefusal.Code
     /// Whether the call was refused; false in report mode.
     public let isEnforced: Bool
     /// The verified chain, leaf first; empty if the call was refused before any connection.
@@ -31,19 +31,18 @@ public struct PinReport: Sendable, Hashable {
     /// Creates a report of a refusal, or of a finding in report mode.
     ///
     /// - Parameters:
-    ///   - refusal: The values of the refusal.
-    ///   - kind: The code of the error.
+    ///   - refusal: The refusal, or the finding.
     ///   - port: The port of the call, if the refusal doesn't have it.
     ///   - isEnforced: Whether the call was refused.
     ///   - date: The time in Unix seconds.
     public init(
-        _ refusal: PinRefusal, kind: PinError.Code, port: Int, isEnforced: Bool, date: Int64
+        _ refusal: PinRefusal, port: Int, isEnforced: Bool, date: Int64
     ) {
         self.date = date
         self.host = refusal.host
         self.port = refusal.port ?? port
         self.rule = refusal.rule
-        self.kind = kind
+        self.kind = refusal.code
         self.isEnforced = isEnforced
         self.chain = refusal.seen
         self.served = refusal.served

@@ -12,7 +12,7 @@ public struct PinReportRateLimiter: Sendable {
         let host: HostName
         let port: Int
         let rule: PinRule.Pattern?
-        let code: PinError.Code
+        let code: PinRefusal.Code
         let isEnforced: Bool
         /// A digest; empty for a report without a chain.
         let chain: [UInt8]

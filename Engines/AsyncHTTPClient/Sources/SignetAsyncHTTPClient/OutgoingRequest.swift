@@ -54,21 +54,10 @@ enum OutgoingRequest {
         guard let policy = request.policy else { return }
         let decision = policy.decision(
             for: origin.host, isSecure: origin.isSecure, now: Int64(Date().timeIntervalSince1970))
-        if let refusal = decision.refusal {
-            throw TransportError(code(of: refusal), refusal.message, pinRefusal: refusal.refusal)
-        }
+        if let refusal = decision.refusal { throw TransportError(refusal) }
         guard !decision.isPinned else { throw unsupported("the pins of \(origin.authority)") }
         guard decision.rule?.authorities == nil else {
             throw unsupported("CAs of \(origin.authority) alone")
-        }
-    }
-
-    private static func code(of refusal: PinError) -> TransportError.Code {
-        switch refusal.code {
-        case .unlistedHost: .unlistedHost
-        case .policyExpired: .policyExpired
-        case .cleartextToPinnedHost: .cleartextToPinnedHost
-        default: .invalidRequest
         }
     }
 
