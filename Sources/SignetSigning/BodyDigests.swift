@@ -1,6 +1,16 @@
 internal import SignetCrypto
 internal import SignetSystem
 
+/// The digest algorithms that RFC 9530 lists as active.
+public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
+    /// SHA-256.
+    case sha256 = "sha-256"
+    /// SHA-512.
+    case sha512 = "sha-512"
+
+    var algorithm: DigestAlgorithm { self == .sha256 ? .sha256 : .sha512 }
+}
+
 /// The length and the digests of a body that isn't in memory.
 ///
 /// A message with digests in place of its body (`SignableMessage/setBody(_:)`) is signed and

@@ -31,6 +31,12 @@ extension UInt8 {
 }
 
 extension [UInt8] {
+    /// Whether the bytes are a key (RFC 9651, section 3.1.2).
+    var isKey: Bool {
+        guard let first, first.isLowercaseLetter || first == 0x2A else { return false }
+        return allSatisfy(\.isKey)
+    }
+
     /// Appends a text's UTF-8 bytes.
     mutating func append(_ text: String) {
         append(contentsOf: text.utf8)

@@ -1,15 +1,3 @@
-internal import SignetCrypto
-
-/// The digest algorithms that RFC 9530 lists as active.
-public enum BodyDigest: String, Sendable, Hashable, CaseIterable {
-    /// SHA-256.
-    case sha256 = "sha-256"
-    /// SHA-512.
-    case sha512 = "sha-512"
-
-    var algorithm: DigestAlgorithm { self == .sha256 ? .sha256 : .sha512 }
-}
-
 /// The field Content-Digest (RFC 9530, section 2). A signature that covers it proves the body.
 ///
 /// ```swift

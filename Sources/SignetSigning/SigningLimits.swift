@@ -24,11 +24,11 @@ enum SigningText {
 
     /// Refuses settings for a scheme without settings.
     static func requireNone(
-        _ settings: [String: String], of scheme: SigningScheme
+        _ settings: [String: String], of scheme: String
     ) throws(SigningError) {
         guard let name = settings.keys.min() else { return }
         throw SigningError(
             .unsupportedOption,
-            "found the setting \(printable(name)), but \(scheme.name) has no settings")
+            "found the setting \(printable(name)), but \(scheme) has no settings")
     }
 }

@@ -56,10 +56,10 @@ public final class Verifier: Sendable {
         var bound: ConfiguredScheme?
         switch scheme.kind {
         case .rfc9421:
-            try SigningText.requireNone(policy.settings, of: scheme)
+            try SigningText.requireNone(policy.settings, of: scheme.name)
             _ = try DistinctComponents(policy.coveredComponents ?? [])
         case .saltedHMAC:
-            try SigningText.requireNone(policy.settings, of: scheme)
+            try SigningText.requireNone(policy.settings, of: scheme.name)
             guard policy.tag == nil, policy.nonce == nil, !policy.restrictsAlgorithms else {
                 throw SigningError(
                     .unsupportedOption,

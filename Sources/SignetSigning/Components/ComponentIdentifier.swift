@@ -224,7 +224,7 @@ extension ComponentIdentifier.Parameter {
         switch self {
         case .sf, .bs, .tr, .req: return
         case .key(let key):
-            guard RFC9421Fields.isKey(Array(key.utf8)) else {
+            guard Array(key.utf8).isKey else {
                 throw SigningError(
                     .malformedComponent, "\(component): expected a key of RFC 9651, section 3.1.2")
             }

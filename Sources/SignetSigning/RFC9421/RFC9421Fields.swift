@@ -15,16 +15,8 @@ enum RFC9421Fields {
     static let status = ComponentIdentifier(derived: .status)
     static let requestCore = [method, authority, path]
 
-    /// Whether the bytes are a key by RFC 9651, section 3.1.2.
-    static func isKey(_ bytes: [UInt8]) -> Bool {
-        guard let first = bytes.first, first.isLowercaseLetter || first == 0x2A else {
-            return false
-        }
-        return bytes.allSatisfy(\.isKey)
-    }
-
     /// Whether the bytes can label a signature: a key of at most 64 bytes.
-    static func isLabel(_ bytes: [UInt8]) -> Bool { bytes.count <= 64 && isKey(bytes) }
+    static func isLabel(_ bytes: [UInt8]) -> Bool { bytes.count <= 64 && bytes.isKey }
 
     /// Requires that no signature of the message has the label.
     ///

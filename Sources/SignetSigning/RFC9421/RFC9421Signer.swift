@@ -38,7 +38,7 @@ final class RFC9421Signer: Sendable {
         key: RFC9421Key?, keyID: String, algorithm: HTTPSignatureAlgorithm,
         options: MessageSigner.Options
     ) throws(SigningError) {
-        try SigningText.requireNone(options.settings, of: .rfc9421)
+        try SigningText.requireNone(options.settings, of: SigningScheme.rfc9421.name)
         self.key = key
         self.algorithm = algorithm
         try SigningText.requirePrintable(keyID, name: "the key's id")

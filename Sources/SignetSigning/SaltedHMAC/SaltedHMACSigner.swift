@@ -15,7 +15,7 @@ struct SaltedHMACSigner: Sendable {
     var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
 
     init(key: Key, options: MessageSigner.Options) throws(SigningError) {
-        try SigningText.requireNone(options.settings, of: .saltedHMAC)
+        try SigningText.requireNone(options.settings, of: SigningScheme.saltedHMAC.name)
         self.key = try key.signingHMACKey()
         self.keyID = key.id
         try SigningText.requirePrintable(key.id, name: "the key's id")

@@ -11,6 +11,8 @@ struct StructuredDictionary: Sendable {
     /// The largest number of members, and of parameters of a member or an item. The search for
     /// repetitions takes quadratic time.
     static let maximumCount = 128
+    /// The largest number of parameters of a member and of the items in its inner list together.
+    private static let maximumParameters = 1024
 
     /// The text in canonical form (RFC 9651, section 4.1.2).
     let text: [UInt8]
@@ -114,12 +116,12 @@ extension StructuredDictionary {
         var result: [UInt8] = []
         let members = try members(of: text, field: field)
         guard members.count <= maximumCount,
-            members.allSatisfy({ $0.parameters <= ComponentIdentifier.maximumCount * 4 })
+            members.allSatisfy({ $0.parameters <= maximumParameters })
         else {
             throw SigningError(
                 .malformedSignature,
                 "\(field): expected at most \(maximumCount) members and "
-                    + "\(ComponentIdentifier.maximumCount * 4) parameters each")
+                    + "\(maximumParameters) parameters each")
         }
         for member in members {
             if !result.isEmpty { result.append(contentsOf: [ASCII.comma, ASCII.space]) }

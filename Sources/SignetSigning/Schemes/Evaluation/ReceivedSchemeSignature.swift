@@ -3,9 +3,6 @@ internal import SignetCrypto
 
 /// A scheme's signature as read from a message, before it is verified.
 struct ReceivedSchemeSignature {
-    /// The maximum number of fields that a signature can cover.
-    static let maximumNames = 256
-
     /// The decoded signatures; a list can contain several.
     private(set) var signatures: [[UInt8]] = []
     private(set) var keyID: String?
@@ -153,7 +150,7 @@ struct ReceivedSchemeSignature {
     ) throws(SigningError) -> [[UInt8]] {
         let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
             .map(Array.init)
-        guard names.count <= Self.maximumNames,
+        guard names.count <= SignedFields.maximumCount,
             names.allSatisfy({ name in
                 !name.isEmpty && name.allSatisfy { $0.isToken && $0.lowercased == $0 }
             }),
@@ -161,7 +158,7 @@ struct ReceivedSchemeSignature {
         else {
             throw malformed(
                 "the names of the signed fields must be lowercase, sorted, distinct and at most "
-                    + "\(Self.maximumNames)")
+                    + "\(SignedFields.maximumCount)")
         }
         for name in scheme.headers?.required ?? [] where !names.contains(name) {
             throw Self.notCovered(name)

@@ -80,7 +80,7 @@ struct SchemeEvaluator {
             if let query = request.query { target.append(contentsOf: request.target[query]) }
         case .host:
             guard let host = try request().authority else {
-                throw Self.missing(SignableMessage.host)
+                throw SigningError.missing(field: SignableMessage.host)
             }
             target.append(contentsOf: host)
         case .body: target.append(contentsOf: try message.content.held())
@@ -94,7 +94,7 @@ struct SchemeEvaluator {
         case .value(let index): target.append(contentsOf: try value(index))
         case .header(let name):
             guard message.fields.appendValue(of: name, to: &target) else {
-                throw Self.missing(name)
+                throw SigningError.missing(field: name)
             }
         case .headerNames:
             if let fields = try collectFields() { target.append(contentsOf: fields.names) }
@@ -110,11 +110,6 @@ struct SchemeEvaluator {
                 .unsupportedComponent, "\(compiled.name) signs requests, found a response")
         }
         return request
-    }
-
-    static func missing(_ name: [UInt8]) -> SigningError {
-        SigningError(
-            .missingComponent, "the message has no \(String(decoding: name, as: UTF8.self))")
     }
 
     // MARK: Values and steps

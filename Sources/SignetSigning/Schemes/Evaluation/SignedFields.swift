@@ -2,6 +2,9 @@ internal import SignetBase
 
 /// The fields that a scheme signs, sorted by name, with the lines of one name combined into one.
 struct SignedFields {
+    /// The maximum number of fields that a signature can cover.
+    static let maximumCount = 256
+
     /// Each field's name in lower case, and its value.
     private(set) var pairs: [(name: [UInt8], value: [UInt8])] = []
     /// `name:value` and a line feed for each field.
@@ -40,16 +43,16 @@ struct SignedFields {
                 listed?.removeFirst()
             }
             append(name, value: Self.value(of: fieldLines, by: rule))
-            guard pairs.count <= ReceivedSchemeSignature.maximumNames else {
+            guard pairs.count <= Self.maximumCount else {
                 throw SigningError(
                     .malformedMessage,
-                    "\(scheme) would sign more than \(ReceivedSchemeSignature.maximumNames) fields"
+                    "\(scheme) would sign more than \(Self.maximumCount) fields"
                 )
             }
         }
-        if let missing = listed?.first { throw SchemeEvaluator.missing(missing) }
+        if let missing = listed?.first { throw SigningError.missing(field: missing) }
         for name in rule.required where !pairs.contains(where: { $0.name == name }) {
-            throw SchemeEvaluator.missing(name)
+            throw SigningError.missing(field: name)
         }
     }
 
@@ -108,5 +111,13 @@ struct SignedFields {
             result.append(byte.isBlank ? ASCII.space : byte)
         }
         return result
+    }
+}
+
+extension SigningError {
+    /// Returns the error of a message without a field that the scheme signs.
+    static func missing(field name: [UInt8]) -> SigningError {
+        SigningError(
+            .missingComponent, "the message has no \(String(decoding: name, as: UTF8.self))")
     }
 }
