@@ -1,6 +1,9 @@
 /// The encoded values: a text while they come in order, and a tree from the first one out of order
 /// or the first request for a path.
 struct EncodingStorage {
+    /// The place of the whole text.
+    static let root = 0
+
     private var isStreaming: Bool
     private var text = StreamingWriter()
     private var tree: EncodingTree
@@ -88,7 +91,7 @@ struct EncodingStorage {
                 .tooLarge,
                 "a text over 2 GiB can be encoded only with its parts in order")
         }
-        return tree.value(of: nodeOfPlace[EncodingState.root])
+        return tree.value(of: nodeOfPlace[Self.root])
     }
 
     /// Returns everything as a compact text.

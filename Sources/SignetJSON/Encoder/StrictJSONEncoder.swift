@@ -52,7 +52,7 @@ public struct StrictJSONEncoder: Sendable {
         let state = EncodingState(
             userInfo: userInfo, conventions: conventions, isStreaming: isStreaming)
         do {
-            try state.encode(value, at: EncodingState.root)
+            try state.encode(value, at: EncodingStorage.root)
         } catch {
             throw .withoutValues(error)
         }
