@@ -1,27 +1,35 @@
 /// Names of single bytes.
 @usableFromInline package enum ASCII {
+    @inlinable package static var backspace: UInt8 { 0x08 }
     @inlinable package static var tab: UInt8 { 0x09 }
     @inlinable package static var lineFeed: UInt8 { 0x0A }
+    @inlinable package static var formFeed: UInt8 { 0x0C }
     @inlinable package static var carriageReturn: UInt8 { 0x0D }
     @inlinable package static var space: UInt8 { 0x20 }
     @inlinable package static var quote: UInt8 { 0x22 }
     @inlinable package static var leftParenthesis: UInt8 { 0x28 }
     @inlinable package static var rightParenthesis: UInt8 { 0x29 }
+    @inlinable package static var plus: UInt8 { 0x2B }
     @inlinable package static var comma: UInt8 { 0x2C }
     @inlinable package static var minus: UInt8 { 0x2D }
     @inlinable package static var dot: UInt8 { 0x2E }
     @inlinable package static var slash: UInt8 { 0x2F }
     @inlinable package static var zero: UInt8 { 0x30 }
+    @inlinable package static var nine: UInt8 { 0x39 }
     @inlinable package static var colon: UInt8 { 0x3A }
     @inlinable package static var semicolon: UInt8 { 0x3B }
     @inlinable package static var equals: UInt8 { 0x3D }
     @inlinable package static var question: UInt8 { 0x3F }
     @inlinable package static var at: UInt8 { 0x40 }
+    @inlinable package static var leftBracket: UInt8 { 0x5B }
     @inlinable package static var backslash: UInt8 { 0x5C }
+    @inlinable package static var rightBracket: UInt8 { 0x5D }
     @inlinable package static var underscore: UInt8 { 0x5F }
+    @inlinable package static var leftBrace: UInt8 { 0x7B }
+    @inlinable package static var rightBrace: UInt8 { 0x7D }
 }
 
-/// The kinds of ASCII characters. Inlinable, because signing asks for each byte of a message.
+/// The kinds of ASCII characters. Inlinable, because signing and JSON ask for each byte of a text.
 extension UInt8 {
     @inlinable package var isDigit: Bool { self &- 0x30 < 10 }
 

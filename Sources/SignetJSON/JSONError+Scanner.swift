@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The parser's errors. They hold only an offset until `located(in:)` adds the path.
 extension JSONError {
     @inline(never)
@@ -23,8 +25,8 @@ extension JSONError {
         } else {
             switch bytes[offset] {
             case ASCII.quote: found = "a quotation mark"
-            case ASCII.comma, ASCII.colon, ASCII.openBrace, ASCII.closeBrace, ASCII.openBracket,
-                ASCII.closeBracket:
+            case ASCII.comma, ASCII.colon, ASCII.leftBrace, ASCII.rightBrace, ASCII.leftBracket,
+                ASCII.rightBracket:
                 found = "\"\(Character(Unicode.Scalar(bytes[offset])))\""
             case ASCII.zero...ASCII.nine: found = "a digit"
             case 0x41...0x5a, 0x61...0x7a: found = "a letter"
@@ -74,9 +76,9 @@ extension JSONError {
                 name = at
                 at = end
                 continue
-            case ASCII.openBrace: keys.append(.none)
-            case ASCII.openBracket: keys.append(.index(0))
-            case ASCII.closeBrace, ASCII.closeBracket: keys.removeLast()
+            case ASCII.leftBrace: keys.append(.none)
+            case ASCII.leftBracket: keys.append(.index(0))
+            case ASCII.rightBrace, ASCII.rightBracket: keys.removeLast()
             case ASCII.colon: keys[keys.count - 1] = .name(name)
             case ASCII.comma: keys[keys.count - 1].advance()
             default: break

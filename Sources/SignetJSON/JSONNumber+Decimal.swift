@@ -1,4 +1,5 @@
 public import FoundationEssentials
+internal import SignetBase
 
 extension JSONNumber {
     /// The exact value, or nil if `Decimal` would round it.
@@ -7,7 +8,7 @@ extension JSONNumber {
     /// ten in -128...127. Zeros at either end don't count: `1.50` is `1.5`, and `-0` is zero.
     public var decimal: Decimal? {
         let parts = text.utf8.split { $0 | 0x20 == 0x65 }
-        let mantissa = parts[0].split(separator: ASCII.point)
+        let mantissa = parts[0].split(separator: ASCII.dot)
         var digits = Array(mantissa.joined().drop { $0 == ASCII.minus || $0 == ASCII.zero })
         let zeros = digits.reversed().prefix { $0 == ASCII.zero }.count
         digits.removeLast(zeros)

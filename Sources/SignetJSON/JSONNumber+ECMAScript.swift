@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension JSONNumber {
     /// Returns a finite value's text as ECMAScript's Number::toString writes it, as RFC 8785
     /// requires.
@@ -31,12 +33,12 @@ extension JSONNumber {
         if scale > 21 || scale <= -6 {
             let exponent = scale - 1
             var text = [digits[0]]
-            if digits.count > 1 { text += [ASCII.point] + digits[1...] }
+            if digits.count > 1 { text += [ASCII.dot] + digits[1...] }
             text += [0x65, exponent < 0 ? ASCII.minus : ASCII.plus]
             return text + String(exponent.magnitude).utf8
         }
-        if scale <= 0 { return [ASCII.zero, ASCII.point] + zeros(-scale) + digits }
+        if scale <= 0 { return [ASCII.zero, ASCII.dot] + zeros(-scale) + digits }
         if digits.count <= scale { return digits + zeros(scale - digits.count) }
-        return digits[..<scale] + [ASCII.point] + digits[scale...]
+        return digits[..<scale] + [ASCII.dot] + digits[scale...]
     }
 }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension JSONNumber {
     /// Returns the nearest value if a single division finds it, otherwise nil.
     ///
@@ -13,11 +15,11 @@ extension JSONNumber {
         var sawPoint = false
         while at < range.upperBound {
             let byte = bytes[at]
-            if ASCII.isDigit(byte) {
+            if byte.isDigit {
                 digits = digits &* 10 &+ UInt64(byte &- ASCII.zero)
                 count += 1
                 if sawPoint { fraction += 1 }
-            } else if byte == ASCII.point {
+            } else if byte == ASCII.dot {
                 sawPoint = true
             } else {
                 return nil

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A JSON number, kept as its text until you request a type.
 ///
 /// ```swift
@@ -15,7 +17,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// Creates a number from its text; nil if that is not a number of RFC 8259, section 6.
     public init?(text: String) {
         let bytes = Array(text.utf8)
-        guard let first = bytes.first, first == ASCII.minus || ASCII.isDigit(first),
+        guard let first = bytes.first, first == ASCII.minus || first.isDigit,
             let end = try? JSONScanner.numberEnd(bytes.span, from: 0), end == bytes.count
         else { return nil }
         self.text = text
@@ -35,7 +37,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the text has neither a fraction nor an exponent.
     public var isInteger: Bool {
-        text.utf8.allSatisfy { ASCII.isDigit($0) || $0 == ASCII.minus }
+        text.utf8.allSatisfy { $0.isDigit || $0 == ASCII.minus }
     }
 
     /// The value, or nil if it doesn't fit or the text has a fraction or an exponent (`1.0`,

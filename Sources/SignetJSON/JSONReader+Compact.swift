@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension JSONReader {
     /// Returns a valid JSON text in the form of `JSONValue.serialized()`: without white space,
     /// numbers by their text, strings with only the required escapes.

@@ -51,21 +51,21 @@ extension JSONScanner {
         let count = bytes.count
         var at = start
         if bytes[at] == ASCII.minus { at &+= 1 }
-        guard at < count, ASCII.isDigit(bytes[at]) else {
+        guard at < count, bytes[at].isDigit else {
             throw .malformed(bytes, at: at, expected: "a digit")
         }
         if bytes[at] == ASCII.zero {
             at &+= 1
-            if at < count, ASCII.isDigit(bytes[at]) {
+            if at < count, bytes[at].isDigit {
                 throw .malformed(
                     at: at, found: "a digit after a leading zero",
                     expected: "a number without leading zeros")
             }
         } else {
-            while at < count, ASCII.isDigit(bytes[at]) { at &+= 1 }
+            while at < count, bytes[at].isDigit { at &+= 1 }
         }
         guard at < count else { return at }
-        if bytes[at] == ASCII.point {
+        if bytes[at] == ASCII.dot {
             at = try digitsEnd(bytes, from: at + 1)
         }
         if at < count, bytes[at] | 0x20 == 0x65 {
@@ -81,7 +81,7 @@ extension JSONScanner {
         _ bytes: borrowing Span<UInt8>, from start: Int
     ) throws(JSONError) -> Int {
         var at = start
-        while at < bytes.count, ASCII.isDigit(bytes[at]) { at &+= 1 }
+        while at < bytes.count, bytes[at].isDigit { at &+= 1 }
         guard at > start else { throw .malformed(bytes, at: at, expected: "a digit") }
         return at
     }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The parser: a loop with its own stack, so that no input can exhaust the thread's stack.
 ///
 /// It validates every byte, and records a node for each value and member name down to
@@ -110,9 +112,9 @@ struct JSONScanner {
             let start = at
             let byte = bytes[start]
             top.count &+= 1
-            if byte == ASCII.openBrace || byte == ASCII.openBracket {
+            if byte == ASCII.leftBrace || byte == ASCII.leftBracket {
                 guard depth < maximumDepth else { throw .tooDeep(maximumDepth, at: start) }
-                let isObject = byte == ASCII.openBrace
+                let isObject = byte == ASCII.leftBrace
                 outer.append(top)
                 depth &+= 1
                 top = Frame(
@@ -125,7 +127,7 @@ struct JSONScanner {
                 at = Self.skipSpace(bytes, from: start &+ 1)
                 guard
                     at < count,
-                    bytes[at] == (isObject ? ASCII.closeBrace : ASCII.closeBracket)
+                    bytes[at] == (isObject ? ASCII.rightBrace : ASCII.rightBracket)
                 else { continue }
             } else {
                 var isEscaped = false
@@ -158,7 +160,7 @@ struct JSONScanner {
             while depth > 0 {
                 let byte = at < count ? bytes[at] : 0
                 if byte == ASCII.comma { break }
-                guard byte == (top.isObject ? ASCII.closeBrace : ASCII.closeBracket) else {
+                guard byte == (top.isObject ? ASCII.rightBrace : ASCII.rightBracket) else {
                     throw .malformed(
                         bytes, at: at, expected: top.isObject ? "\",\" or \"}\"" : "\",\" or \"]\"")
                 }
@@ -181,7 +183,7 @@ struct JSONScanner {
                 return true
             }
             at = Self.skipSpace(bytes, from: at &+ 1)
-            if !top.isObject, at < count, bytes[at] == ASCII.closeBracket {
+            if !top.isObject, at < count, bytes[at] == ASCII.rightBracket {
                 throw .malformed(at: at, found: "\"]\" after a comma", expected: "a JSON value")
             }
         }

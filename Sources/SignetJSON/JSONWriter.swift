@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The layout of a JSON text.
 public struct JSONStyle: Sendable, Hashable {
     enum Value { case compact, pretty, canonical }
@@ -79,13 +81,13 @@ struct JSONWriter {
         case .number(let number): write(number)
         case .string(let value): text.append(value)
         case .array(let values):
-            writeItems(values.count, from: ASCII.openBracket, to: ASCII.closeBracket) {
+            writeItems(values.count, from: ASCII.leftBracket, to: ASCII.rightBracket) {
                 writer, index in
                 writer.write(values[index])
             }
         case .object(let object):
             let order = style == .canonical ? Self.canonicalOrder(object) : nil
-            writeItems(object.count, from: ASCII.openBrace, to: ASCII.closeBrace) {
+            writeItems(object.count, from: ASCII.leftBrace, to: ASCII.rightBrace) {
                 writer, index in
                 let member = object[order?[index] ?? index]
                 writer.text.append(member.name)
@@ -138,9 +140,8 @@ struct JSONWriter {
         case ASCII.formFeed: bytes += [ASCII.backslash, 0x66]
         case ASCII.carriageReturn: bytes += [ASCII.backslash, 0x72]
         case 0..<0x20:
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes.append(ASCII.hexDigit(byte >> 4))
-            bytes.append(ASCII.hexDigit(byte & 15))
+            bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
+            bytes += String(byte, radix: 16).utf8
         default: bytes.append(byte)
         }
     }

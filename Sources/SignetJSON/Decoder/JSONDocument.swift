@@ -1,3 +1,4 @@
+internal import SignetBase
 import Synchronization
 
 /// A text that is being decoded: its nodes, and the conversions of a node to a Swift value.
@@ -143,7 +144,7 @@ final class JSONDocument {
         var value: Integer = 0
         var overflows = false
         while at < end {
-            guard ASCII.isDigit(bytes[at]) else {
+            guard bytes[at].isDigit else {
                 throw error(
                     .typeMismatch,
                     "found a number with a fraction or an exponent, expected an integer", at: index)

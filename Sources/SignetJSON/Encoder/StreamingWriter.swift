@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Writes a compact text while a value is encoded, as long as its parts come in order.
 ///
 /// A place is the position of one value; it is open until its container continues. If a part comes
@@ -74,7 +76,7 @@ struct StreamingWriter {
             return outer.last { $0.place == place }?.kind == kind
         }
         guard top.kind == .unset else { return top.kind == kind }
-        text.append(kind == .object ? ASCII.openBrace : ASCII.openBracket)
+        text.append(kind == .object ? ASCII.leftBrace : ASCII.leftBracket)
         top.kind = kind
         if top.isInArray, let parent = outer.last {
             let first = parent.kind == .array ? parent.first : known.firstInside(parent.last)
@@ -87,7 +89,7 @@ struct StreamingWriter {
     mutating func finish() -> [UInt8]? {
         guard closeContainers(in: 0) else { return nil }
         if top.kind == .unset {
-            text.append(ASCII.openBrace)
+            text.append(ASCII.leftBrace)
             top.kind = .object
         }
         closeTop()
@@ -262,10 +264,10 @@ struct StreamingWriter {
     @inline(__always)
     private mutating func closeTop() {
         if top.kind == .object {
-            text.append(ASCII.closeBrace)
+            text.append(ASCII.rightBrace)
             names.close(top.names)
         } else if top.kind == .array {
-            text.append(ASCII.closeBracket)
+            text.append(ASCII.rightBracket)
         }
     }
 

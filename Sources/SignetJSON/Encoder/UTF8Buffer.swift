@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A growing buffer of UTF-8 text.
 ///
 /// Each function reserves memory once and then writes words, so that the array's owner and capacity
@@ -318,7 +320,7 @@ struct UTF8Buffer {
             let digits = Int64(scaled + 0.5)
             if Double(digits) / Double(power) == magnitude {
                 let point = write(UInt64(whole), isNegative: isNegative, to: &room, at: start)
-                room[point] = ASCII.point
+                room[point] = ASCII.dot
                 let rest = UInt64(digits &- whole &* power)
                 writeLastDigits(places, of: rest, to: &room, at: point &+ 1)
                 return point &+ 1 &+ places

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Reads the values of a stream one at a time, from chunks of any size, in bounded memory.
 ///
 /// ```swift
@@ -198,7 +200,7 @@ public struct JSONRecordReader: Sendable {
         if phase == .between {
             advance(to: JSONScanner.skipSpace(buffer.span, from: start))
             guard start < buffer.count else { return try requireMore() }
-            guard buffer[start] == ASCII.openBracket else {
+            guard buffer[start] == ASCII.leftBracket else {
                 phase = .ended
                 throw malformed(at: start, expected: "\"[\"")
             }
@@ -207,13 +209,13 @@ public struct JSONRecordReader: Sendable {
         }
         if phase == .record || phase == .firstElement {
             let found = search { byte, isOutside in
-                isOutside && (byte == ASCII.comma || byte == ASCII.closeBracket)
+                isOutside && (byte == ASCII.comma || byte == ASCII.rightBracket)
             }
             guard let end = try checkedEnd(found, orContinueWith: .ended) else {
                 return try requireMore()
             }
             let content = trimmed(start..<end)
-            let isLast = buffer[end] == ASCII.closeBracket
+            let isLast = buffer[end] == ASCII.rightBracket
             let mayBeEmpty = isLast && phase == .firstElement
             phase = .ended  // unless the element is valid
             guard content != nil || mayBeEmpty else {
@@ -363,9 +365,9 @@ struct JSONNesting: Sendable {
                 }
             } else if byte == ASCII.quote {
                 isInString = true
-            } else if byte == ASCII.openBracket || byte == ASCII.openBrace {
+            } else if byte == ASCII.leftBracket || byte == ASCII.leftBrace {
                 depth += 1
-            } else if byte == ASCII.closeBracket || byte == ASCII.closeBrace {
+            } else if byte == ASCII.rightBracket || byte == ASCII.rightBrace {
                 depth -= 1
             }
             at &+= 1

@@ -1,36 +1,4 @@
-/// The bytes that have a meaning in JSON's grammar.
-///
-/// The scanner's inner loop uses them, so they are constants of this module, which the optimiser
-/// always inlines (`json-decode-1k`).
-enum ASCII {
-    static let backspace: UInt8 = 0x08
-    static let tab: UInt8 = 0x09
-    static let lineFeed: UInt8 = 0x0a
-    static let formFeed: UInt8 = 0x0c
-    static let carriageReturn: UInt8 = 0x0d
-    static let space: UInt8 = 0x20
-    static let quote: UInt8 = 0x22
-    static let plus: UInt8 = 0x2b
-    static let comma: UInt8 = 0x2c
-    static let minus: UInt8 = 0x2d
-    static let point: UInt8 = 0x2e
-    static let zero: UInt8 = 0x30
-    static let nine: UInt8 = 0x39
-    static let colon: UInt8 = 0x3a
-    static let openBracket: UInt8 = 0x5b
-    static let backslash: UInt8 = 0x5c
-    static let closeBracket: UInt8 = 0x5d
-    static let openBrace: UInt8 = 0x7b
-    static let closeBrace: UInt8 = 0x7d
-
-    @inline(__always)
-    static func isDigit(_ byte: UInt8) -> Bool { byte &- zero < 10 }
-
-    /// The lower-case hexadecimal digit of a value under 16.
-    static func hexDigit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 0x30 &+ value : 0x61 &+ value &- 10
-    }
-}
+internal import SignetBase
 
 /// Returns eight bytes as a little-endian number, or nil if fewer are left.
 ///
