@@ -15,8 +15,8 @@ final class RequestPlan: Sendable {
     var host: HostName { origin.host }
     var port: Int { origin.port }
     var isSecure: Bool { origin.isSecure }
-    /// The method, the request target, and a URL of scheme, host, port and `/`, each ended by a zero
-    /// byte.
+    /// The method, the request target, and a URL of scheme, host, port and `/`. A zero byte ends
+    /// each.
     let startLine: [UInt8]
     let method: String
     let isHead: Bool
