@@ -17,7 +17,7 @@ public struct Scenario: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
 
     /// Compares the names' bytes.
     public static func == (left: Scenario, right: Scenario) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8)
+        sameBytes(left.name, right.name)
     }
 
     /// Hashes the name's bytes.

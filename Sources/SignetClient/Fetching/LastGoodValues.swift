@@ -27,7 +27,7 @@ struct LastGoodValues {
     func write(_ values: GlobalConfiguration) throws(VaultError) -> FetchReport.Kept {
         if let dump = try? SealedDump(contentsOf: place.file.path) {
             let id = place.sealing.binding.app.id
-            guard dump.binding.app.id.utf8.elementsEqual(id.utf8) else {
+            guard sameBytes(dump.binding.app.id, id) else {
                 throw VaultError(
                     .wrongApp, "\(place.file): the dump is another app's, so it is not replaced")
             }

@@ -59,7 +59,7 @@ extension ServiceConfiguration {
     mutating func use(_ names: [String], code: ClientError.Code) throws(ClientError) {
         var joined = CommonSet()
         for name in names {
-            guard let set = sets.first(where: { $0.key.utf8.elementsEqual(name.utf8) })?.value
+            guard let set = sets.first(where: { sameBytes($0.key, name) })?.value
             else { throw ClientError(code, "the service has no set of the name \(name)") }
             joined.join(set)
         }

@@ -74,9 +74,9 @@ extension [any ExternalSigner] {
     ///
     /// - Throws: `invalid-service` if several have the id, or the set too.
     func signer(for id: String, besides keys: KeySet?) throws(ClientError) -> Element? {
-        let found = filter { $0.keyID.utf8.elementsEqual(id.utf8) }
+        let found = filter { sameBytes($0.keyID, id) }
         guard let signer = found.first else { return nil }
-        let isInSet = keys?.keys.contains { $0.id.utf8.elementsEqual(id.utf8) } == true
+        let isInSet = keys?.keys.contains { sameBytes($0.id, id) } == true
         guard found.count == 1, !isInSet else {
             throw ClientError(
                 .invalidService,

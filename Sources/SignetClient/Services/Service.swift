@@ -21,7 +21,7 @@ public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
 
     /// Compares the names' bytes.
     public static func == (left: Service, right: Service) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8)
+        sameBytes(left.name, right.name)
     }
 
     /// Hashes the name's bytes.

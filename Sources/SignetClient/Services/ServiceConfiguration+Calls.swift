@@ -41,7 +41,7 @@ struct NamedChecks {
                 checks.append(businessCode)
             case "result": checks.append(ResultCheck())
             default:
-                let given = own?.first { $0.key.utf8.elementsEqual(name.utf8) }?.value
+                let given = own?.first { sameBytes($0.key, name) }?.value
                 guard given != nil || own == nil else {
                     let known = ["business-code", "result"] + (own?.keys.sorted() ?? [])
                     throw reader.invalid(

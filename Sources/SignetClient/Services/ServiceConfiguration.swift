@@ -166,7 +166,7 @@ extension ServiceConfiguration {
         guard let protocolName = try reader.read("protocol", as: String.self) else {
             throw reader.invalid("protocol", reason: "has no value")
         }
-        let given = adapters?.first { $0.key.utf8.elementsEqual(protocolName.utf8) }?.value
+        let given = adapters?.first { sameBytes($0.key, protocolName) }?.value
         let known = PayloadProtocol(rawValue: protocolName)
         guard known != nil || given != nil || adapters == nil else {
             let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
