@@ -57,14 +57,27 @@ struct StreamingWriter {
     }
 
     /// Starts an element and returns its place, or nil if it is out of order.
-    mutating func openElement(of place: Int) -> Int? { startElement(of: place) ? open() : nil }
+    mutating func openElement(of place: Int) -> Int? {
+        guard let array = outer.indices.last, outer[array].place == place,
+            outer[array].kind == .array, top.kind != .unset
+        else { return startElement(of: place) ? open() : nil }
+        // The element before is the innermost place: the new one replaces it.
+        closeTop()
+        text.append(ASCII.comma)
+        outer[array].count &+= 1
+        return openTop(isInArray: true)
+    }
 
     @inline(__always)
     private mutating func open() -> Int {
+        outer.append(top)
+        return openTop(isInArray: top.isInArray || top.kind == .array)
+    }
+
+    @inline(__always)
+    private mutating func openTop(isInArray: Bool) -> Int {
         let place = places.count
         places.append(Place(start: text.count))
-        let isInArray = top.isInArray || top.kind == .array
-        outer.append(top)
         top = Open(place: place, names: names.open(), isInArray: isInArray)
         return place
     }

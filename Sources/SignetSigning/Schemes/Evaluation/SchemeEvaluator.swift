@@ -209,8 +209,8 @@ struct SchemeEvaluator {
     // MARK: Fields
 
     /// Returns the signed fields with their values, sorted by name.
-    mutating func signedFields() throws(SigningError) -> [(name: [UInt8], value: [UInt8])] {
-        try collectFields()?.pairs ?? []
+    mutating func signedFields() throws(SigningError) -> [SignedFields.Field] {
+        try collectFields()?.fields ?? []
     }
 
     /// Returns the sorted names of the signed fields.

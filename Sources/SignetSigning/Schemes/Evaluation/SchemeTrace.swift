@@ -66,9 +66,9 @@ struct SchemeTrace {
         switch source {
         case .literal, .secret, .signature: return
         case .headerLines:
-            for (name, value) in try evaluator.signedFields() {
-                let name = "{header.\(String(decoding: name, as: UTF8.self))}"
-                if !isShown(name) { add(name, value: value) }
+            for field in try evaluator.signedFields() {
+                let name = "{header.\(String(decoding: field.name, as: UTF8.self))}"
+                if !isShown(name) { add(name, value: field.value) }
             }
             return
         // The hash, which is a part of its own, shows whether the body is the same.

@@ -5,8 +5,16 @@ struct SignedFields {
     /// The maximum number of fields that a signature can cover.
     static let maximumCount = 256
 
-    /// Each field's name in lower case, and its value.
-    private(set) var pairs: [(name: [UInt8], value: [UInt8])] = []
+    /// A field line of the message, or all lines of one name, joined by commas.
+    struct Field {
+        /// The name in lower case.
+        let name: [UInt8]
+        fileprivate(set) var value: [UInt8]
+        /// The position of the first line in the message. The authority comes first.
+        fileprivate let position: Int
+    }
+
+    private(set) var fields: [Field]
     /// `name:value` and a line feed for each field.
     private(set) var lines: [UInt8] = []
     /// The names, separated by semicolons.
@@ -17,8 +25,8 @@ struct SignedFields {
     /// - Parameters:
     ///   - message: The message.
     ///   - rule: Selects the fields and says how their lines are written.
-    ///   - received: The names that a received signature lists, or `nil` if the rule selects the
-    ///     fields.
+    ///   - received: The sorted names that a received signature lists, or `nil` if the rule selects
+    ///     the fields.
     ///   - scheme: The scheme's name, for errors.
     /// - Throws: `missing-component` for a missing field that is listed or required,
     ///   `malformed-message` for more than 256 fields.
@@ -26,80 +34,83 @@ struct SignedFields {
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
-        let found = Self.fields(of: message) { received != nil || rule.selects($0) }
-        lines.reserveCapacity(512)
-        names.reserveCapacity(128)
-        pairs.reserveCapacity(found.count)
-        // Both lists are sorted. Skip the fields between the listed ones.
-        var listed = received?[...]
-        var start = 0
-        while start < found.count {
-            let name = found[start].name
-            let end = found[start...].firstIndex { $0.name != name } ?? found.count
-            let fieldLines = found[start..<end]
-            start = end
-            if listed != nil {
-                guard listed?.first == name else { continue }
-                listed?.removeFirst()
-            }
-            append(name, value: Self.value(of: fieldLines, by: rule))
-            guard pairs.count <= Self.maximumCount else {
-                throw SigningError(
-                    .malformedMessage,
-                    "\(scheme) would sign more than \(Self.maximumCount) fields"
-                )
+        fields = Self.lines(of: message, by: rule) { received != nil || rule.selects($0) }
+        joinLinesOfOneName()
+        var missing = (received ?? [])[...]
+        if received != nil {
+            // Both lists are sorted. Remove the fields between the listed ones.
+            fields = fields.filter { field in
+                guard missing.first == field.name else { return false }
+                missing.removeFirst()
+                return true
             }
         }
-        if let missing = listed?.first { throw SigningError.missing(field: missing) }
-        for name in rule.required where !pairs.contains(where: { $0.name == name }) {
+        guard fields.count <= Self.maximumCount else {
+            throw SigningError(
+                .malformedMessage, "\(scheme) would sign more than \(Self.maximumCount) fields")
+        }
+        if let name = missing.first { throw SigningError.missing(field: name) }
+        for name in rule.required where !fields.contains(where: { $0.name == name }) {
             throw SigningError.missing(field: name)
         }
+        write()
     }
 
-    /// Returns the selected field lines, sorted by name. Lines with the same name keep their order.
-    private static func fields(
-        of message: SignableMessage, where isSelected: ([UInt8]) -> Bool
-    ) -> [(name: [UInt8], value: [UInt8], index: Int)] {
-        var found: [(name: [UInt8], value: [UInt8], index: Int)] = []
-        found.reserveCapacity(message.fields.count + 1)
-        // The request's authority replaces the field Host.
-        if let authority = message.request?.authority, isSelected(SignableMessage.host) {
-            found.append((SignableMessage.host, authority, -1))
+    /// Returns the selected field lines, sorted by name. Lines of one name are sorted by their values
+    /// or keep their order, as the rule says.
+    private static func lines(
+        of message: SignableMessage, by rule: CompiledScheme.HeaderRule,
+        where isSelected: ([UInt8]) -> Bool
+    ) -> [Field] {
+        var lines: [Field] = []
+        lines.reserveCapacity(message.fields.count + 1)
+        func add(_ name: [UInt8], value: [UInt8]) {
+            guard isSelected(name) else { return }
+            let value = rule.collapsesSpaces ? collapsed(value) : value
+            lines.append(Field(name: name, value: value, position: lines.count))
         }
-        for (index, field) in message.fields.enumerated() {
+        // The request's authority replaces the field Host.
+        if let authority = message.request?.authority {
+            add(SignableMessage.host, value: authority)
+        }
+        for field in message.fields {
             let name = field.name.utf8.map(\.lowercased)
-            if name != SignableMessage.host, isSelected(name) {
-                found.append((name, field.value, index))
+            if name != SignableMessage.host { add(name, value: field.value) }
+        }
+        lines.sort { left, right in
+            if left.name != right.name { return left.name.lexicographicallyPrecedes(right.name) }
+            return rule.sortsValues
+                ? left.value.lexicographicallyPrecedes(right.value) : left.position < right.position
+        }
+        return lines
+    }
+
+    private mutating func joinLinesOfOneName() {
+        guard !fields.isEmpty else { return }
+        var last = 0
+        for index in fields.indices.dropFirst() {
+            if fields[index].name == fields[last].name {
+                fields[last].value.append(ASCII.comma)
+                fields[last].value.append(contentsOf: fields[index].value)
+            } else {
+                last += 1
+                fields.swapAt(last, index)
             }
         }
-        return found.sorted { left, right in
-            left.name == right.name
-                ? left.index < right.index : left.name.lexicographicallyPrecedes(right.name)
-        }
+        fields.removeLast(fields.count - last - 1)
     }
 
-    /// Returns the values of a field's lines, joined by commas.
-    private static func value(
-        of lines: ArraySlice<(name: [UInt8], value: [UInt8], index: Int)>,
-        by rule: CompiledScheme.HeaderRule
-    ) -> [UInt8] {
-        func written(_ value: [UInt8]) -> [UInt8] {
-            rule.collapsesSpaces ? collapsed(value) : value
+    private mutating func write() {
+        lines.reserveCapacity(512)
+        names.reserveCapacity(128)
+        for field in fields {
+            if !names.isEmpty { names.append(ASCII.semicolon) }
+            names.append(contentsOf: field.name)
+            lines.append(contentsOf: field.name)
+            lines.append(ASCII.colon)
+            lines.append(contentsOf: field.value)
+            lines.append(ASCII.lineFeed)
         }
-        if lines.count == 1 { return written(lines[lines.startIndex].value) }
-        var values = lines.map { written($0.value) }
-        if rule.sortsValues { values.sort { $0.lexicographicallyPrecedes($1) } }
-        return Array(values.joined(separator: [ASCII.comma]))
-    }
-
-    private mutating func append(_ name: [UInt8], value: [UInt8]) {
-        pairs.append((name, value))
-        if !names.isEmpty { names.append(ASCII.semicolon) }
-        names.append(contentsOf: name)
-        lines.append(contentsOf: name)
-        lines.append(ASCII.colon)
-        lines.append(contentsOf: value)
-        lines.append(ASCII.lineFeed)
     }
 
     /// Returns a value with each run of spaces and tabs as one space.
