@@ -225,7 +225,7 @@ void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written) {
     signet_flow *flow = flow_of(loop, socket);
     if (!flow || !flow->ssl) return;
-    // The bytes that libcurl will read may open a window.
+    // Let libcurl write too, because the bytes that it is about to read may open a window.
     if (flow->stuck_until && wanted & EPOLLOUT) *mask |= CURL_CSELECT_OUT;
     if (*mask & CURL_CSELECT_OUT) *written = written_to(flow);
 }

@@ -35,7 +35,8 @@ public final class BodyBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: In bytes. An empty buffer accepts a chunk of any size.
-    ///   - drained: Called on any thread when a full buffer has room again.
+    ///   - drained: Called on any thread after a full buffer has been read down to half its
+    ///     capacity.
     ///   - abandoned: Called on any thread, at most once, if the caller stops reading before the
     ///     end.
     public init(
