@@ -66,12 +66,12 @@ extension ParameterSchema {
     }
 }
 
-/// The settings of a check, which all values within a value share.
+/// The settings of a check, shared by the checks of all values within a value.
 private final class CheckContext {
     let document: JSONValue
     let repeatsValues: Bool
-    /// The number of schemas still to check, which ends those that refer to themselves several
-    /// times.
+    /// The number of schemas that may still be checked. It limits the work for a schema that refers
+    /// to itself several times.
     var budget = 20_000
 
     init(document: JSONValue, repeatsValues: Bool) {
@@ -183,7 +183,7 @@ private struct Check {
 
     private func limitMismatch(_ rules: JSONObject) -> Mismatch? {
         if let number = value.number?.double {
-            // Rounding keeps the order: what is less as a Double is less.
+            // Rounding to a Double never reverses an order: a smaller Double is a smaller number.
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 let least = printable(least.text, limit: 24)
                 return mismatch(found: shown(limit: 24), expected: "at least \(least)")

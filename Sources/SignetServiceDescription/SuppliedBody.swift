@@ -134,7 +134,7 @@ extension MethodDescription {
             found = schemas.compactMap { $0.mismatch(form: fields, files: files, spreads: false) }
         case .unknown, .bytes: return
         }
-        // If the description names a type twice, with other schemas, the body must fit one of them.
+        // If the description names a type twice, the body must fit one of the schemas.
         guard let first = found.first, found.count == schemas.count else { return }
         throw refusal(of: first, in: "the body")
     }
