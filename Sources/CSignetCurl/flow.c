@@ -11,7 +11,7 @@
 // Limits for connections that calls share (HTTP/2), which libcurl 7.88.1 lacks.
 //
 // Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and
-// stores without a limit what arrives for a paused transfer. The limit therefore applies to each
+// stores everything that arrives for a paused transfer. The limit therefore applies to each
 // connection: above it the connection's socket is not read, so that TCP makes the server wait.
 //
 // Uploads: libcurl requests EPOLLOUT while a stream has something to send, even if the server's

@@ -90,8 +90,8 @@ static int feed_tls(csignet_redis *connection, int64_t deadline) {
         : CSIGNET_REDIS_NO_MEMORY;
 }
 
-// Sends or receives what OpenSSL needs after a call that returned `result`; fails if it needs
-// neither.
+// Sends or receives the bytes that OpenSSL needs after a call that returned `result`; fails if it
+// needs neither.
 static int continue_tls(csignet_redis *connection, int result, int64_t deadline) {
     int need = SSL_get_error(connection->ssl, result);
     int status = flush_tls(connection, deadline);

@@ -52,7 +52,7 @@ private struct FormCheck {
     }
 
     func mismatch(_ rules: JSONObject) -> ParameterSchema.Mismatch? {
-        // The references of a schema with an identifier of its own may lead elsewhere.
+        // A schema with its own `$id` is the base of its references, which may lead elsewhere.
         guard rules["$id"] == nil else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string)

@@ -94,7 +94,7 @@ private struct Check {
 
     func mismatch() -> Mismatch? {
         if schema.bool == false { return mismatch(found: "a value", expected: "none") }
-        // The references of a schema with an identifier of its own may lead elsewhere.
+        // A schema with its own `$id` is the base of its references, which may lead elsewhere.
         guard let rules = schema.object, depth < Self.maximumDepth,
             rules["$id"] == nil || depth == 0, context.budget > 0
         else { return nil }

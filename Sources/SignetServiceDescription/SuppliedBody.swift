@@ -5,7 +5,7 @@ public import SignetRPC
 /// A body that is not made of parameters, described for a check before it is sent.
 ///
 /// A ``MethodDescription`` checks its media type and, if it is JSON (`application/json`, `…+json`)
-/// or a form, its content. Messages repeat no value of it.
+/// or a form, its content. Messages don't contain its values.
 public struct SuppliedBody: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// Not known in advance, such as a stream's.

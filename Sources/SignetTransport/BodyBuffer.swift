@@ -104,7 +104,8 @@ public final class BodyBuffer: Sendable {
         return try result.get()
     }
 
-    /// Returns what can be read now. If there is nothing yet, stores `reader` until there is.
+    /// Returns the next chunk, the end or the error. If there is nothing yet, stores `reader` until
+    /// there is.
     private func ready(or reader: Reader? = nil) -> Chunk? {
         let (result, hasRoom) = state.withLock { state -> (Chunk?, Bool) in
             if let result = Self.removeFirst(from: &state) {
