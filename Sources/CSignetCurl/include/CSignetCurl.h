@@ -6,7 +6,8 @@
 // steps: no callback calls Swift.
 //
 // The Swift side decides which requests are sent, and which pins apply. This code makes the
-// decisions that libcurl asks for in its callbacks, and refuses a transfer with one of the codes below:
+// decisions that libcurl asks for in its callbacks, and refuses a transfer with one of the codes
+// below:
 // - whether the verified chain has a wanted digest, before each request (callbacks.c, chain.c);
 // - whether a request may be sent a second time (callbacks.c, repeat.c);
 // - whether a pooled connection can carry another request (route.c);
