@@ -86,7 +86,7 @@ static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     if (!signet_append(&transfer->body, bytes, count)) return refuse(transfer, SIGNET_NO_MEMORY);
     transfer->body_total += count;
     if (transfer->traffic) transfer->traffic->delivered += count;
-    // What libcurl had stored was delivered to it before.
+    // While flushing, libcurl delivers bytes that it read and stored earlier.
     if (transfer->outer && !transfer->is_flushing) signet_traffic_note_body(transfer->outer, count);
     signet_transfer_make_ready(transfer);
     return count;
@@ -130,7 +130,7 @@ static int on_seek(void *context, curl_off_t offset, int origin) {
 
 // Whether libcurl may send the request again. It does so by itself if a pooled connection ends
 // without a byte of a response, or if the server refused the stream before reading it (RFC 9113,
-// section 8.7). The only difference is that it sets no error text for a refused stream.
+// section 8.7). The two cases differ only in libcurl's error text, which is empty in the second.
 static bool may_retry(signet_transfer *transfer) {
     long sent = 1;
     if (transfer->has_head) return false;
@@ -224,7 +224,7 @@ static int before_request(
     signet_route route = {
         ssl, ssl && is_http2(ssl), remote, local, local_port, transfer->opened};
     transfer->was_http2 = route.is_http2;
-    // libcurl 7.88.1 would omit them.
+    // libcurl 7.88.1 would omit the trailers.
     if (route.is_http2 && transfer->upload.has_trailers)
         return abort_request(transfer, SIGNET_NO_TRAILERS);
     transfer->is_reused = transfer->opened < 0;
@@ -236,7 +236,8 @@ static int before_request(
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }
     signet_connection_join(transfer, &route);
-    // Over HTTP/1.1 too, because only the first request distinguishes two sockets with one name.
+    // Over HTTP/1.1 too, because two sockets with one name can be distinguished only at the first
+    // request (route.c).
     curl_socket_t socket = ssl ? signet_route_socket(transfer->loop, &route) : -1;
     curl_socket_t shared = route.is_http2 ? socket : -1;
     signet_flow_join(transfer, route.is_http2 ? ssl : NULL, shared);

@@ -128,8 +128,7 @@ static signet_chain *verified_chain(X509_STORE_CTX *store) {
     return chain;
 }
 
-// Returns the chain as the server sent it, at most SIGNET_CHAIN_LIMIT certificates, to be shown to
-// a person.
+// Returns the chain as the server sent it, at most SIGNET_CHAIN_LIMIT certificates, for display.
 static signet_chain *sent_chain(X509_STORE_CTX *store) {
     signet_chain *chain = chain_new();
     if (!chain) return NULL;

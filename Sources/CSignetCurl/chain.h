@@ -30,8 +30,8 @@ typedef struct signet_wanted {
     uint8_t digests[][32];
 } signet_wanted;
 
-// The state of a handshake. The SSL_CTX and the transfer that started it share it, so that neither
-// uses the other's memory.
+// The state of a handshake. The SSL_CTX and the transfer that started it each have a reference,
+// because either may end first.
 typedef struct signet_handshake {
     size_t references;
     signet_wanted *wanted;

@@ -32,7 +32,7 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         transfer->is_stream = route->is_http2;
         if (route->is_http2) {
             transfer->traffic->streams += 1;
-            // Only the outer TLS, because epoll doesn't know of bytes that the proxy's TLS holds.
+            // Only the outer TLS, because epoll doesn't know of bytes that a proxy's TLS buffers.
             transfer->outer = connection->proxys ? &connection->proxys->traffic : transfer->traffic;
             if (connection->proxys) transfer->outer->streams += 1;
             signet_traffic_pace(transfer->outer, &transfer->loop->steps);
@@ -64,7 +64,7 @@ void signet_connection_check_flood(signet_loop *loop, curl_socket_t socket) {
     transfer->cleartext.received = received - transfer->received_before;
     if (transfer->cleartext.is_flooded || !signet_traffic_is_flood(&transfer->cleartext)) return;
     transfer->cleartext.is_flooded = true;
-    // Closing the socket then resets the connection. After a FIN, a blocked server would continue
+    // Makes closing the socket reset the connection. After a FIN, a blocked server would continue
     // to wait.
     struct linger none = {.l_onoff = 1, .l_linger = 0};
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &none, sizeof none);

@@ -5,7 +5,8 @@
 
 // The connection that a transfer uses (connection.c).
 
-// A request is about to be sent. The transfer leaves the connection that it had joined before.
+// Assigns a transfer, whose request is about to be sent, to its connection. The transfer leaves the
+// connection that it had joined before.
 void signet_connection_join(signet_transfer *transfer, const signet_route *route);
 void signet_connection_leave(signet_transfer *transfer);
 // Compares what a cleartext connection has received with what libcurl delivered, and shuts it down

@@ -11,7 +11,7 @@
 // Limits for connections that calls share (HTTP/2), which libcurl 7.88.1 lacks.
 //
 // Unread bodies: libcurl opens each stream with a window of 32 MiB, which no option changes, and
-// stores without a limit what arrives for a paused transfer. The limit therefore applies to each
+// stores everything that arrives for a paused transfer. The limit therefore applies to each
 // connection: above it the connection's socket is not read, so that TCP makes the server wait.
 //
 // Uploads: libcurl requests EPOLLOUT while a stream has something to send, even if the server's
@@ -225,7 +225,7 @@ void signet_flow_before(
     signet_loop *loop, curl_socket_t socket, uint8_t wanted, int *mask, uint64_t *written) {
     signet_flow *flow = flow_of(loop, socket);
     if (!flow || !flow->ssl) return;
-    // The bytes that libcurl will read may open a window.
+    // Let libcurl write too, because the bytes that it is about to read may open a window.
     if (flow->stuck_until && wanted & EPOLLOUT) *mask |= CURL_CSELECT_OUT;
     if (*mask & CURL_CSELECT_OUT) *written = written_to(flow);
 }

@@ -3,19 +3,21 @@
 
 #include "state.h"
 
-// The flow of bytes (flow.c).
+// Limits for unread bodies and for uploads (flow.c).
 
-// A transfer's request starts on a connection; `ssl` and `socket` are NULL and -1 for HTTP/1.
+// Notes that a transfer's request starts on a connection. `ssl` and `socket` are NULL and -1 for
+// HTTP/1.
 void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket);
 void signet_flow_leave(signet_transfer *transfer);
-// A socket was opened or closed.
+// Forgets the state of a socket that was opened or closed.
 void signet_flow_forget(signet_loop *loop, curl_socket_t socket);
-// A transfer was paused because its caller doesn't read. From now on its unread bytes are counted,
-// and flow.c ends it at its deadline.
+// Notes that a transfer was paused because its caller doesn't read. From now on its unread bytes
+// are counted, and flow.c ends it at its deadline.
 void signet_flow_count(signet_transfer *transfer);
-// A transfer continues: libcurl watches its deadline again. Returns false if libcurl has no memory.
+// Notes that a paused transfer continues, and lets libcurl watch its deadline again. Returns false
+// if libcurl has no memory.
 bool signet_flow_resume(signet_transfer *transfer);
-// A transfer's caller read bytes of the body.
+// Notes that a transfer's caller read bytes of the body.
 void signet_flow_note_taken(signet_transfer *transfer, size_t count);
 // Chooses the set of connections for a call that starts.
 bool signet_flow_choose(signet_transfer *transfer) SIGNET_MUST_CHECK;
@@ -25,7 +27,7 @@ void signet_flow_before(
 void signet_flow_after(signet_loop *loop, curl_socket_t socket, int mask, uint64_t written);
 // Lets libcurl write to a socket again.
 void signet_flow_unstick(signet_loop *loop, curl_socket_t socket);
-// libcurl has changed which events of a socket it watches for a transfer.
+// Notes that libcurl has changed which events of a socket it watches for a transfer.
 void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket);
 // Whether every byte of the response's body has arrived and was read.
 bool signet_flow_response_is_whole(const signet_transfer *transfer);

@@ -70,10 +70,10 @@ signet_refusal signet_framing_read(
     bool has_chunks = count > 8 && memcmp(head, "HTTP/1.1", 8) == 0;
     bool has_body = !is_head;
     while (at < end) {
-        const uint8_t *feed = memchr(at, '\n', (size_t)(end - at));
-        piece line = {at, feed ? feed : end}, value;
+        const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
+        piece line = {at, newline ? newline : end}, value;
         if (at == head) has_body = has_body && !is_bodyless(line);
-        at = feed ? feed + 1 : end;
+        at = newline ? newline + 1 : end;
         if (has_name(line, "Content-Length:", &value)) {
             if (!read_lengths(value, &length)) return SIGNET_BAD_LENGTH;
         } else if (has_name(line, "Transfer-Encoding:", &value)) {

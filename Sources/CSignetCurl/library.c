@@ -9,8 +9,8 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
 
-// A program may exit while a loop's thread runs. OpenSSL's clean-up at exit would free what that
-// thread uses. It can be turned off only before any other code initialises OpenSSL.
+// A program may exit while a loop's thread runs. OpenSSL's clean-up at exit would free memory
+// that the thread uses. It can be turned off only before any other code initialises OpenSSL.
 __attribute__((constructor)) static void keep_openssl_to_the_end(void) {
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }

@@ -89,7 +89,7 @@ static signet_result proxy_result(const signet_transfer *transfer) {
     return status >= 300 ? SIGNET_FAILED_PROXY_REFUSED : SIGNET_FAILED_PROXY;
 }
 
-// Whether the last connection failed in this machine or before it, and not at the host.
+// Whether the last connection failed because there was no route to the host.
 static bool is_unreachable(const signet_transfer *transfer) {
     long number = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
@@ -154,8 +154,7 @@ static bool is_before_request(signet_result result) {
 signet_result signet_transfer_result(const signet_transfer *transfer) {
     signet_result result = result_of_code(transfer);
     // The request may have arrived on a pooled connection that then ended, before libcurl failed to
-    // open another one. Codes that are unknown here, as those of newer versions, say nothing about
-    // it.
+    // open another one. The codes of newer versions, which are unknown here, don't exclude it.
     return transfer->is_sent && is_before_request(result) ? SIGNET_FAILED_CUT_OFF : result;
 }
 

@@ -7,8 +7,8 @@ static bool may_repeat(const signet_transfer *transfer) {
     if (transfer->was_repeated || transfer->is_probe) return false;
     if (transfer->refusal) return transfer->refusal == SIGNET_STALE;
     // libcurl 7.88.1 retries by itself over HTTP/1.1, but not over HTTP/2, where a pooled
-    // connection may end or a GOAWAY may end the session. It doesn't report the last stream's
-    // number of a GOAWAY.
+    // connection may end or a GOAWAY may end the session. It doesn't report the number of
+    // the last stream that a GOAWAY names.
     bool has_ended = transfer->code == CURLE_HTTP2
         || (transfer->code == CURLE_PARTIAL_FILE && transfer->is_reused);
     return has_ended && transfer->was_http2 && transfer->is_repeatable && transfer->is_sent

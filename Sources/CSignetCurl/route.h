@@ -5,7 +5,7 @@
 
 // The route of a request (route.c).
 
-// The connection of the next request, as far as libcurl tells it to a CURLOPT_PREREQFUNCTION.
+// The connection of the next request, as far as libcurl describes it to a CURLOPT_PREREQFUNCTION.
 typedef struct {
     SSL *ssl;  // the origin's; NULL over cleartext
     bool is_http2;

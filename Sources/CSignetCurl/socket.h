@@ -7,9 +7,9 @@
 
 // Makes room for a socket in `sockets`. Under the lock.
 bool signet_loop_make_room(signet_loop *loop, curl_socket_t socket) SIGNET_MUST_CHECK;
-// Notes that a descriptor becomes a connection's socket, or ends. Under the lock.
+// Notes that a descriptor was opened as a connection's socket, or closed. Under the lock.
 void signet_loop_note_socket(signet_loop *loop, curl_socket_t socket, bool is_connection);
-// Registers the events of a socket that are of use now with epoll.
+// Registers the events of a socket with epoll, without those that flow.c suspends.
 void signet_loop_update_epoll(signet_loop *loop, curl_socket_t socket);
 // Delays a socket's packets (TCP_CORK) until signet_loop_uncork, if more than one call starts. The
 // socket may be -1.

@@ -19,7 +19,7 @@ typedef struct {
     uint64_t crowded_origin;  // 0: the connection takes new calls
     bool is_second;  // the connection belongs to the second set
     int64_t stuck_until;  // no write is tried before this time, in monotonic milliseconds; 0: not stuck
-    int stuck_pause;
+    int stuck_pause;  // the length of the current pause, in milliseconds
 } signet_flow;
 
 struct signet_loop {
@@ -68,8 +68,8 @@ struct signet_loop {
 
     // Calls that start together over one connection are sent in few packets instead of one each:
     // TCP_CORK delays the connection's packets until libcurl has started all calls. One connection
-    // at a time. In `requests-h2`, sending took 30 % of the thread's time without it, and takes 4 %
-    // with it.
+    // at a time. In the benchmark `requests-h2`, sending took 30 % of the thread's time without it,
+    // and takes 4 % with it.
     unsigned starting;  // calls that were added to libcurl since the last step
     bool may_cork;
     curl_socket_t corked;  // or -1
@@ -80,7 +80,7 @@ struct signet_loop {
     size_t spare_count;
 };
 
-// Bytes that grow.
+// A growing buffer.
 typedef struct {
     uint8_t *bytes;
     size_t count, room;
@@ -146,7 +146,8 @@ struct signet_transfer {
         uint64_t origin;  // a hash of the URL's scheme, host and port
         bool is_member, is_counted, is_second;
         bool is_timed;  // flow.c watches the deadline instead of libcurl
-        int64_t unread, taken, taken_at;
+        int64_t unread, taken;  // bytes of the body
+        int64_t taken_at;  // the caller's last reading, in monotonic milliseconds
         curl_socket_t watched;  // the socket that libcurl last watched for this transfer
         bool has_stopped_reading;  // HTTP/1: libcurl has read the response to its end
         int64_t early_since, early_sent;  // when the upload last moved after the response's end

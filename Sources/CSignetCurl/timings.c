@@ -34,7 +34,7 @@ static int64_t sent_with_head(const signet_transfer *transfer, int64_t first, in
 }
 
 void signet_transfer_timings(const signet_transfer *transfer, signet_timings *timings) {
-    // libcurl leaves a value as it is if it doesn't know it.
+    // curl_easy_getinfo leaves a variable unchanged if the value is unknown.
     long connections = 1, sent = 0, head = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections);
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &sent);

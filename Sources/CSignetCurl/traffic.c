@@ -9,9 +9,10 @@
 
 #include "CSignetCurl.h"
 
-// Received bytes for each delivered byte. Chunks of one byte need six, DATA frames of one byte ten.
+// Received bytes that one delivered byte allows. Chunks of one byte need six, DATA frames of one
+// byte ten.
 #define RECEIVED_PER_DELIVERED 16u
-// Sent bytes for each received byte beyond those. A server acknowledges an upload with small
+// Sent bytes that allow one more received byte. A server acknowledges an upload with small
 // frames, and libcurl answers a PING with as many bytes.
 #define SENT_PER_RECEIVED 8u
 #define ALLOWANCE ((uint64_t)1 << 20)
@@ -63,7 +64,7 @@ static long on_read(
     if (pace->step != *pace->steps) {
         pace->step = *pace->steps;
         pace->step_bytes = 0;
-        // Then what is left belongs to frames and not to bodies.
+        // After the socket was read empty, the undelivered bytes are those of frames, not bodies.
         if (pace->was_drained) pace->undelivered = 0;
         pace->was_drained = false;
     }

@@ -44,12 +44,12 @@ void signet_traffic_watch(SSL_CTX *context, signet_traffic *traffic);
 // response without a length never ends. The others run in the same step or the next one, so with
 // pacing their buffers suffice. libcurl 8.1 has other buffers.
 void signet_traffic_pace(signet_traffic *traffic, const uint64_t *steps);
-// Bytes of a body were delivered that arrived over a paced connection.
+// Notes that libcurl delivered bytes of a body that arrived over a paced connection.
 void signet_traffic_note_body(signet_traffic *traffic, size_t count);
 // Whether far more bytes were received than delivered.
 bool signet_traffic_is_flood(const signet_traffic *traffic);
 // Sets how many bytes of a cleartext connection libcurl has read. Returns false if the system
-// doesn't tell.
+// doesn't report it.
 bool signet_traffic_of_socket(int socket, uint64_t *received);
 
 #endif

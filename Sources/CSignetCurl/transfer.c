@@ -70,8 +70,8 @@ void signet_transfer_release(signet_transfer *transfer) {
         cleared = SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER) && cleared;
     // libcurl counts a handle's retries across all calls and fails after five; only curl_easy_reset
     // clears the count. So a handle that may have retried isn't used again.
-    // Nor does libcurl forget that a handle has sent trailers, and it would write the chunks of the
-    // next upload without room for their sizes.
+    // A handle that has sent trailers isn't used again either: libcurl remembers that, and would
+    // write the chunks of the next upload without room for their sizes.
     bool needs_discard = transfer->upload.has_trailers
         || (transfer->is_started
             && (transfer->was_retried || !transfer->is_done || transfer->code != CURLE_OK));
@@ -110,10 +110,10 @@ bool signet_transfer_set_request(
     const char *target = method + strlen(method) + 1;
     const char *url = target + strlen(target) + 1;
     transfer->flow.origin = signet_hash_text(HASH_START, url) | 1;  // never 0
-    // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->is_head = is_head;
     transfer->is_repeatable = is_repeatable;
+    // "GET /path HTTP/1.1", "Content-Length: 5" and the empty line.
     transfer->sent_body.head_count = strlen(method) + strlen(target) + 14;
     if (sends_body)
         transfer->sent_body.head_count += (size_t)snprintf(NULL, 0, "%zu", body_count) + 18;

@@ -28,7 +28,7 @@ bool signet_loop_watch(signet_loop *loop, int64_t limit) {
         if (socket >= 0) shutdown(socket, SHUT_RDWR);
         loop->shut_since = loop->busy_since;
     } else if (stuck) {
-        // It was another socket: libcurl also handles the expired timers of others.
+        // Shutting down that socket didn't help. libcurl also handles the expired timers of others.
         for (size_t i = 0; i < loop->socket_count; i++)
             if (loop->sockets[i].is_connection) shutdown((int)i, SHUT_RDWR);
     }

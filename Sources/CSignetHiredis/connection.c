@@ -41,7 +41,7 @@ static redisReplyObjectFunctions store_functions = {
     .freeObject = free_nothing,
 };
 
-static int connect_bare(
+static int connect_raw(
     csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
     char *reason, size_t room) {
     int64_t left = deadline - csignet_redis_now();
@@ -75,7 +75,7 @@ int csignet_redis_connect(
     connection->reader = redisReaderCreateWithFunctions(&store_functions);
     int status = connection->reader == NULL
         ? CSIGNET_REDIS_NO_MEMORY
-        : connect_bare(connection, server, deadline, reason, room);
+        : connect_raw(connection, server, deadline, reason, room);
     if (status == CSIGNET_REDIS_OK) {
         connection->reader->privdata = connection;
         if (server->uses_tls) {

@@ -7,9 +7,9 @@
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
 
-// The most bytes of commands that wait to be sent.
+// The maximum number of bytes of commands that wait to be sent.
 #define CSIGNET_REDIS_OUT (128 * 1024)
-// The most bytes of one response.
+// The maximum number of bytes of one response.
 #define CSIGNET_REDIS_IN (32 * 1024)
 
 struct csignet_redis {

@@ -33,7 +33,7 @@ static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
     }
 }
 
-static int transmit_bare(
+static int transmit_raw(
     csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
     while (count > 0) {
         int status = wait_for(connection, POLLOUT, deadline);
@@ -49,7 +49,7 @@ static int transmit_bare(
     return CSIGNET_REDIS_OK;
 }
 
-static int receive_bare(
+static int receive_raw(
     csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline) {
     for (;;) {
@@ -74,7 +74,7 @@ static int flush_tls(csignet_redis *connection, int64_t deadline) {
     while (BIO_ctrl_pending(outgoing) > 0) {
         int count = BIO_read(outgoing, bytes, sizeof bytes);
         if (count <= 0) return CSIGNET_REDIS_CONNECTION_LOST;
-        int status = transmit_bare(connection, bytes, (size_t)count, deadline);
+        int status = transmit_raw(connection, bytes, (size_t)count, deadline);
         if (status != CSIGNET_REDIS_OK) return status;
     }
     return CSIGNET_REDIS_OK;
@@ -83,15 +83,15 @@ static int flush_tls(csignet_redis *connection, int64_t deadline) {
 static int feed_tls(csignet_redis *connection, int64_t deadline) {
     unsigned char bytes[16384];
     size_t count = 0;
-    int status = receive_bare(connection, bytes, sizeof bytes, &count, deadline);
+    int status = receive_raw(connection, bytes, sizeof bytes, &count, deadline);
     if (status != CSIGNET_REDIS_OK) return status;
     return BIO_write(SSL_get_rbio(connection->ssl), bytes, (int)count) == (int)count
         ? CSIGNET_REDIS_OK
         : CSIGNET_REDIS_NO_MEMORY;
 }
 
-// Sends or receives what OpenSSL needs after a call that returned `result`; fails if it needs
-// neither.
+// Sends or receives the bytes that OpenSSL needs after a call that returned `result`; fails if it
+// needs neither.
 static int continue_tls(csignet_redis *connection, int result, int64_t deadline) {
     int need = SSL_get_error(connection->ssl, result);
     int status = flush_tls(connection, deadline);
@@ -117,9 +117,8 @@ static int no_passphrase(char *bytes, int room, int writes, void *context) {
     return -1;
 }
 
-// Loads the authorities from where OpenSSL was built to look for them.
-// SSL_CTX_set_default_verify_paths would prefer the places that SSL_CERT_FILE and SSL_CERT_DIR
-// name.
+// Loads the authorities from OpenSSL's built-in paths. SSL_CTX_set_default_verify_paths would
+// prefer the paths in SSL_CERT_FILE and SSL_CERT_DIR.
 static int trust_system(SSL_CTX *trust) {
     const char *file = X509_get_default_cert_file();
     // Not every distribution has both.
@@ -194,7 +193,7 @@ int csignet_redis_start_tls(
 
 int csignet_redis_transmit(
     csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
-    if (connection->ssl == NULL) return transmit_bare(connection, bytes, count, deadline);
+    if (connection->ssl == NULL) return transmit_raw(connection, bytes, count, deadline);
     while (count > 0) {
         ERR_clear_error();
         size_t written = 0;
@@ -213,7 +212,7 @@ int csignet_redis_transmit(
 int csignet_redis_receive(
     csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline) {
-    if (connection->ssl == NULL) return receive_bare(connection, bytes, room, count, deadline);
+    if (connection->ssl == NULL) return receive_raw(connection, bytes, room, count, deadline);
     for (;;) {
         ERR_clear_error();
         int result = SSL_read_ex(connection->ssl, bytes, room, count);

@@ -43,7 +43,7 @@ final class Call: Sendable {
     let timings = TimingsRecord()
     /// The request's body if it is a stream.
     let upload: UploadFeed?
-    /// Whether waking the caller only queues a job of the loop.
+    /// Whether the caller's task runs on the loop, so that waking it only queues a job.
     let resumesOnLoop: Bool
 
     private let phase = Mutex(Phase.new)

@@ -45,7 +45,7 @@ public import SignetTransport
     private var encodedCount = 0
     private var decodedCount = 0
     /// Whether a stream has started and not ended.
-    private var isInside = true
+    private var isInsideStream = true
 
     /// Creates a decoder for a response's Content-Encoding.
     ///
@@ -116,11 +116,11 @@ public import SignetTransport
         encodedCount += chunk.count
     }
 
-    /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. A piece that
-    /// was encoded has at most 64 KiB.
+    /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. If the body
+    /// is encoded, a piece has at most 64 KiB.
     ///
     /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for bytes
-    ///   that don't conform to the coding or follow its end.
+    ///   that don't conform to the coding or follow its end, `resources` if memory ran out.
     public mutating func next() throws(TransportError) -> [UInt8]? {
         guard position < input.count || decodes else { return nil }
         guard decodes else {
@@ -132,7 +132,7 @@ public import SignetTransport
             return try checkLimits(of: piece)
         }
         while true {
-            if !isInside {
+            if !isInsideStream {
                 if position == input.count { return nil }
                 // A gzip file may have another member (RFC 1952, section 2.2). Other bytes are
                 // garbage.
@@ -142,18 +142,18 @@ public import SignetTransport
                 guard unsafe signet_coder_reset(inflater) else {
                     throw Self.malformed("cannot be decoded")
                 }
-                isInside = true
+                isInsideStream = true
             }
             let piece = try inflate()
             if !piece.isEmpty { return try checkLimits(of: piece) }
-            if isInside, position == input.count { return nil }
+            if isInsideStream, position == input.count { return nil }
         }
     }
 
     private mutating func inflate() throws(TransportError) -> [UInt8] {
         var taken = 0
         var result = SIGNET_CODED_PART
-        // The piece isn't cleared first, because a server may send millions of empty members.
+        // Clearing the piece first would be slow if a server sends millions of empty members.
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { piece, filled in
             result = unsafe input.withUnsafeBufferPointer { input in
                 let rest = unsafe UnsafeBufferPointer(rebasing: input[position...])
@@ -168,7 +168,7 @@ public import SignetTransport
             if taken == 0, piece.isEmpty, position < input.count {
                 throw Self.malformed("is not valid \(coding)")
             }
-        case SIGNET_CODED_END: isInside = false
+        case SIGNET_CODED_END: isInsideStream = false
         case SIGNET_CODED_NO_MEMORY: throw Self.noMemory
         default: throw Self.malformed("is not valid \(coding)")
         }
@@ -198,7 +198,7 @@ public import SignetTransport
     ///
     /// - Throws: `TransportError` with code `malformed-reply` if an encoded body was cut off.
     public consuming func finish() throws(TransportError) {
-        guard decodes, isInside || position < input.count else { return }
+        guard decodes, isInsideStream || position < input.count else { return }
         throw Self.malformed("ended before its \(coding) stream did")
     }
 

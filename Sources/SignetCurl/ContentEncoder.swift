@@ -3,7 +3,7 @@ package import SignetTransport
 
 /// Encodes one request's body with gzip (RFC 1952), piece by piece.
 ///
-/// Equal bodies have equal encodings, so that a body which is read again is what was signed.
+/// Equal bodies have equal encodings, so a body that is read again still matches its signature.
 @safe package struct ContentEncoder: ~Copyable {
     private static let pieceSize = 65_536
 
@@ -22,7 +22,7 @@ package import SignetTransport
 
     deinit { unsafe signet_coder_free(deflater) }
 
-    /// Returns what the next bytes are encoded to; empty if the encoder needs more of them.
+    /// Returns the encoding of the next bytes; empty if the encoder needs more of them.
     package mutating func encode(_ bytes: [UInt8]) -> [UInt8] { run(bytes, isEnd: false) }
 
     /// Returns the end of the encoded body.

@@ -25,8 +25,8 @@ extension CurlEngine {
         /// zero looks each up again. Defaults to 60 seconds.
         public var dnsCacheTime = Duration.seconds(60)
         /// The maximum size of a response's header in bytes, with interim responses and trailers.
-        /// Defaults to 64 KiB. Over HTTP/2, libcurl before 8.1 may not receive the end of a larger
-        /// one, or of the body after it.
+        /// Defaults to 64 KiB. Over HTTP/2, libcurl before 8.1 may never receive the end of a
+        /// header of more than 64 KiB, or the end of the body after it.
         public var maximumHeaderSize = 64 << 10
         /// The maximum number of fields in a response's header, at most 65,534, which is the limit
         /// of `HTTPFields`. Defaults to 256.

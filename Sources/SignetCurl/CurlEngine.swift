@@ -60,9 +60,9 @@ public final class CurlEngine: HTTPEngine {
 
     /// The executor of the engine's thread, for tasks that mostly make calls.
     ///
-    /// A task that prefers it starts its calls and gets their responses without a change of
-    /// threads, which saves processor time. Its jobs run between two steps of the engine: one that
-    /// takes long, or that blocks, holds up all calls of the engine, also their deadlines. After
+    /// A task that prefers it starts its calls and receives their responses without switching
+    /// threads, which saves processor time. Its jobs run between two steps of the engine. A job
+    /// that is slow or blocks delays all calls of the engine, even beyond their deadlines. After
     /// `shutdown`, jobs run on Swift's global executor. The thread blocks all signals.
     ///
     /// ```swift
@@ -127,7 +127,7 @@ public final class CurlEngine: HTTPEngine {
     /// ```
     ///
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
-    /// - Throws: `TransportError` if no handshake showed a chain.
+    /// - Throws: `TransportError` if the server showed no chain.
     public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
         let plan = RequestPlan(
             probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,

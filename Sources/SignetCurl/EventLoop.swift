@@ -223,7 +223,7 @@ final class EventLoop: Sendable {
     /// Returns after both threads have ended and everything is released.
     func waitForEnd() async { await end.wait() }
 
-    /// Returns the loop, which isn't idle until one more call has started and ended.
+    /// Reserves the loop for one call and returns it. It isn't idle until that call has ended.
     func reserved() -> EventLoop {
         reservations.add(1, ordering: .relaxed)
         return self

@@ -27,7 +27,7 @@ enum LibcurlCheck {
         return Library(name: "libcurl/\(version) \(tls)", hasHTTP2: signet_libcurl_has_http2())
     }
 
-    /// Returns what prevents a libcurl from checking pins, or `nil`.
+    /// Returns the reason why a libcurl can't check pins; `nil` if it can.
     ///
     /// - Parameter number: libcurl's version as in `LIBCURL_VERSION_NUM`.
     static func problem(version: String, number: UInt32, tls: String, openSSL: String) -> String? {

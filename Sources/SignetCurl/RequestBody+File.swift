@@ -47,7 +47,7 @@ private struct FileReader: RequestBodyReader {
             let wanted = Int(min(Int64(pieceSize), size - offset))
             let piece = try file.read(at: offset, count: wanted)
             offset += Int64(piece.count)
-            // Before the last piece is returned.
+            // Before the last piece is returned, so that a changed file is never sent completely.
             if piece.count < wanted || offset == size { try file.requireUnchanged() }
             return piece
         } catch {

@@ -3,11 +3,12 @@ internal import SignetPinning
 internal import SignetTransport
 
 extension TransferDriver {
-    /// Returns the error of a call whose host was not found, or to which the kernel had no way.
+    /// Returns the error of a call whose host was not found, or to whose host the kernel had no
+    /// route.
     ///
-    /// It is `offline` if the machine has no route to other networks, and otherwise `code`: only
-    /// this name, or this host's network, is missing. A connection that a host refuses has reached
-    /// that host, so it is never `offline`.
+    /// The error is `offline` if the machine has no route to other networks. Otherwise only this
+    /// name or this host's network is unavailable, and the error is `code`. A connection that a
+    /// host refuses has reached that host, so it is never `offline`.
     func unreachable(
         _ code: TransportError.Code, of plan: RequestPlan, reason: String
     ) -> TransportError {

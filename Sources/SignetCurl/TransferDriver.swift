@@ -22,11 +22,12 @@ struct TransferDriver {
     private static let extraSharingCalls = 256
     /// The same for a host whose connections carry one call each, so that the next calls are ready.
     private static let extraCalls = 16
-    /// The number of calls from which the loop polls before it sleeps.
+    /// The number of concurrent calls from which the loop polls before it sleeps.
     private static let pollingThreshold = 4
     /// The interval in which queued calls are checked for their deadlines, in milliseconds.
     private static let queueInterval: Int64 = 100
-    /// How long after its deadline a call is ended that libcurl has not ended, in milliseconds.
+    /// The time from a call's deadline until the loop ends it itself, because libcurl hasn't, in
+    /// milliseconds.
     private static let lateness: Int64 = 100
 
     private let loop: LoopHandle
@@ -146,8 +147,8 @@ struct TransferDriver {
 
     /// Ends the calls that libcurl should have ended at their deadline.
     ///
-    /// libcurl 7.88.1 forgets the deadline of a transfer while that waits for the connection that
-    /// another transfer opens.
+    /// While a transfer waits for a connection that another transfer opens, libcurl 7.88.1 forgets
+    /// its deadline.
     private mutating func endLate(now: Int64) {
         firstEnd = .max
         var late: [Call] = []

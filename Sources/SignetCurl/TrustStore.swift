@@ -24,7 +24,7 @@ struct TrustStore: Sendable, Hashable {
 
     /// Whether two stores differ at most in the version of the file.
     func isVersion(of other: TrustStore) -> Bool {
-        // Names in two Unicode forms are different files.
+        // Compared as bytes, because names in two Unicode forms are different files.
         caFile.map(ByteName.init) == other.caFile.map(ByteName.init)
             && authorities?.mode == other.authorities?.mode
             && authorities?.digest == other.authorities?.digest

@@ -40,6 +40,8 @@ final class UploadFeed: Sendable {
     private let hasNews: @Sendable () -> Void
     private let state = Mutex(State())
 
+    /// Creates a feed that hasn't started reading.
+    ///
     /// - Parameter hasNews: Called on any thread if `next()` returned `.pending` and there is a
     ///   piece now.
     init(_ body: RequestBody, capacity: Int, hasNews: @escaping @Sendable () -> Void) {
@@ -140,7 +142,8 @@ final class UploadFeed: Sendable {
         return state.withLock { $0.pass == pass && !$0.isClosed }
     }
 
-    /// Adds news of the current reading, and tells the loop if it waits for them.
+    /// Changes the state if `pass` is the current reading, and tells the loop if it waits for a
+    /// piece.
     private func update(_ pass: Int, _ change: (inout State) -> Void) {
         let isAwaited = state.withLock { state in
             guard state.pass == pass, !state.isClosed else { return false }

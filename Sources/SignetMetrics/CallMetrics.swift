@@ -25,10 +25,10 @@
     /// | `signet.client.retries` | counter | `service`, `reason` |
     /// | `signet.client.lost_events` | counter | |
     ///
-    /// The first one is OpenTelemetry's: one value for each request on the wire, also for each one
-    /// that redirects and retries send. Those of calls have the name of the remote procedure as
-    /// `method`, or the HTTP method, and as `outcome` either `success` or the code of the error. No
-    /// dimension contains a path.
+    /// The first one is OpenTelemetry's. It has one value for each request on the wire, including
+    /// those of redirects and retries. In the others `method` is the name of the remote procedure,
+    /// or the HTTP method, and `outcome` is either `success` or the code of the error. No dimension
+    /// contains a path.
     public struct CallMetrics: Sendable {
         private let factory: any MetricsFactory
         private let methods: KnownMethods
@@ -49,7 +49,7 @@
 
         /// Records events until they end, which they do when the system is shut down.
         ///
-        /// If so many calls end that events are lost, `signet.client.lost_events` counts them.
+        /// If events come so fast that some are lost, `signet.client.lost_events` counts them.
         public func record(_ events: CallEvents) async {
             var lost = 0
             for await event in events {

@@ -21,8 +21,8 @@
     /// A call has a span of the kind `internal`, named `SERVICE METHOD`. Each attempt has a span of
     /// the kind `client` inside it, named by its HTTP method, with the attributes of
     /// OpenTelemetry's conventions for HTTP clients. It ends when the header of the response has
-    /// arrived; redirects belong to it. Its `url.full` has no query, and an error has its code
-    /// alone, because a message may name more.
+    /// arrived; redirects belong to it. Its `url.full` has no query. Of an error it has
+    /// only the code, because the message may contain details that must not be recorded.
     ///
     /// The tracer injects its context into each attempt before it is signed. Of what it injects,
     /// only the fields of ``propagated`` are sent, and `traceparent` and `tracestate` only if they
@@ -31,7 +31,7 @@
         /// The names of the fields that the tracer may send, in lower case.
         public var propagated: Set<String> = ["traceparent", "tracestate"]
 
-        private let given: (any Tracer)?
+        private let chosenTracer: (any Tracer)?
         private let methods: KnownMethods
 
         /// Counts how often a call was sent.
@@ -56,11 +56,11 @@
         ///     up.
         ///   - methods: The HTTP methods that an attribute may name.
         public init(tracer: (any Tracer)? = nil, methods: KnownMethods = KnownMethods()) {
-            given = tracer
+            chosenTracer = tracer
             self.methods = methods
         }
 
-        private var tracer: any Tracer { given ?? InstrumentationSystem.tracer }
+        private var tracer: any Tracer { chosenTracer ?? InstrumentationSystem.tracer }
 
         /// Makes the span of a call.
         public func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
@@ -107,7 +107,6 @@
             let status = response.response.status.code
             span.updateAttributes { attributes in
                 attributes[HTTPConventions.status] = status
-                // A response made by an interceptor has no HTTP version.
                 attributes[HTTPConventions.protocolVersion] = HTTPConventions.version(
                     response.httpVersion)
                 guard status >= HTTPConventions.firstErrorStatus else { return }
@@ -117,7 +116,7 @@
             return response
         }
 
-        /// Runs work as a part of a span, which gets the code of its error.
+        /// Runs work within a span. If it throws, the span gets the error's code.
         private func run<Output>(
             within span: any Span, _ work: () async throws -> Output
         ) async throws -> Output {
@@ -132,7 +131,7 @@
     }
 
     extension CallOptions {
-        /// Adds spans to calls and their attempts. Interceptors that were there before run around
+        /// Adds spans to calls and their attempts. Interceptors that were added before run around
         /// them.
         public mutating func addTracing(_ tracing: CallTracing) {
             interceptors.append(tracing)

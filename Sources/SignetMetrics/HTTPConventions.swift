@@ -9,14 +9,14 @@
     enum HTTPConventions {
         // Metrics.
         static let requestDuration = "http.client.request.duration"
-        // Attributes of both.
+        // Attributes of metrics and spans.
         static let method = "http.request.method"
         static let serverAddress = "server.address"
         static let serverPort = "server.port"
         static let status = "http.response.status_code"
         static let errorType = "error.type"
         static let protocolVersion = "network.protocol.version"
-        // Attributes of spans alone.
+        // Attributes of spans only.
         static let originalMethod = "http.request.method_original"
         static let resendCount = "http.request.resend_count"
         static let fullURL = "url.full"
@@ -48,9 +48,9 @@
     public struct KnownMethods: Sendable {
         private let names: Set<String>
 
-        /// Creates a list.
+        /// Creates a list of the methods of RFC 9110, of PATCH and QUERY, and of others.
         ///
-        /// - Parameter others: The methods that RFC 9110 doesn't define: PATCH and QUERY.
+        /// - Parameter others: The other methods, in the case in which they are sent.
         public init(adding others: [String] = []) {
             names = Set(
                 [

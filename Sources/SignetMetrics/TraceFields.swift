@@ -7,8 +7,8 @@
     struct TraceFields: Sendable {
         fileprivate var values: [String: String] = [:]
 
-        /// Adds the values of some names as fields, in place of those that are there. An invalid
-        /// `traceparent` or `tracestate` is left out.
+        /// Sets the fields with some names to the injected values. An invalid `traceparent` or
+        /// `tracestate` is left out.
         func add(_ names: Set<String>, to fields: inout HTTPFields) {
             // `tracestate` is valid only with `traceparent`.
             let parent = values["traceparent"]

@@ -1,6 +1,6 @@
 /// Turns calls into HTTP requests ("boxing") and responses into results ("unboxing").
 ///
-/// An adapter holds no state of a single call: what unboxing must know about the request travels in
+/// An adapter holds no state of a single call. The data that unboxing needs about the request is in
 /// ``BoxedRequest/expected``. Conform to this protocol to support a protocol of your own:
 ///
 /// ```swift

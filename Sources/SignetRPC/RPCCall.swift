@@ -69,8 +69,8 @@ public enum RPCParameters: Sendable, Hashable {
     ///   - value: The value.
     ///   - conventions: How dates are written, and how members are named. Defaults to those of the
     ///     call whose `parameters()` encodes the value.
-    /// - Throws: `RPCError` with code `invalid-params` if it doesn't, or if a value, whose path the
-    ///   message names, cannot be encoded.
+    /// - Throws: `RPCError` with code `invalid-params` if the value becomes neither an array nor an
+    ///   object, or if a part of it can't be encoded. The message names that part's path.
     public init(
         encoding value: some Encodable, conventions: JSONConventions? = nil
     ) throws(RPCError) {
@@ -112,7 +112,7 @@ public struct RPCCall: Sendable, Hashable {
     public var parameters: RPCParameters?
     /// Whether the server must not respond (JSON-RPC 2.0, section 4.1).
     public var isNotification: Bool
-    /// The content of the response that the caller can read; JSON-RPC has JSON alone.
+    /// The content of the response that the caller can read; JSON-RPC has only JSON.
     public var responseContent = ResponseContent.json
 
     /// Creates a call.

@@ -74,7 +74,8 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
     /// The kind of the error.
     public let code: Code
-    /// Found, expected and where, for people. It holds no control characters and no `data`.
+    /// A message for people: what was found, what was expected, and where. It contains no control
+    /// characters and no `data`.
     public let message: String
     /// The response's HTTP status; nil without a response.
     public let status: Int?
@@ -146,8 +147,8 @@ extension RPCError {
             status: status)
     }
 
-    /// Returns the error of a response that isn't one of the protocol: the status, unless it is
-    /// 2xx.
+    /// Returns the error of a response that the protocol doesn't define: `malformed-reply` if the
+    /// status is 2xx, otherwise `http-status`.
     static func unusable(_ response: RawResponse, because what: String) -> RPCError {
         guard response.isSuccess else { return .httpStatus(response) }
         return .malformedResponse(what, status: response.status)

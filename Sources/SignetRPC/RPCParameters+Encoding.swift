@@ -8,18 +8,18 @@ extension RPCParameters {
     /// let parameters = try RPCParameters.named(["item": "tea", "limit": limit])  // {"item":"tea"}
     /// ```
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded, or if a name is
-    ///   there twice.
+    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded, or if a name
+    ///   occurs twice.
     public static func named(
         _ members: KeyValuePairs<String, any Encodable>
     ) throws(RPCError) -> RPCParameters {
         var object: JSONObject = [:]
         for (name, value) in members {
             guard object[name] == nil else {
-                throw .invalidParameters("found two parameters of one name")
+                throw .invalidParameters("found two parameters with the same name")
             }
             let json = try encoded(value)
-            // An explicit JSON null stays.
+            // A `JSONValue` that is null is sent; only an optional that is nil is left out.
             if json.isNull, !(value is JSONValue) { continue }
             object[name] = json
         }
@@ -33,12 +33,12 @@ extension RPCParameters {
         .array(try values.map { (value) throws(RPCError) in try encoded(value) })
     }
 
-    /// Returns the parameters of a call that a value describes: its `Encodable` form, or of a case
-    /// of an enum its associated values; nil if there aren't any.
+    /// Returns the parameters of a call that a value describes; nil if there aren't any. They are
+    /// the associated values of an enum's case, or the `Encodable` form of another value.
     ///
     /// - Throws: `RPCError` with code `invalid-params` for a value that becomes neither an array
-    ///   nor an object, for a case of which some associated values have labels and some don't, and
-    ///   for one of several values without labels that is nil.
+    ///   nor an object, for a case that has associated values with and without labels, and for a
+    ///   nil among several values without labels.
     package static func ofCall(_ call: some Encodable) throws(RPCError) -> RPCParameters? {
         let json = try encoded(call)
         let parameters: RPCParameters
@@ -58,7 +58,8 @@ extension RPCParameters {
         let mirror = Mirror(reflecting: call)
         guard mirror.displayStyle == .enum else { return nil }
         guard let values = mirror.children.first?.value else { return [] }
-        // A single value without a label is not in a tuple; in a tuple it is called `.0`.
+        // A single value without a label is not in a tuple. In a tuple, values without labels are
+        // called `.0`, `.1` and so on.
         let tuple = Mirror(reflecting: values)
         guard tuple.displayStyle == .tuple else { return [nil] }
         return tuple.children.map { child in
@@ -67,7 +68,7 @@ extension RPCParameters {
     }
 
     /// Returns the parameters of a case: values with labels by name, values without by position.
-    /// One array or object without a label is the parameters itself.
+    /// A single array or object without a label becomes all of the parameters.
     private static func ofCase(
         _ values: JSONObject, labels: [String?]
     ) throws(RPCError) -> RPCParameters {
@@ -102,7 +103,7 @@ extension RPCParameters {
 }
 
 extension JSONConventions {
-    /// How the call whose request is being made writes dates and names.
+    /// The conventions for dates and names of the call whose request is being made.
     @TaskLocal package static var ofCall = JSONConventions()
 
     /// Makes a call's request with the conventions of the call.

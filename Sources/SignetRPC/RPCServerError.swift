@@ -3,8 +3,8 @@ public import SignetJSON
 
 /// An error reported by the server (JSON-RPC 2.0, section 5.1).
 ///
-/// `data` often contains what must not be logged (an exception's arguments, a traceback), so
-/// neither the description nor a dump shows it.
+/// `data` often contains details that must not be logged (an exception's arguments, a traceback).
+/// Neither the description nor a dump shows it.
 public struct RPCServerError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable
 {
     /// The codes defined by the protocols.

@@ -17,7 +17,7 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         public static let resultWithStatus = Code("result-with-status")
         /// A call has a second response; the first one counts.
         public static let duplicateResponse = Code("duplicate-reply")
-        /// A response has no pending call's id.
+        /// A response has an id that belongs to no pending call.
         public static let unknownResponse = Code("unknown-reply")
         /// A malformed response names no call.
         public static let malformedResponse = Code(ErrorCode.malformedResponse.name)

@@ -1,6 +1,6 @@
 /// The content of a response that a caller can read. Only REST has other content than JSON.
 public enum ResponseContent: Sendable, Hashable {
-    /// JSON alone; a response of another form is an error.
+    /// Only JSON; a response of another form is an error.
     case json
     /// Anything: an image, text, JSON or no body at all. If the body isn't JSON, the call has no
     /// result, and ``UnboxedResponse/raw`` holds the body.

@@ -49,7 +49,7 @@ public final class ChildStream: RPCByteStream {
 
     deinit { close() }
 
-    /// Waits for bytes; returns none if the peer will send no more.
+    /// Waits for bytes; returns an empty array if the peer will send no more.
     ///
     /// - Throws: `RPCStreamError` with the system's error.
     public func read(atMost count: Int) async throws -> [UInt8] {
@@ -85,8 +85,8 @@ public final class ChildStream: RPCByteStream {
     }
 }
 
-/// A child process. It is never sent a signal after it was reaped, when its PID may be another
-/// process's.
+/// A child process. After it was reaped, no signal is sent to its PID, which another process may
+/// have by then.
 private final class Child: Sendable {
     private let number: Int32
     private let isReaped = Mutex(false)

@@ -175,7 +175,7 @@ extension ConnectionCore {
             completion = calls.complete(
                 .number(JSONNumber(value)), with: .failure(malformed(JSONRPCAdapter.otherID)))
         } else {
-            warn(.unknownResponse, message: "a response has no call's id")
+            warn(.unknownResponse, message: "a response has an id that belongs to no call")
         }
         if case .completed(let batch) = completion { progress.add(batch) }
     }

@@ -51,7 +51,7 @@ public final class DescriptorStream: RPCByteStream {
 
     deinit { close() }
 
-    /// Waits for bytes; returns none if the peer will send no more.
+    /// Waits for bytes; returns an empty array if the peer will send no more.
     ///
     /// - Throws: `RPCStreamError` with the system's error.
     public func read(atMost count: Int) async throws -> [UInt8] {

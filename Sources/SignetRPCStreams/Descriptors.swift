@@ -34,7 +34,7 @@ final class Descriptors: Sendable {
     /// Ends every wait, including later ones.
     func wake() { csignet_stream_wake(waker) }
 
-    /// Blocks until bytes are available and returns them; none at the end.
+    /// Blocks until bytes are available and returns them; an empty array at the end.
     func read(atMost count: Int) throws(RPCStreamError) -> [UInt8] {
         var status = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -55,7 +55,7 @@ final class Descriptors: Sendable {
 
     /// Connects to a Unix domain socket.
     static func connected(toSocketAt path: String) throws(RPCStreamError) -> Descriptors {
-        // C would take the text before a NUL for the path.
+        // C would use only the text before a NUL as the path.
         guard !path.utf8.contains(0) else {
             throw RPCStreamError(.connect, number: EINVAL)
         }

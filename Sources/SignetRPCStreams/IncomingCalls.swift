@@ -108,7 +108,7 @@ final class IncomingCalls: Sendable {
         state.withLock { $0.served.removeValue(forKey: id) }?.isCancelled ?? false
     }
 
-    /// Cancels a request that is served or waits to be.
+    /// Cancels a request that is being served or waits for that.
     func cancel(_ id: RPCID) {
         let task = state.withLock { state -> Task<Void, Never>? in
             state.served[id]?.isCancelled = true

@@ -22,7 +22,8 @@ final class OutgoingQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The number of queued bytes from which on no cancellations are queued and no messages read.
+    /// The number of queued bytes at which the queue is full: then no cancellations are queued and
+    /// no messages are read.
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }

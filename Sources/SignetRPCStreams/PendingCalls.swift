@@ -58,7 +58,8 @@ final class PendingCalls: Sendable {
         }
     }
 
-    /// The number of ended calls remembered, to distinguish a late response from one to no call.
+    /// The number of ended calls that are remembered, to distinguish a late or second response from
+    /// one with an unknown id.
     private static let remembered = 1024
 
     private let state = Mutex(State())

@@ -5,7 +5,7 @@ extension RPCConnection {
     public struct Options: Sendable {
         /// The framing of messages in the stream.
         public var framing = RPCFraming.contentLength
-        /// The way to cancel calls at the peer, and by which the peer cancels its own.
+        /// The notification with which each side cancels its calls at the other.
         public var cancellation = RPCCancellation.languageServer
         /// The timeout of calls that have none of their own, and of notifications until the peer
         /// reads them.
@@ -19,11 +19,11 @@ extension RPCConnection {
         /// The maximum number of the peer's requests that are served at once. Others get the error
         /// −32000.
         public var maximumServedRequests = 100
-        /// The number of bytes waiting for the handler, and of bytes waiting for the peer, from
-        /// which on no more messages are read. A single message may exceed it.
+        /// The maximum number of bytes that wait for the handler, and of bytes that wait for the
+        /// peer. At the limit no more messages are read. A single message may exceed it.
         public var maximumQueuedSize = 16 << 20
-        /// The number of invalid messages after which the connection ends. With version 1.0 it ends
-        /// after the first (section 2.1).
+        /// The maximum number of invalid messages; one more ends the connection. With version 1.0
+        /// the first one ends it (section 2.1).
         public var maximumMalformedMessages = 100
         /// Called for each harmless violation of the protocol by the peer, from any thread.
         public var onWarning: (@Sendable (RPCWarning) -> Void)?

@@ -42,7 +42,7 @@ public struct RPCHandler: Sendable {
         self.notification = notification
     }
 
-    /// Creates a handler of single methods. All other requests get the error −32601.
+    /// Creates a handler with a function for each method. All other requests get the error −32601.
     public init(
         methods: [RPCMethod: Request], notification: @escaping Notification = { _, _ in }
     ) {

@@ -110,7 +110,7 @@
                 case "MOVED", "ASK", "CLUSTERDOWN":
                     "it is part of a cluster, which is not supported"
                 case "NOREPLICAS": "it has fewer replicas than it requires"
-                default: "it refuses"
+                default: "it refuses the command"
                 }
             return "\(meaning) (\(word))"
         }

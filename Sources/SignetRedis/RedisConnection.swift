@@ -124,7 +124,7 @@
             guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
             let text = unsafe Array(
                 UnsafeBufferPointer(start: response.text, count: response.count))
-            // The numbers of hiredis.
+            // REDIS_REPLY_STRING and so on, of hiredis.
             switch unsafe response.kind {
             case 1: return .text(text)
             case 3: return .integer(unsafe response.integer)

@@ -18,10 +18,12 @@
             var isWatching = false
         }
 
-        private static let batch = 64
+        /// The maximum number of commands that a connection sends together.
+        private static let batchSize = 64
 
         private let limit: Int
-        private let patience: Int64
+        /// The time limit of a call, in milliseconds.
+        private let callTimeout: Int64
         private let address: String
         private let state: Mutex<State>
         private let watch = DispatchQueue(label: "signet.redis.watch")
@@ -30,7 +32,7 @@
             let settings = PooledConnection.Settings(options, password: password)
             address = settings.address
             limit = options.waitingLimit
-            patience =
+            callTimeout =
                 options.connectTimeout.wholeMilliseconds + options.commandTimeout.wholeMilliseconds
             state = Mutex(
                 State(
@@ -41,11 +43,11 @@
 
         /// Queues a command for the next free connection.
         func call(_ command: [[UInt8]]?) -> RedisCall {
-            let call = RedisCall(command, deadline: RedisConnection.now + patience)
+            let call = RedisCall(command, deadline: RedisConnection.now + callTimeout)
             let (connection, watches): (PooledConnection?, Bool) = state.withLock { state in
                 guard state.waiting.count < limit else {
                     call.finish(
-                        .failure(.unavailable("\(limit) calls wait for it", at: address)))
+                        .failure(.unavailable("\(limit) calls wait already", at: address)))
                     return (nil, false)
                 }
                 state.waiting.append(call)
@@ -55,7 +57,7 @@
                 return (state.idle.popLast(), watches)
             }
             if let connection { connection.queue.async { self.serve(with: connection) } }
-            if watches { scheduleWatch(after: patience) }
+            if watches { scheduleWatch(after: callTimeout) }
             return call
         }
 
@@ -67,7 +69,7 @@
         private func nextCalls(for connection: PooledConnection) -> [RedisCall]? {
             state.withLock { state in
                 var calls: [RedisCall] = []
-                while calls.count < Self.batch, let call = state.waiting.popFirst() {
+                while calls.count < Self.batchSize, let call = state.waiting.popFirst() {
                     calls.append(call)
                 }
                 if calls.isEmpty { state.idle.append(connection) }
@@ -86,16 +88,16 @@
             let (late, delay): ([RedisCall], Int64?) = state.withLock { state in
                 let now = RedisConnection.now
                 var late: [RedisCall] = []
-                var closed = 0
-                while closed < state.open.count {
-                    let call = state.open[closed]
+                var ended = 0
+                while ended < state.open.count {
+                    let call = state.open[ended]
                     if !call.isFinished {
                         guard call.deadline <= now else { break }
                         late.append(call)
                     }
-                    closed += 1
+                    ended += 1
                 }
-                state.open.removeFirst(closed)
+                state.open.removeFirst(ended)
                 guard let first = state.open.first else {
                     state.isWatching = false
                     return (late, nil)

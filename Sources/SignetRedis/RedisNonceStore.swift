@@ -20,8 +20,8 @@
     ///
     /// One atomic command, `SET key 1 NX PX …`, stores each nonce with its expiration. The key is
     /// the prefix and 43 bytes of base64url: SHA-256 over key id and nonce, so no text from a
-    /// message gets into Redis. Redis counts the expiration by its own clock, from when it receives
-    /// the command.
+    /// message gets into Redis. Redis measures the expiration by its own clock, starting when it
+    /// receives the command.
     ///
     /// Unless Redis clearly confirms a nonce, the store refuses the message with
     /// `nonce-store-unavailable`: if Redis is down, slow, full, loading, a replica or part of a
@@ -63,7 +63,7 @@
         ///     signature again.
         ///   - now: The time, in seconds since 1970.
         /// - Throws: `SigningError` with `replayed-nonce` if Redis remembers the nonce, or
-        ///   `nonce-store-unavailable` if Redis doesn't confirm that it does now.
+        ///   `nonce-store-unavailable` if Redis doesn't confirm that it stored the nonce.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) throws(SigningError) {
@@ -71,7 +71,8 @@
                 .wait().get()
         }
 
-        /// Remembers a key's nonce like the method above, but suspends the task instead.
+        /// Remembers a key's nonce like the blocking method, but suspends the task until Redis
+        /// responds.
         public func remember(
             _ nonce: String, of keyID: String, expiration: Int64, now: Int64
         ) async throws(SigningError) {
@@ -88,11 +89,11 @@
         public func check() async throws(SigningError) { try await pool.call(nil).outcome().get() }
 
         private func command(
-            for nonce: String, of keyID: String, until expiry: Int64, now: Int64
+            for nonce: String, of keyID: String, until expiration: Int64, now: Int64
         ) throws(SigningError) -> [[UInt8]] {
-            // Add one second, because a signature is still valid at `expiry`, and ten, because the
-            // verifier read its clock earlier.
-            let (seconds, overflows) = max(expiry, now).subtractingReportingOverflow(now)
+            // Add one second, because a signature is still valid at `expiration`, and ten, because
+            // the verifier read its clock earlier.
+            let (seconds, overflows) = max(expiration, now).subtractingReportingOverflow(now)
             let lifetime = overflows ? Self.longest : min(seconds, Self.longest) + 11
             return [
                 Array("SET".utf8), try key(for: nonce, of: keyID), Array("1".utf8),
@@ -101,7 +102,7 @@
             ]
         }
 
-        /// A thousand years, which Redis can still add to the time of day.
+        /// A thousand years in seconds, which Redis can still add to the current time.
         private static let longest: Int64 = 31_536_000_000
 
         private func key(for nonce: String, of keyID: String) throws(SigningError) -> [UInt8] {

@@ -35,14 +35,14 @@
             ///
             /// Stores that share nonces need the same prefix.
             public var prefix = "signet:nonce:"
-            /// The most connections, 1 to 64. Each uses a thread while it is busy.
+            /// The maximum number of connections, 1 to 64. Each uses a thread while it is busy.
             public var connections = 4
             /// The time limit for connecting, with TLS and password: 1 ms to 60 s.
             public var connectTimeout: Duration = .seconds(1)
             /// The time limit for a response of Redis: 1 ms to 60 s.
             public var commandTimeout: Duration = .milliseconds(500)
-            /// The most calls that can wait for a connection, 1 to 1,000,000; the store refuses
-            /// further calls.
+            /// The maximum number of calls that wait for a connection, 1 to 1,000,000. The store
+            /// refuses further calls.
             public var waitingLimit = 4096
             /// Whether to use a Redis that may drop keys early (a `maxmemory-policy` other than
             /// `noeviction`), or that doesn't show its policy. A dropped nonce can be replayed.
@@ -115,6 +115,8 @@
                 return value
             }
 
+            /// Checks that every option is in its range.
+            ///
             /// - Throws: `SigningError` with `invalid-value`.
             func check() throws(SigningError) {
                 func require(_ isValid: Bool, or problem: String) throws(SigningError) {

@@ -105,9 +105,9 @@ public struct MethodDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - supplied: The parameters.
     ///   - fields: The request's other fields, which may contain a parameter that is a field or a
-    ///     cookie. Messages repeat no value of theirs.
-    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
-    ///     it.
+    ///     cookie. Messages don't contain their values.
+    ///   - body: The request's body if it is not made of parameters. Messages don't contain its
+    ///     values.
     /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and
     ///   what was expected, or `unsupported-call` for a method that cannot be called with
     ///   parameters by name.

@@ -62,7 +62,7 @@ struct OpenAPIReader {
         }
         let required = parameters.filter(\.isRequired)
         if Set(required.map { ByteName($0.name) }).count < required.count {
-            unsupportedReason = "needs parameters of one name in several places"
+            unsupportedReason = "requires parameters with the same name in several places"
         }
         var bodyUnsupportedReason: String?
         let bodyTypes = bodyTypes(of: operation)

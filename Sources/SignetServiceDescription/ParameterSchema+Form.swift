@@ -17,7 +17,7 @@ extension ParameterSchema {
     func mismatch(form fields: [SuppliedBody.Field], files: [String], spreads: Bool) -> Mismatch? {
         let form = FormCheck(fields: fields, files: files, spreads: spreads, document: document)
         var waiting = [value]
-        // The limit ends schemas that refer to themselves several times.
+        // The limit ends the check of a schema that refers to itself.
         for _ in 0..<200 {
             guard let schema = waiting.popLast() else { break }
             guard let rules = schema.resolved(in: document)?.object else { continue }
@@ -52,7 +52,7 @@ private struct FormCheck {
     }
 
     func mismatch(_ rules: JSONObject) -> ParameterSchema.Mismatch? {
-        // The references of a schema with an identifier of its own may lead elsewhere.
+        // A schema with its own `$id` is the base of its references, which may lead elsewhere.
         guard rules["$id"] == nil else { return nil }
         let known = rules["properties"]?.object ?? [:]
         for name in (rules["required"]?.array ?? []).compactMap(\.string)
@@ -115,7 +115,7 @@ private struct FormCheck {
         return mayBe("object", under: rules)
     }
 
-    /// Returns whether a schema leaves open that a value has a type.
+    /// Returns whether a schema allows, or may allow, a value of a type.
     private func mayBe(_ type: String, under schema: JSONValue) -> Bool {
         if let types = schema["type"].map({ $0.array ?? [$0] }) {
             return types.contains(.string(type))

@@ -66,12 +66,12 @@ extension ParameterSchema {
     }
 }
 
-/// The settings of a check, which all values within a value share.
+/// The settings of a check, shared by the checks of all values within a value.
 private final class CheckContext {
     let document: JSONValue
     let repeatsValues: Bool
-    /// The number of schemas still to check, which ends those that refer to themselves several
-    /// times.
+    /// The number of schemas that may still be checked. It limits the work for a schema that refers
+    /// to itself several times.
     var budget = 20_000
 
     init(document: JSONValue, repeatsValues: Bool) {
@@ -94,7 +94,7 @@ private struct Check {
 
     func mismatch() -> Mismatch? {
         if schema.bool == false { return mismatch(found: "a value", expected: "none") }
-        // The references of a schema with an identifier of its own may lead elsewhere.
+        // A schema with its own `$id` is the base of its references, which may lead elsewhere.
         guard let rules = schema.object, depth < Self.maximumDepth,
             rules["$id"] == nil || depth == 0, context.budget > 0
         else { return nil }
@@ -183,7 +183,7 @@ private struct Check {
 
     private func limitMismatch(_ rules: JSONObject) -> Mismatch? {
         if let number = value.number?.double {
-            // Rounding keeps the order: what is less as a Double is less.
+            // Rounding to a Double never reverses an order: a smaller Double is a smaller number.
             if let least = rules["minimum"]?.number, let limit = least.double, number < limit {
                 let least = printable(least.text, limit: 24)
                 return mismatch(found: shown(limit: 24), expected: "at least \(least)")

@@ -93,8 +93,8 @@ public struct ServiceDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - call: The call.
     ///   - fields: The request's other fields, which may contain parameters too.
-    ///   - body: The request's body if it is not made of parameters. Messages repeat no value of
-    ///     it.
+    ///   - body: The request's body if it is not made of parameters. Messages don't contain its
+    ///     values.
     /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
         _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil

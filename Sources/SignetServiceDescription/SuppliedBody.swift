@@ -5,7 +5,7 @@ public import SignetRPC
 /// A body that is not made of parameters, described for a check before it is sent.
 ///
 /// A ``MethodDescription`` checks its media type and, if it is JSON (`application/json`, `…+json`)
-/// or a form, its content. Messages repeat no value of it.
+/// or a form, its content. Messages don't contain its values.
 public struct SuppliedBody: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// Not known in advance, such as a stream's.
@@ -134,7 +134,7 @@ extension MethodDescription {
             found = schemas.compactMap { $0.mismatch(form: fields, files: files, spreads: false) }
         case .unknown, .bytes: return
         }
-        // If the description names a type twice, with other schemas, the body must fit one of them.
+        // If the description names a type twice, the body must fit one of the schemas.
         guard let first = found.first, found.count == schemas.count else { return }
         throw refusal(of: first, in: "the body")
     }

@@ -35,7 +35,8 @@ public final class BodyBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: In bytes. An empty buffer accepts a chunk of any size.
-    ///   - drained: Called on any thread when a full buffer has room again.
+    ///   - drained: Called on any thread after a full buffer has been read down to half its
+    ///     capacity.
     ///   - abandoned: Called on any thread, at most once, if the caller stops reading before the
     ///     end.
     public init(
@@ -103,7 +104,8 @@ public final class BodyBuffer: Sendable {
         return try result.get()
     }
 
-    /// Returns what can be read now. If there is nothing yet, stores `reader` until there is.
+    /// Returns the next chunk, the end or the error. If there is nothing yet, stores `reader` until
+    /// there is.
     private func ready(or reader: Reader? = nil) -> Chunk? {
         let (result, hasRoom) = state.withLock { state -> (Chunk?, Bool) in
             if let result = Self.removeFirst(from: &state) {

@@ -9,8 +9,8 @@ public struct ContentDecoding: Sendable, Hashable {
     public var maximumSize = 64 << 20
     /// The maximum number of decoded bytes for each received byte. Defaults to 100.
     public var maximumRatio = 100
-    /// The number of decoded bytes up to which the ratio isn't checked, because short texts can
-    /// compress better than any limit. Defaults to 1 MiB.
+    /// The number of decoded bytes up to which the ratio isn't checked, because a short repetitive
+    /// text may exceed it. Defaults to 1 MiB.
     public var ratioFreeSize = 1 << 20
 
     /// Creates the default limits.

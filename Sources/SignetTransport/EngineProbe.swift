@@ -42,7 +42,7 @@ extension HTTPEngine {
     public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
         throw TransportError(
             .unsupportedProbe,
-            "the engine \(capabilities.name) cannot shake hands without sending a request")
+            "the engine \(capabilities.name) cannot perform a TLS handshake without a request")
     }
 
     /// Performs a TLS handshake and returns the server's certificate chain. It sends no request.
@@ -66,8 +66,8 @@ extension HTTPEngine {
     ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't
     ///     checked.
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
-    /// - Throws: `TransportError` if no handshake showed a chain; `unsupported-probe` if the engine
-    ///   can't shake hands alone.
+    /// - Throws: `TransportError` if the server showed no chain; `unsupported-probe` if the engine
+    ///   can't perform a handshake without a request.
     public func probe(
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
         proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil

@@ -2,11 +2,12 @@ public import HTTPTypes
 internal import SignetBase
 
 extension EngineRequest {
-    /// Decides whether an engine sends a field of the request as it is. An engine asks this for
+    /// Returns whether an engine sends a field of the request unchanged. An engine calls this for
     /// each field before it connects.
     ///
-    /// The engine itself makes Host of the request's authority and Content-Length of the body, so
-    /// these two may be there only with the same value, and the function returns `false` for them.
+    /// The engine itself creates Host from the request's authority and Content-Length from the
+    /// body. The request may contain these two only with the same values. For them the function
+    /// returns `false`.
     ///
     /// - Throws: `TransportError` with code `invalid-request` for a Host or a Content-Length that
     ///   differs, and for a field that belongs to the connection or to a proxy.

@@ -43,16 +43,16 @@ public protocol HTTPEngine: Sendable {
 
     /// Performs a TLS handshake and returns the server's certificate chain. It sends no request.
     ///
-    /// The default throws `unsupported-probe`. An engine that wraps another hands the probe on.
+    /// The default throws `unsupported-probe`. An engine that wraps another passes the probe to it.
     ///
-    /// - Throws: `TransportError` if no handshake showed a chain.
+    /// - Throws: `TransportError` if the server showed no chain.
     func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult
 
     /// The executor of the engine's own thread; the default is `nil`, for an engine without one. An
     /// engine that wraps another returns the other's.
     ///
-    /// Tasks that prefer it reach the engine, and get their responses, without a change of threads.
-    /// A job that takes long holds up all calls of the engine.
+    /// A task that prefers it starts calls and receives responses without switching threads. A slow
+    /// job on it delays all calls of the engine.
     var executor: (any TaskExecutor)? { get }
 
     /// Ends every call with `not-running`, refuses new ones and returns after everything is

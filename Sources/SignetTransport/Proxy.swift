@@ -57,7 +57,7 @@ public struct Proxy: Sendable, CustomStringConvertible, CustomReflectable {
         defer { Self.wipe(&rest) }
         if let problem = URLParts.problem(in: rest) { throw Self.invalid("contains \(problem)") }
         kind = try Self.removeKind(from: &rest)
-        // Before the search for "@": what follows the first slash isn't part of the authority.
+        // Only the text before the first slash is the authority, so "@" is searched only there.
         let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         guard rest[end...].elementsEqual("/".utf8) || end == rest.endIndex else {
             throw Self.invalid(

@@ -20,15 +20,17 @@ public struct RedirectChain: Sendable {
     }
 
     private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+    /// Fields that go to other origins too.
     private static let plainFields: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "user-agent", "range",
         "if-range",
     ]
+    /// Fields that go to another origin only with the body.
     private static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language",
     ]
     /// Fields that describe a body, besides those that begin with `content-`.
-    private static let fieldsOfABody: Set<String> = [
+    private static let otherContentFields: Set<String> = [
         "digest", "repr-digest", "last-modified", "expect", "trailer", "transfer-encoding",
     ]
 
@@ -48,8 +50,8 @@ public struct RedirectChain: Sendable {
     public private(set) var url: WebURL
     /// Whether the call has never left its first origin.
     ///
-    /// After it has, don't sign it and send no credentials, even if a redirect leads back: another
-    /// server chose that request.
+    /// If it has, send the next request without a signature or credentials, even if a redirect
+    /// leads back: another server chose that request.
     public private(set) var isWithinOrigin = true
 
     private var visits: Set<Visit>
@@ -152,9 +154,10 @@ public struct RedirectChain: Sendable {
         for field in request.headerFields {
             let name = field.name.canonicalName
             if name == "host" { continue }
-            let isOfBody = name.hasPrefix("content-") || Self.fieldsOfABody.contains(name)
-            // If the method stays, so do the fields of an empty body.
-            if isOfBody, redirect.method != request.method { continue }
+            let describesBody =
+                name.hasPrefix("content-") || Self.otherContentFields.contains(name)
+            // A request whose method stays keeps these fields, even if its body is empty.
+            if describesBody, redirect.method != request.method { continue }
             if redirect.crossesOrigins {
                 let isPlain =
                     Self.plainFields.contains(name)

@@ -19,7 +19,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Content-Encoding and Content-Language. Never sent are Authorization, Proxy-Authorization,
     /// Cookie, Signature, Signature-Input and Signet-Signature, even if they are listed here.
     public var fieldsForOtherOrigins: Set<HTTPField.Name> = []
-    /// Whether 307 and 308 send a body to another origin.
+    /// Whether a redirect may send a body to another origin. If `false`, the redirect is refused.
     public private(set) var sendsBodyAcrossOrigins = false
     /// Whether redirects from https to http are followed. A pinned host is never reached over http.
     public private(set) var allowsCleartext = false
@@ -45,7 +45,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     public struct Dangerous: Sendable {
         fileprivate var base: RedirectPolicy
 
-        /// Sends a request's body to any origin that a 307 or 308 response names.
+        /// Sends a request's body to any origin that a redirect names.
         public mutating func sendBodyAcrossOrigins() { base.sendsBodyAcrossOrigins = true }
 
         /// Follows redirects from https to http.

@@ -1,8 +1,8 @@
 extension RequestBody {
-    /// Returns the same body, which reports the size of each piece that an engine takes, and every
-    /// new reading.
+    /// Returns the same body, as a stream of pieces of at most 64 KiB.
     ///
-    /// Bytes of more than 64 KiB become a stream of as many pieces as it takes.
+    /// It calls `restarting` when an engine starts to read it, and `observer` with the size of each
+    /// piece that the engine reads, in bytes.
     package func observed(
         restarting: @escaping @Sendable () -> Void, by observer: @escaping @Sendable (Int) -> Void
     ) -> RequestBody {

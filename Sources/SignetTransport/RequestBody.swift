@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// An engine sends a known length as Content-Length and enforces it: a shorter or longer body ends
 /// the call with `body-length`, and the request is never sent completely. A body without a known
-/// length is sent in chunks (HTTP/1.1) or in DATA frames alone (HTTP/2).
+/// length is sent without Content-Length, over HTTP/1.1 in chunks.
 ///
 /// ```swift
 /// let (lines, producer) = AsyncStream.makeStream(of: [UInt8].self)
@@ -206,9 +206,10 @@ private final class Once: Sendable {
 }
 
 extension TransportError {
-    /// Creates the error of a body or of trailers from what the caller's code threw. For an error
-    /// of a foreign type the message has only the type's name, because the error may contain what
-    /// is sent.
+    /// Creates the error of a body or of trailers from an error that the caller's code threw.
+    ///
+    /// Of an error of another type the message contains only the type's name, because the error's
+    /// text may contain the data to send.
     init(_ error: any Error, thrownBySource problem: String) {
         switch error {
         case let error as TransportError: self = error

@@ -19,7 +19,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
     private let reading: Reading
     private var observer: (@Sendable (Int) -> Void)?
 
-    /// Creates a body that reads what an engine writes into a buffer.
+    /// Creates a body that reads the chunks of a buffer, which an engine fills.
     public init(_ buffer: BodyBuffer) { self.reading = Reading(buffer) }
 
     /// Creates a body of bytes.

@@ -32,7 +32,7 @@ public struct Timings: Sendable, Hashable {
 public final class TimingsRecord: Sendable {
     private let latest = Mutex(Timings())
 
-    /// Creates a record of zero.
+    /// Creates a record whose timings are zero.
     public init() {}
 
     /// The latest timings.

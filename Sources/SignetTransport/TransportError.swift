@@ -16,8 +16,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
         /// The host's name could not be resolved.
         public static let name = Code(.noAnswer("name"))
-        /// The name could not be resolved or the host not be reached, and this machine has no route
-        /// to other networks.
+        /// The host's name could not be resolved or the host could not be reached, and this machine
+        /// has no route to other networks.
         public static let offline = Code(.noAnswer("offline"))
         /// The connection failed.
         public static let connect = Code(.connect)
@@ -39,7 +39,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let malformedResponse = Code(.malformedResponse)
         /// The response's body or header is larger than the limit.
         public static let responseTooLarge = Code(.responseTooLarge)
-        /// The response's body has an unknown content coding, or more than one.
+        /// The response's body has an unknown content coding, more than one, or is a part (206) of
+        /// an encoded body.
         public static let unsupportedEncoding = Code(.noAnswer("unsupported-encoding"))
         /// The caller's task was cancelled.
         public static let cancelled = Code(.noAnswer("cancelled"))
@@ -51,8 +52,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unsupportedProbe = Code(.usage("unsupported-probe"))
         /// The request is invalid. Nothing was sent.
         public static let invalidRequest = Code(.usage("invalid-request"))
-        /// A streamed body is shorter or longer than its length. The request wasn't sent
-        /// completely.
+        /// A streamed body is shorter or longer than the length it was given. The request wasn't
+        /// sent completely.
         public static let bodyLength = Code(.usage("body-length"))
         /// The source of a streamed body failed. The request wasn't sent completely.
         public static let bodyFailed = Code(.usage("body-failed"))
@@ -65,7 +66,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unsupportedTrailers = Code(.usage("unsupported-trailers"))
         /// The CA file can't be read, or contains no certificate.
         public static let trustStore = Code(.usage("trust-store"))
-        /// The system provided no memory, thread or socket.
+        /// Memory, threads, descriptors or the engine's event loops ran out, or an unread body held
+        /// up other calls.
         public static let resources = Code(.noAnswer("resources"))
         /// The redirect policy refuses a redirect.
         public static let redirectRefused = Code(.checkFailed("redirect-refused"))

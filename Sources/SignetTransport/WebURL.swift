@@ -10,7 +10,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The port; the scheme's default if the URL names none.
     public let port: Int
 
-    /// Creates an origin of its parts.
+    /// Creates an origin from its parts.
     public init(isSecure: Bool, host: HostName, port: Int) {
         self.isSecure = isSecure
         self.host = host
@@ -38,7 +38,9 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a scheme is https and not http.
+    /// Returns `true` for https and `false` for http.
+    ///
+    /// - Throws: `TransportError` with code `invalid-request` for another scheme.
     package static func isSecure(scheme: String) throws(TransportError) -> Bool {
         if scheme == "https" { return true }
         switch scheme.lowercased() {
@@ -74,7 +76,7 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     /// The query without `?`; `nil` if the URL has no query.
     public let query: String?
 
-    /// Creates a URL of its parts.
+    /// Creates a URL from its parts.
     public init(origin: WebOrigin, path: String, query: String? = nil) {
         self.init(origin: origin, authority: origin.authority, path: path, query: query)
     }
@@ -275,7 +277,7 @@ extension WebURL {
         return "/" + kept.map(escaped).joined(separator: "/")
     }
 
-    /// Returns 1 or 2 if a segment consists of so many dots, otherwise `nil`.
+    /// Returns the number of dots, 1 or 2, of a dot segment; `nil` for any other segment.
     private static func dots(_ segment: ArraySlice<UInt8>) -> Int? {
         guard segment.count <= 6, !segment.isEmpty else { return nil }
         let text = String(decoding: segment, as: UTF8.self).lowercased()
@@ -286,11 +288,11 @@ extension WebURL {
         }
     }
 
-    private static let kept = ASCIISet(allExcept: "\"<>^`{|}")
+    private static let unescaped = ASCIISet(allExcept: "\"<>^`{|}")
 
     private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
         var text: [UInt8] = []
-        PercentCoding.append(bytes, keeping: kept, to: &text)
+        PercentCoding.append(bytes, keeping: unescaped, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -5,14 +5,16 @@
 // run here and store their results in the transfer, where the loop's thread finds them between two
 // steps: no callback calls Swift.
 //
-// The Swift side decides what is sent where, and by which pins. This code makes the decisions that
-// libcurl asks for in its callbacks, and refuses a transfer with one of the codes below:
+// The Swift side decides which requests are sent, and which pins apply. This code makes the
+// decisions that libcurl asks for in its callbacks, and refuses a transfer with one of the codes
+// below:
 // - whether the verified chain has a wanted digest, before each request (callbacks.c, chain.c);
 // - whether a request may be sent a second time (callbacks.c, repeat.c);
 // - whether a pooled connection can carry another request (route.c);
 // - that the process keeps 16 descriptors for other uses (callbacks.c);
 // - whether the length of a response's body is in doubt (framing.c);
-// - how many bytes a server may send in vain, and how many may wait unread (traffic.c, flow.c).
+// - how many bytes a server may send beyond its response, and how many bytes of bodies may wait
+//   unread (traffic.c, flow.c).
 #ifndef SIGNET_CURL_H
 #define SIGNET_CURL_H
 
@@ -51,7 +53,7 @@ typedef enum {
     SIGNET_BAD_CODING,        // Transfer-Encoding is not only "chunked", or Content-Length is there too
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
-    SIGNET_NO_TRAILERS,       // the request has trailers, and the connection is one of HTTP/2
+    SIGNET_NO_TRAILERS,       // the request has trailers, and the connection uses HTTP/2
     SIGNET_NOT_READ_IN_TIME,  // its deadline passed while its body was unread
 } signet_refusal;
 
@@ -60,7 +62,7 @@ typedef enum {
     SIGNET_OK = 0,
     SIGNET_FAILED_NAME,
     SIGNET_FAILED_CONNECT,
-    SIGNET_FAILED_UNREACHABLE,  // the kernel has no way to the host
+    SIGNET_FAILED_UNREACHABLE,  // the kernel has no route to the host
     SIGNET_FAILED_TLS,
     SIGNET_FAILED_TIMEOUT,
     SIGNET_FAILED_CUT_OFF,
@@ -138,7 +140,8 @@ void signet_loop_will_wait(signet_loop *loop);
 // Waits for sockets, timers or a wake, at most `at_most` milliseconds, and lets libcurl handle
 // them. Returns whether sockets had events.
 bool signet_loop_step(signet_loop *loop, bool may_wait, int at_most);
-// Removes and returns the next transfer with news, or returns NULL.
+// Removes and returns the next transfer with news (a header, a part of the body, a request for the
+// next piece of the upload, or its end), or returns NULL.
 signet_transfer *signet_loop_next_ready(signet_loop *loop);
 // Returns how often the loop has called libcurl for sockets and timers. From any thread.
 uint64_t signet_loop_calls(const signet_loop *loop);
@@ -162,9 +165,9 @@ signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier)
 void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
-// `start` is the method, target and URL, each ended by a zero byte. The target is sent as it is;
-// the URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request that may have
-// reached the server is sent again if a pooled connection ends.
+// Sets the request. `start` is the method, target and URL, each ended by a zero byte. The target is
+// sent as it is; the URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request
+// that may have reached the server is sent again if a pooled connection ends.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count, bool is_repeatable) SIGNET_MUST_CHECK;
@@ -177,7 +180,7 @@ bool signet_transfer_set_upload(
 // a zero byte.
 bool signet_transfer_set_trailers(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
-// Lines in libcurl's syntax, each ended by a zero byte.
+// Sets fields or mappings: lines in libcurl's syntax, each ended by a zero byte.
 bool signet_transfer_set_fields(
     signet_transfer *transfer, const uint8_t *lines, size_t count) SIGNET_MUST_CHECK;
 bool signet_transfer_set_connect_to(
@@ -185,12 +188,12 @@ bool signet_transfer_set_connect_to(
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
     int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_MUST_CHECK;
-// How the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
+// Sets how the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_MUST_CHECK;
-// A proxy, by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an
+// Sets a proxy by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an
 // HTTPS proxy's certificate (NULL: the file that libcurl was built with). User name and password
 // may be NULL.
 bool signet_transfer_set_proxy(
@@ -263,7 +266,7 @@ void signet_der_free(uint8_t *der);
 typedef struct signet_coder signet_coder;
 typedef enum {
     SIGNET_CODED_PART = 0,  // more bytes, or more room, are needed
-    SIGNET_CODED_END,       // the end of the stream; of a decoder's, with the right checksum
+    SIGNET_CODED_END,       // the end of the stream, whose checksum a decoder has verified
     SIGNET_CODED_BAD,
     SIGNET_CODED_NO_MEMORY,
 } signet_coded;

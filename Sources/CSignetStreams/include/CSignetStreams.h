@@ -14,10 +14,10 @@
 // errors.
 #define CSIGNET_STREAM_WOKEN (-100000)
 
-// A descriptor that ends waits once it is woken; or minus the error.
+// Creates a descriptor for csignet_stream_wake. Returns it, or minus the error.
 SIGNET_MUST_CHECK int csignet_stream_waker(void);
 
-// Ends the waits on this descriptor, current and future.
+// Ends the calls below that were given this descriptor, current and future.
 void csignet_stream_wake(int waker);
 
 // Waits for bytes. Returns their count, 0 at the end, or as above.

@@ -196,7 +196,7 @@ private struct BatchMatching {
         case .problem(let problem): outcome = .failure(.malformedResponse(problem, status: status))
         }
         guard case .id(let id) = message.id else {
-            warn(RPCWarning(.malformedResponse, "a response of the batch has no call's id"))
+            warn(RPCWarning(.malformedResponse, "a response of the batch names no call"))
             return
         }
         if let position = open.removeValue(forKey: id) {

@@ -27,7 +27,7 @@ package struct JSONRPCResponse {
     /// Whether its id is null.
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
-    /// Returns the error of an HTTP response with this object, which has a problem.
+    /// Returns the error of the HTTP response that contained this object, which has a problem.
     func refusal(of response: RawResponse, because problem: String) -> RPCError {
         guard isRPC else { return .unusable(response, because: problem) }
         return .malformedResponse(problem, status: response.status)

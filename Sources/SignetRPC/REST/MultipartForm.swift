@@ -20,7 +20,7 @@ public struct MultipartForm: Sendable, Hashable {
         public var name: String
         /// The file's name; nil for a field.
         public var fileName: String?
-        /// The content's media type; nil omits the field, which means text.
+        /// The content's media type; nil omits it, which means plain text (section 4.4).
         public var contentType: String?
         /// The content.
         public var content: [UInt8]

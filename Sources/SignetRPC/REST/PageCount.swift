@@ -23,14 +23,16 @@ package struct PageCount: Sendable, Hashable {
         if value?.isNull == true { return nil }
         guard let count = value?.array?.count else {
             throw .malformedResponse(
-                "found \(value.map { "a value of type \($0.typeName)" } ?? "no value") in the place of "
+                "found \(value.map { "a value of type \($0.typeName)" } ?? "no value") instead of "
                     + "the page's items, expected an array", status: response.status)
         }
         guard count > 0, count >= size ?? 0 else { return nil }
         return number + (unit == .page ? 1 : count)
     }
 
-    /// Refuses numbers that can't be counted.
+    /// Checks the first number and the size of a page.
+    ///
+    /// - Throws: `RPCError` with code `invalid-params`.
     func check() throws(RPCError) {
         guard (0...1 << 53).contains(first) else {
             throw .invalidParameters("the first page's number is \(first), expected 0...2^53")

@@ -111,7 +111,7 @@ extension Paging {
         call.parameters = .object(try Self.setting(cursor, at: path[...], in: members))
     }
 
-    /// Puts a cursor or a number into the field that is its place, if one is.
+    /// Puts a cursor or a number into the request's field, if its place is a field.
     ///
     /// - Throws: `RPCError` with code `malformed-reply` for a cursor that is invalid in a field.
     package func set(
@@ -126,8 +126,8 @@ extension Paging {
     }
 
     private static let noPlace = RPCError.invalidParameters(
-        "the cursor cannot be put into the parameters or the body, expected a JSON object, and objects "
-            + "on the way")
+        "the cursor cannot be put into the parameters or the body, expected a JSON object at each "
+            + "level of its path")
 
     private static func setting(
         _ cursor: JSONValue, at path: ArraySlice<String>, in object: JSONObject

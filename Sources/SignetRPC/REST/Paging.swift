@@ -64,7 +64,7 @@ public struct Paging: Sendable, Hashable {
         }
     }
 
-    /// The maximum size of a cursor in bytes: 64 KiB. Cursors are kept to see that no page comes
+    /// The maximum size of a cursor in bytes: 64 KiB. Cursors are kept to detect a page that comes
     /// twice.
     private static let maximumCursorSize = 64 << 10
 
@@ -138,11 +138,11 @@ public struct Paging: Sendable, Hashable {
                 PageCount(unit: unit, target: target, items: path, first: first, size: size)))
     }
 
-    /// The things that a program counts to ask for the next page.
+    /// The unit that a program counts to request the next page.
     public enum CountedUnit: Sendable, Hashable {
         /// Pages: the next number is one more.
         case page
-        /// Items: the next number is more by the items of the page.
+        /// Items: the next number is larger by the number of the page's items.
         case item
     }
 

@@ -4,8 +4,8 @@ public import SignetJSON
 
 /// A server's description of an error (RFC 9457, `application/problem+json`).
 ///
-/// `detail` and the extensions may contain what must not be logged, so the description shows only
-/// the title, shortened and with control characters escaped.
+/// `detail` and the extensions may contain data that must not be logged, so the description shows
+/// only the title, shortened and with control characters escaped.
 public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The type of the problem, a URI reference; `about:blank` if the server names none.
     public let type: String

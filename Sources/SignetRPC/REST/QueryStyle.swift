@@ -32,7 +32,7 @@ public struct QueryStyle: Sendable, Hashable {
         case ("form", _): self = .formExploded
         case ("spaceDelimited", nil), ("spaceDelimited", false): self = .spaceDelimited
         case ("pipeDelimited", nil), ("pipeDelimited", false): self = .pipeDelimited
-        // With `explode` an array looks the same in all styles.
+        // With `explode`, an array is written the same in these styles as in `form`.
         case ("spaceDelimited", _), ("pipeDelimited", _): self = .formExploded
         case ("deepObject", _): self = .deepObject
         default: return nil

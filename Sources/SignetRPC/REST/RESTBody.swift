@@ -88,7 +88,7 @@ public struct RESTBody: Sendable, Hashable {
     }
 }
 
-/// A REST request given part by part, for those that parameters by name cannot express.
+/// A REST request given part by part, for requests that parameters by name cannot express.
 ///
 /// ```swift
 /// import HTTPTypes

@@ -2,12 +2,12 @@ import HTTPTypes
 internal import SignetBase
 import SignetJSON
 
-/// Writes parameters as fields of a request. A value that could be more than a value is refused.
+/// Writes parameters as fields of a request. Refuses a value that could be read as several.
 enum RESTFields {
     /// Returns a parameter as a field; nil for an empty array.
     ///
-    /// - Throws: `invalid-params` for an invalid field name, for a value that is not text, and for
-    ///   a comma in one of several values, which would make two of it.
+    /// - Throws: `invalid-params` for an invalid field name, for a value that is invalid in a
+    ///   field, and for a comma in one of several values, which would split it in two.
     static func field(named name: String, value: JSONValue) throws(RPCError) -> HTTPField? {
         guard let field = HTTPField.Name(name) else {
             throw .invalidParameters("\(quoted(name)) is not a valid field name")

@@ -89,7 +89,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
             }
             let digits = bytes.dropFirst(index + 1).prefix(2)
             guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else {
-                throw .invalidPath("the percent sign at byte \(index) begins no escape")
+                throw .invalidPath("found \"%\" without two hexadecimal digits at byte \(index)")
             }
         }
         for segment in text.split(separator: "/")

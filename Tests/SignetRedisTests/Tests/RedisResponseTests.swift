@@ -42,7 +42,8 @@ import Testing
             ("MISCONF Redis is configured to save", "cannot write its data"),
             ("MOVED 3999 127.0.0.1:6381", "part of a cluster"), ("NOAUTH x", "requires a password"),
             ("NOREPLICAS Not enough good replicas", "fewer replicas"),
-            ("ERR unknown command 'secret'", "it refuses (ERR)"), ("x y", "it refuses (an error)"),
+            ("ERR unknown command 'secret'", "it refuses the command (ERR)"),
+            ("x y", "it refuses the command (an error)"),
         ])
     func namesTheErrorsOfRedis(_ error: String, _ wanted: String) async throws {
         let fake = try await FakeRedis(.answers, "-\(error)\\r\\n")

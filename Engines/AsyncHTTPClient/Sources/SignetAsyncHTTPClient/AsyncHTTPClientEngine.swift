@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// An HTTP engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
 ///
-/// The engine refuses what it can't do, instead of leaving it out: proxies, other addresses, trailers,
-/// CAs of a single host, and a time for connecting that is shorter than its own. It follows no redirect
-/// and undoes no content coding, and it doesn't trace: a tracer of the program gets no span of it.
+/// The engine refuses requests for what it can't do: proxies, other addresses, trailers, CAs of a
+/// single host, and a time for connecting that is shorter than its own. It follows no redirect and
+/// undoes no content coding. It turns async-http-client's tracing off.
 ///
 /// ```swift
 /// import HTTPTypes
@@ -29,8 +29,7 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         public var caFile: String?
         /// Whether to offer HTTP/2 in the TLS handshake (ALPN). Defaults to `true`.
         public var offersHTTP2 = true
-        /// The number of connections to one host that async-http-client keeps to, if it can. Defaults
-        /// to 64.
+        /// The soft limit of connections to one host over HTTP/1.1. Defaults to 64.
         public var maximumConnectionsPerHost = 64
         /// The time after which an idle connection is closed. Defaults to 60 seconds.
         public var maximumIdleTime = Duration.seconds(60)
@@ -59,7 +58,7 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         settings.tlsConfiguration = try Self.trust(configuration.caFile)
         settings.redirectConfiguration = .disallow
         settings.decompression = .disabled
-        // It would add fields after the signature, and write URLs with their queries into spans.
+        // Tracing would add fields after the signature, and write queries into spans.
         settings.tracing.tracer = nil
         settings.timeout = HTTPClient.Configuration.Timeout(
             connect: TimeAmount(configuration.connectTimeout))
@@ -111,7 +110,7 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
     /// Ends every call and closes every connection; see `HTTPEngine`.
     public func shutdown() async {
         isStopped.withLock { $0 = true }
-        // It throws only if it was shut down before.
+        // The client throws only if it was shut down before.
         try? await client.shutdown()
     }
 

@@ -37,11 +37,11 @@ struct ErrorMap: Sendable {
         case let error as HTTPClientError: transportError(error)
         case let error as NIOConnectionError: transportError(error)
         case let error as NIOSSLError: transportError(error)
-        case is NIOSSLExtraError, is BoringSSLError: tls("the host's certificate is not for it")
+        case is NIOSSLExtraError, is BoringSSLError: tls("the certificate is not for this host")
         case HTTPParserError.invalidEOFState: cutOff("the response is cut short")
         case HTTPParserError.headerOverflow:
             TransportError(.responseTooLarge, "\(origin) sent a header that is too large")
-        case is HTTPParserError: malformed("no HTTP")
+        case is HTTPParserError: malformed("bytes that are not HTTP")
         case let error as ChannelError: transportError(error)
         case let error as IOError: transportError(error)
         default: cutOff("\(type(of: error))")
@@ -70,7 +70,7 @@ struct ErrorMap: Sendable {
         case .remoteConnectionClosed, .uncleanShutdown, .requestStreamCancelled:
             cutOff(error.shortDescription)
         case .bodyLengthMismatch:
-            TransportError(.bodyLength, "the request's body has not the expected length")
+            TransportError(.bodyLength, "the request's body doesn't have the expected length")
         case .invalidURL, .emptyHost, .emptyScheme, .traceRequestWithBody:
             TransportError(.invalidRequest, "\(origin): \(error.shortDescription)")
         default:
@@ -80,7 +80,7 @@ struct ErrorMap: Sendable {
         }
     }
 
-    /// An address without a name is connected to directly, so its failure comes as it is.
+    /// Without a name to resolve, the connection's error isn't wrapped in `NIOConnectionError`.
     private func transportError(_ error: IOError) -> TransportError {
         let refusals = [
             ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EHOSTDOWN, ENETDOWN, EADDRNOTAVAIL,

@@ -13,6 +13,8 @@ struct IncomingResponse: Sendable {
     let errors: ErrorMap
     let bufferSize: Int
 
+    /// Returns the engine's response and starts to move its body.
+    ///
     /// - Throws: `TransportError` with code `malformed-reply` or `reply-too-large`.
     func engineResponse(
         _ response: HTTPClientResponse
@@ -73,6 +75,8 @@ struct IncomingResponse: Sendable {
         return ResponseBody(buffer)
     }
 
+    /// Moves the body into the buffer.
+    ///
     /// - Returns: Why the body ended early; nil at its end.
     private func move(
         _ body: HTTPClientResponse.Body, into buffer: BodyBuffer, waitingFor room: AsyncStream<Void>

@@ -9,11 +9,13 @@ internal import SignetTransport
 
 /// Makes async-http-client's request, or refuses what async-http-client can't do.
 enum OutgoingRequest {
+    /// Makes the request for async-http-client, and returns the origin that it goes to.
+    ///
     /// - Parameters:
     ///   - trust: The CAs of this one request; nil for the engine's.
     ///   - connectTimeout: The engine's, which async-http-client can't change for a request.
-    /// - Throws: `TransportError` with code `invalid-request` or `unsupported-trailers`, or the pin policy's
-    ///   refusal.
+    /// - Throws: `TransportError` with code `invalid-request` or `unsupported-trailers`, or the pin
+    ///   policy's refusal.
     static func make(
         _ request: EngineRequest, trust: TLSConfiguration?, connectTimeout: Duration
     ) throws(TransportError) -> (HTTPClientRequest, WebOrigin) {
@@ -21,7 +23,7 @@ enum OutgoingRequest {
         let origin = url.origin
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
-        // The time for the whole request holds for connecting too.
+        // The timeout of the whole request limits connecting too.
         if let wanted = request.connectTimeout, wanted < min(connectTimeout, request.timeout) {
             throw unsupported("a connectTimeout that is shorter than the engine's")
         }
@@ -46,8 +48,8 @@ enum OutgoingRequest {
         return (outgoing, origin)
     }
 
-    /// Refuses hosts whose policy this engine can't enforce. The network system does that before; a
-    /// program may use the engine alone.
+    /// Refuses hosts whose policy this engine can't enforce. The network system checks that too,
+    /// but a program may use the engine alone.
     private static func checkPolicy(
         of request: EngineRequest, for origin: WebOrigin
     ) throws(TransportError) {
