@@ -12,14 +12,14 @@ void signet_connection_leave(signet_transfer *transfer) {
         if (!transfer->is_done || transfer->code != CURLE_OK) traffic->abandoned += 1;
     }
     signet_loop *loop = transfer->loop;
-    if (transfer->socket > 0 && (size_t)transfer->socket < loop->socket_count
+    if (transfer->socket >= 0 && (size_t)transfer->socket < loop->socket_count
         && loop->sockets[transfer->socket].carries == transfer)
         loop->sockets[transfer->socket].carries = NULL;
     signet_handshake_release(transfer->connection);
     transfer->connection = NULL;
     transfer->traffic = transfer->outer = NULL;
     transfer->is_stream = false;
-    transfer->socket = 0;
+    transfer->socket = -1;
 }
 
 void signet_connection_join(signet_transfer *transfer, const signet_route *route) {
@@ -47,7 +47,7 @@ void signet_connection_join(signet_transfer *transfer, const signet_route *route
         if (route->opened < 0 && socket >= 0
             && signet_route_next_socket(transfer->loop, route, socket) >= 0)
             socket = -1;
-        if (socket > 0 && signet_traffic_of_socket(socket, &transfer->received_before)) {
+        if (socket >= 0 && signet_traffic_of_socket(socket, &transfer->received_before)) {
             transfer->socket = socket;
             transfer->loop->sockets[socket].carries = transfer;
         }

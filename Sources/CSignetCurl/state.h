@@ -162,7 +162,7 @@ struct signet_transfer {
     signet_traffic *traffic, cleartext;
     signet_traffic *outer;  // over HTTP/2: of the TLS next to the socket, an HTTPS proxy's or the connection's
     uint64_t received_before;  // bytes that the socket had received when the request started
-    curl_socket_t socket;  // the cleartext socket whose bytes are counted; 0: none
+    curl_socket_t socket;  // the cleartext socket whose bytes are counted, or -1
     bool is_stream;  // the request is an HTTP/2 stream
     char error[CURL_ERROR_SIZE];
 };

@@ -38,7 +38,7 @@ signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier)
         }
     }
     transfer->identifier = identifier;
-    transfer->opened = transfer->flow.socket = transfer->flow.watched = -1;
+    transfer->opened = transfer->socket = transfer->flow.socket = transfer->flow.watched = -1;
     return transfer;
 }
 

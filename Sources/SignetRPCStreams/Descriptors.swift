@@ -20,14 +20,13 @@ final class Descriptors: Sendable {
         waker = csignet_stream_waker()
         input = reading
         output = writing
-        guard waker >= 0 else {
-            closeBoth(reading, and: writing)
-            throw RPCStreamError(.open, number: -waker)
-        }
+        // If this throws, `deinit` closes the descriptors.
+        guard waker >= 0 else { throw RPCStreamError(.open, number: -waker) }
     }
 
     deinit {
-        closeBoth(input, and: output)
+        close(input)
+        if output != input { close(output) }
         if waker >= 0 { close(waker) }
     }
 
@@ -103,11 +102,6 @@ final class Descriptors: Sendable {
 
     /// Sends a child SIGTERM, or SIGKILL.
     static func end(_ child: Int32, byForce: Bool) { kill(child, byForce ? SIGKILL : SIGTERM) }
-}
-
-private func closeBoth(_ one: Int32, and two: Int32) {
-    close(one)
-    if two != one { close(two) }
 }
 
 extension RPCStreamError {

@@ -293,7 +293,11 @@ extension JSONValue {
             let name = String(Substring(step)).replacing("~1", with: "/").replacing("~0", with: "~")
             let next: JSONValue? =
                 if let elements = value.array {
-                    Int(name).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+                    Int(name).flatMap { index in
+                        // An index has neither a sign nor leading zeros.
+                        elements.indices.contains(index) && String(index) == name
+                            ? elements[index] : nil
+                    }
                 } else {
                     value[name]
                 }

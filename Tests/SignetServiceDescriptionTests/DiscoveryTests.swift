@@ -287,6 +287,8 @@ struct DiscoveryTests {
         (#"{"prefixItems":[{"type":"string"}],"items":{"type":"number"}}"#, #"["a",1]"#),
         (#"{"oneOf":[{"type":"number"},{"minimum":0}]}"#, "1"), (#"{"not":{}}"#, "1"),
         (#"{"$ref":"https://example.com/a.json"}"#, "1"), (##"{"$ref":"#/nowhere"}"##, "1"),
+        (##"{"allOf":[{"$ref":"#/anyOf/01"}],"anyOf":[{},{"type":"string"}]}"##, "1"),
+        (##"{"allOf":[{"$ref":"#/anyOf/+1"}],"anyOf":[{},{"type":"string"}]}"##, "1"),
         (##"{"$ref":"#"}"##, "1"), (##"{"$ref":"#","type":"string"}"##, "1"),
         (#"{"if":{"type":"string"},"then":false}"#, "\"a\""),
         (#"{"required":3,"properties":[]}"#, "{}"),

@@ -14,6 +14,7 @@ struct ErrorMap: Sendable {
     /// Whether the engine was shut down.
     let isStopped: @Sendable () -> Bool
 
+    private static let handshakeFailed = "the handshake failed, or the host is not trusted"
     static let notRunning = TransportError(.notRunning, "the engine has been shut down")
     static let noCAs = TransportError(
         .trustStore, "the CA file can't be read, or contains no certificate")
@@ -37,7 +38,9 @@ struct ErrorMap: Sendable {
         case let error as HTTPClientError: transportError(error)
         case let error as NIOConnectionError: transportError(error)
         case let error as NIOSSLError: transportError(error)
-        case is NIOSSLExtraError, is BoringSSLError: tls("the certificate is not for this host")
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            tls("the certificate is not for this host")
+        case is NIOSSLExtraError, is BoringSSLError: tls(Self.handshakeFailed)
         case HTTPParserError.invalidEOFState: cutOff("the response is cut short")
         case HTTPParserError.headerOverflow:
             TransportError(.responseTooLarge, "\(origin) sent a header that is too large")
@@ -105,7 +108,7 @@ struct ErrorMap: Sendable {
         switch error {
         case .uncleanShutdown: cutOff("the end of TLS is missing")
         case .failedToLoadCertificate: Self.noCAs
-        default: tls("the handshake failed, or the host is not trusted")
+        default: tls(Self.handshakeFailed)
         }
     }
 

@@ -55,7 +55,8 @@ enum OutgoingRequest {
     ) throws(TransportError) {
         guard let policy = request.policy else { return }
         let decision = policy.decision(
-            for: origin.host, isSecure: origin.isSecure, now: Int64(Date().timeIntervalSince1970))
+            for: origin.host, isSecure: origin.isSecure, now: Int64(Date().timeIntervalSince1970),
+            port: origin.port)
         if let refusal = decision.refusal { throw TransportError(refusal) }
         guard !decision.isPinned else { throw unsupported("the pins of \(origin.authority)") }
         guard decision.rule?.authorities == nil else {

@@ -56,8 +56,8 @@ struct SignedFields {
         write()
     }
 
-    /// Returns the selected field lines, sorted by name. Lines of one name are sorted by value or keep
-    /// their order, as the rule says.
+    /// Returns the selected field lines, sorted by name. The rule says whether lines of one name
+    /// are sorted by value too, or keep their order.
     private static func lines(
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule,
         where isSelected: ([UInt8]) -> Bool
