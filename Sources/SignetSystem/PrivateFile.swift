@@ -32,8 +32,8 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - path: The file. Links are followed.
     ///   - limit: The maximum number of bytes.
-    ///   - tolerated: Mode bits to ignore: systemd sets those of the group to an access list's
-    ///     mask.
+    ///   - tolerated: Mode bits to ignore. On a credential of systemd, the bits of the group are
+    ///     only the mask of an access list.
     ///   - shouldRead: Decides before a byte is read. If it returns false, the result has no bytes.
     /// - Returns: The bytes, and a refusal (of kind `permissions`) if the file is not private.
     /// - Throws: `FileFailure`.

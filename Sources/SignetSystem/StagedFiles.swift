@@ -22,7 +22,7 @@ package struct StagedFiles: ~Copyable {
 
     /// Creates the folder, and removes the files that a killed process published only in part.
     ///
-    /// Signals that end the process wait until the returned value ends.
+    /// Signals that end the process are blocked until the returned value is destroyed.
     ///
     /// - Parameters:
     ///   - folder: The folder, which exists.
@@ -97,7 +97,7 @@ package struct StagedFiles: ~Copyable {
 
     private func give(_ name: String) throws(FileFailure) {
         if unsafe linkat(staging.number, name, target.number, name, 0) == 0 { return }
-        // A file system without links: there a kill can leave some of the files.
+        // Renames on a file system without links. A killed process can then leave some files.
         let hasNoLinks = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno)
         guard hasNoLinks,
             SystemCalls.renameWithoutReplacing(
@@ -107,7 +107,7 @@ package struct StagedFiles: ~Copyable {
         }
     }
 
-    /// Removes the staged files and, unless the last one has its name, their names.
+    /// Removes the staged files. Unless all were published, also removes their names.
     private func takeBack() {
         let isWhole = if let last = names.last { isGiven(last) } else { false }
         for name in names {

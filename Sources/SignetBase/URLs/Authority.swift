@@ -35,7 +35,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         self.writtenPort = port.isEmpty ? nil : try Self.port(port)
     }
 
-    /// Returns the port of decimal digits.
+    /// Reads a port from decimal digits.
+    ///
+    /// - Throws: `HostError` with code `bad-host` if it isn't in 1...65535.
     package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
         guard digits.count <= 5,
             digits.allSatisfy(\.isDigit),

@@ -12,14 +12,15 @@ extension DumpFile {
     /// the key file and its bytes are overwritten. After a crash at any step, the key file opens
     /// the dump, and the same call does the remaining steps.
     ///
-    /// No dump under the old root can be opened any more. The other dumps in the folder and the
-    /// apps in the state file are checked for the old root; the caller must know of any others.
+    /// Afterwards no dump under the old root can be opened. The call therefore looks for other such
+    /// dumps, but only in the dump's folder and in the state file.
     ///
     /// - Parameters:
     ///   - keyFile: The file with the current root. Its other keys stay as they are.
     ///   - old: The app and versions that the dump must be sealed for, exactly.
     ///   - new: The app and versions that can open the new dump; not the same as `old`.
-    ///   - keyID: The new root's id; nil counts on: `vault-2026`, `vault-2026+1`, `vault-2026+2`.
+    ///   - keyID: The new root's id; nil appends or increments a number: `vault-2026`,
+    ///     `vault-2026+1`, `vault-2026+2`.
     ///   - lockingOutOthers: Whether other dumps under the old root may become unreadable.
     ///   - now: The current time in Unix seconds; nil is the system clock's.
     /// - Returns: The content of the new dump, as read back, and the id of the removed root.
@@ -111,7 +112,7 @@ extension DumpFile {
             throw VaultError(
                 .locksOutOthers,
                 "without key \(quoted(keyID)) these would never open again: \(shown)\(more); "
-                    + "rebind or rekey them first, or say that they may be locked out")
+                    + "rebind or rekey them first, or allow it (--lock-out-others)")
         }
     }
 

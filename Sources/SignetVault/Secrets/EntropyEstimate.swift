@@ -8,8 +8,8 @@
 
 /// Estimates whether a token of letters and digits is random, not made of words, names and numbers.
 ///
-/// The thresholds are experimental. They detect base64 of 18 random bytes or more in 99 of 100
-/// cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
+/// The thresholds were found by experiment. They detect base64 of 18 random bytes or more in 99 of
+/// 100 cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
 /// They accept names of programs in camel case or with dashes, underscores or slashes.
 enum EntropyEstimate {
     private enum Kind { case lower, upper, digit }
@@ -32,8 +32,8 @@ enum EntropyEstimate {
         let total = Double(count)
         // Shannon entropy in bits per character.
         let entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
-        // The share of neighbours of different kinds, not counting an upper-case before a
-        // lower-case letter.
+        // The share of neighbours of different kinds, except an upper-case letter before a
+        // lower-case one.
         let changed = zip(kinds, kinds.dropFirst()).count { left, right in
             left != right && !(left == .upper && right == .lower)
         }
@@ -60,8 +60,8 @@ enum EntropyEstimate {
     }
 
     /// Returns the number of characters outside of words and numbers. A word has one case or is
-    /// capitalised, is followed by a number of up to four digits, and has at most 16 characters. A
-    /// few random characters after a name (`orders-7d9f8b6c5d-x2x4z`) are not a key.
+    /// capitalised, may end with up to four digits, and has at most 16 characters. With this count,
+    /// a name with a few random characters (`orders-7d9f8b6c5d-x2x4z`) isn't taken for a key.
     private static func count(outsideWords token: some BidirectionalCollection<UInt8>) -> Int {
         token.split(whereSeparator: { kind($0) == nil }).reduce(0) { sum, word in
             isWord(word) ? sum : sum + word.count

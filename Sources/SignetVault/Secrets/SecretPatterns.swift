@@ -10,7 +10,7 @@ enum SecretPatterns {
         "sk-proj-", "sk_live_", "sk_test_", "sq0csp-", "tskey-", "vercel_", "whsec_", "xapp-",
         "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv")
 
-    /// Prefixes with a dot, at which other texts are split into tokens.
+    /// Prefixes that contain a dot. They are matched before a text is split into tokens at dots.
     private static let dottedPrefixes = bytes("SG.", "dp.pt.", "hvb.", "hvs.", "ya29.")
 
     /// The prefixes of vendors' public keys.
@@ -22,7 +22,7 @@ enum SecretPatterns {
         "api_key", "apikey", "api-key", "access_token", "accesstoken", "auth_token", "authtoken",
         "private_key", "privatekey")
 
-    /// Values after such a name in patterns and templates.
+    /// Values that are not a secret after such a name, as in templates.
     private static let harmless = bytes(
         "true", "false", "yes", "no", "null", "none", "nil", "required", "optional", "string")
 
@@ -51,6 +51,7 @@ enum SecretPatterns {
         return false
     }
 
+    /// Returns whether a value is a literal, not a placeholder or a pattern.
     private static func isGiven(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count >= 3, let first = value.first, !"$%{<*[(.\\=".utf8.contains(first)
         else { return false }

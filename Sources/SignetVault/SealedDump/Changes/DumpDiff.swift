@@ -21,7 +21,7 @@ package struct DumpDiff: Sendable {
             return before.value == after.value ? .origin : .changed
         }
 
-        /// The name and the kind; no value.
+        /// The name and the kind, without the values.
         package var description: String { "\(kind.rawValue) \(quoted(name))" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
@@ -39,6 +39,6 @@ package struct DumpDiff: Sendable {
         }
     }
 
-    /// Whether the dumps hold the same.
+    /// Whether the dumps have the same keys, values and origins.
     package var isEmpty: Bool { changes.isEmpty }
 }
