@@ -85,7 +85,8 @@ int signet_editor_spawn(const char *script, const char *path, pid_t *child) {
 }
 
 int signet_editor_wait(pid_t child) {
-    int status = 0, left = 10;
+    int status = 0;
+    int left = 10;  // waits of 50 ms between SIGTERM and SIGKILL
     for (;;) {
         pid_t waited = waitpid(child, &status, WNOHANG);
         if (waited == child) break;

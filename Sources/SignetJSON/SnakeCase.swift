@@ -17,8 +17,8 @@ enum SnakeCase {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns names of properties that could have a member's name, the likeliest one first. The
-    /// member's own name is the last.
+    /// Returns names of properties that could be written as this member, the likeliest one first.
+    /// The last one is the member's name itself.
     static func propertyNames(of member: String) -> [String] {
         guard member.utf8.contains(underscore) else { return [member] }
         let lead = member.utf8.prefix { $0 == underscore }

@@ -66,7 +66,7 @@ package enum PrivateFile {
     ///   - number: The descriptor.
     ///   - limit: The maximum number of bytes.
     ///   - path: The file's name in errors.
-    /// - Throws: `FileFailure`, also if there are no bytes.
+    /// - Throws: `FileFailure` if it can't be read or has no bytes.
     package static func readInherited(
         _ number: Int32, limit: Int, shownAs path: String
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {

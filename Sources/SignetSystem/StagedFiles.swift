@@ -85,7 +85,7 @@ package struct StagedFiles: ~Copyable {
         var published: [String] = []
         do throws(FileFailure) {
             for name in names {
-                try give(name)
+                try publishFile(name)
                 published.append(name)
             }
             try target.synchronize()
@@ -95,7 +95,7 @@ package struct StagedFiles: ~Copyable {
         }
     }
 
-    private func give(_ name: String) throws(FileFailure) {
+    private func publishFile(_ name: String) throws(FileFailure) {
         if unsafe linkat(staging.number, name, target.number, name, 0) == 0 { return }
         // Renames on a file system without links. A killed process can then leave some files.
         let hasNoLinks = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno)
@@ -109,9 +109,9 @@ package struct StagedFiles: ~Copyable {
 
     /// Removes the staged files. Unless all were published, also removes their names.
     private func takeBack() {
-        let isWhole = if let last = names.last { isGiven(last) } else { false }
+        let isComplete = if let last = names.last { isPublished(last) } else { false }
         for name in names {
-            if !isWhole, isGiven(name) { _ = unsafe unlinkat(target.number, name, 0) }
+            if !isComplete, isPublished(name) { _ = unsafe unlinkat(target.number, name, 0) }
             _ = unsafe unlinkat(staging.number, name, 0)
         }
         // Temporary files of a killed writer.
@@ -122,7 +122,7 @@ package struct StagedFiles: ~Copyable {
     }
 
     /// Whether a staged file has its name.
-    private func isGiven(_ name: String) -> Bool {
+    private func isPublished(_ name: String) -> Bool {
         let staged = FileIdentity.named(name, in: staging)
         return staged != nil && staged == FileIdentity.named(name, in: target)
     }

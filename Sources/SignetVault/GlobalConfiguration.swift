@@ -32,8 +32,8 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
 
     /// Merges three inputs and checks every value, including those that a later input overrides.
     ///
-    /// A later input wins (defaults < launch < fetched) if the schema's `setBy` lets it set the
-    /// key.
+    /// A later input overrides an earlier one (defaults < launch < fetched). The schema's `setBy`
+    /// says which inputs may set a key.
     ///
     /// - Parameters:
     ///   - schema: The keys that may be set, by which inputs and to which values.

@@ -175,8 +175,8 @@ private struct SecretName {
         }
     }
 
-    /// Returns whether a word means a secret, also with a number after it (`password2`) or with a
-    /// word before it that nothing separates (`pgpassword`).
+    /// Returns whether a word means a secret. A number may follow it (`password2`), and another
+    /// word may precede it (`pgpassword`).
     private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
         let word = withoutNumber(word)
         return endings.contains(where: word.hasSuffix)

@@ -24,8 +24,8 @@ SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 
 // Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core
 // files and the action of SIGPIPE first. The environment is this process's own without the names in
-// `removed`, and with the entries `NAME=value` in `added`, which win; both end with NULL. Returns
-// only on failure: the error's number.
+// `removed`; the entries `NAME=value` in `added` are added or replace others. Both lists end with
+// NULL. Returns only on failure: the error's number.
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 

@@ -13,8 +13,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`.
     ///
-    /// - Throws: `HostError` with code `bad-host`, also for user info, which the message doesn't
-    ///   contain.
+    /// - Throws: `HostError` with code `bad-host`, for example if the text has user info. The
+    ///   message doesn't contain the user info.
     public init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(UInt8(ascii: "@")) else {

@@ -36,7 +36,7 @@ extension DumpFile {
             throw VaultError(
                 .malformedInput, "found the same old and new versions; ratchet only at an upgrade")
         }
-        var file = try Self.mapping(try LockedKeyFile(keyFile))
+        var file = try Self.converting(key: try LockedKeyFile(keyFile))
         let found = try SealedDump(contentsOf: path)
         if found.binding == new,
             let forgotten = try Ratchet.previousID(of: found, in: file.set, for: new)
@@ -55,7 +55,7 @@ extension DumpFile {
                 // root of the dump before it is about to be removed.
                 return .to(opened.dump, under: try keys.root(of: found), of: keys, from: opened)
             }
-            try Self.mapping(try file.remove(forgotten))
+            try Self.converting(key: try file.remove(forgotten))
             return (opened, forgotten)
         }
         var forgotten = ""
@@ -76,13 +76,13 @@ extension DumpFile {
                 try requireNoOthers(under: forgotten, than: opened, in: current)
             }
             let next = try Ratchet.root(after: keys.root(of: opened.dump), as: id, for: new)
-            try Self.mapping(try file.add(root: next.bytes, as: id, beside: forgotten))
+            try Self.converting(key: try file.add(root: next.bytes, as: id, beside: forgotten))
             let newKeys = VaultKeys.keys(file.set)
             let root = try newKeys.root(named: id, scheme: .root)
             return try current.resealed(
                 opened, as: opened.sealedTail, under: root, of: newKeys, for: new, at: now)
         }
-        try Self.mapping(try file.remove(forgotten))
+        try Self.converting(key: try file.remove(forgotten))
         return (opened, forgotten)
     }
 
@@ -116,8 +116,9 @@ extension DumpFile {
         }
     }
 
-    fileprivate static func mapping<Result: ~Copyable>(
-        _ work: @autoclosure () throws(KeyError) -> Result
+    /// Returns a value, or throws a `KeyError` as a `VaultError`.
+    fileprivate static func converting<Result: ~Copyable>(
+        key work: @autoclosure () throws(KeyError) -> Result
     ) throws(VaultError) -> Result {
         do throws(KeyError) {
             return try work()
@@ -164,7 +165,7 @@ enum Ratchet {
         guard dump.header.scheme == .root, let current = set[dump.keyID] else { return nil }
         for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
             let next = try root(after: .key(key), as: current.id, for: binding)
-            if try DumpFile.mapping(try current.isVaultRoot(next.bytes)) { return key.id }
+            if try DumpFile.converting(key: try current.isVaultRoot(next.bytes)) { return key.id }
         }
         return nil
     }

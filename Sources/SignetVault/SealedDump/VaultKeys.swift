@@ -3,6 +3,8 @@ public import SignetCrypto
 internal import SignetSystem
 
 /// The secret that opens and seals dumps: a key set with vault roots, or a passphrase.
+///
+/// A root is the 32-byte secret from which all other keys of a dump are derived.
 public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
     private enum Source: Sendable {
         case set(KeySet)

@@ -34,20 +34,22 @@ enum EntropyEstimate {
         let entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
         // The share of neighbours of different kinds, except an upper-case letter before a
         // lower-case one.
-        let changed = zip(kinds, kinds.dropFirst()).count { left, right in
+        let changeCount = zip(kinds, kinds.dropFirst()).count { left, right in
             left != right && !(left == .upper && right == .lower)
         }
-        let changes = Double(changed) / Double(count - 1)
+        let changeShare = Double(changeCount) / Double(count - 1)
         // The share of vowels among the letters.
         let letters = text.filter { kind($0) != .digit }
-        let found = letters.count { "aeiou".utf8.contains($0 | 0x20) }
-        let vowels = Double(found) / Double(letters.count)
+        let vowelCount = letters.count { "aeiou".utf8.contains($0 | 0x20) }
+        let vowelShare = Double(vowelCount) / Double(letters.count)
         let uppers = kinds.count { $0 == .upper }
         if count >= 40, entropy >= 4.7 { return true }
-        if count >= 32, entropy >= 4.5, changes >= 0.2 { return true }
-        if entropy >= 3.5, digits + uppers >= 4, changes >= (digits > 0 ? 0.2 : 0.3) { return true }
-        if count - digits >= 20, vowels < 0.22, entropy >= 3.7 { return true }
-        return changes >= 0.1 && digits > 0 && vowels < 0.27 && entropy >= 3.7
+        if count >= 32, entropy >= 4.5, changeShare >= 0.2 { return true }
+        if entropy >= 3.5, digits + uppers >= 4, changeShare >= (digits > 0 ? 0.2 : 0.3) {
+            return true
+        }
+        if count - digits >= 20, vowelShare < 0.22, entropy >= 3.7 { return true }
+        return changeShare >= 0.1 && digits > 0 && vowelShare < 0.27 && entropy >= 3.7
     }
 
     private static func kind(_ byte: UInt8) -> Kind? {

@@ -5,7 +5,7 @@ import SignetJSON
 /// Detects public values that look like a secret.
 ///
 /// It inspects texts, the elements of arrays, the names and values of objects, and JSON inside
-/// strings, also in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
+/// strings, even in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
 /// user info, UUIDs, public keys and certificates. It can miss a secret, because a short password
 /// looks like any other word.
 struct SecretDetector {

@@ -39,20 +39,20 @@ enum SecretPatterns {
         publishable.contains { token.starts(with: $0) }
     }
 
-    /// Returns whether a piece of text contains `password=…` or the like.
+    /// Returns whether a piece of text contains an assignment such as `password=…`.
     static func isAssignment(_ piece: ArraySlice<UInt8>) -> Bool {
         var rest = piece
         while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
             let name = rest[..<equals].map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
             let value = rest[(equals + 1)...].prefix { !"&|".utf8.contains($0) }
-            if names.contains(where: { name.ends(with: $0) }), isGiven(value) { return true }
+            if names.contains(where: { name.ends(with: $0) }), isLiteral(value) { return true }
             rest = rest[(equals + 1)...]
         }
         return false
     }
 
     /// Returns whether a value is a literal, not a placeholder or a pattern.
-    private static func isGiven(_ value: ArraySlice<UInt8>) -> Bool {
+    private static func isLiteral(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count >= 3, let first = value.first, !"$%{<*[(.\\=".utf8.contains(first)
         else { return false }
         return !harmless.contains { $0.elementsEqual(value.map { $0 | 0x20 }) }

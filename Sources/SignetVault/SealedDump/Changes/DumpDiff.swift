@@ -29,8 +29,7 @@ package struct DumpDiff: Sendable {
     /// The keys that differ: those of the first dump in its order, then the added ones.
     package let changes: [Change]
 
-    /// Compares values by their JSON (numbers by their text) and origins. Ignores the order of
-    /// keys.
+    /// Compares values as JSON, numbers by their texts, and origins. Ignores the order of keys.
     package init(from before: DumpContents, to after: DumpContents) {
         let new = after.names.filter { before[$0] == nil }
         self.changes = (before.names + new).compactMap { name in
