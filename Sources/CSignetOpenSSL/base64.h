@@ -60,8 +60,8 @@ struct csignet_letters_avx2 {
 
 SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     uint8_t plus, uint8_t slash) {
-    // Bits for the upper half: 1 for 2 (plus, slash), 2 for 3 (digits), 4 for 4 and 6 (from A, a),
-    // 8 for 5 (to Z, slash), 16 for 7 (to z).
+    // Each upper half has a bit: 1 for 0x2 (plus, slash), 2 for 0x3 (digits), 4 for 0x4 and 0x6
+    // (from A, a), 8 for 0x5 (to Z, slash), 16 for 0x7 (to z).
     uint8_t low[16], distances[16] = {0};
     for (int half = 0; half < 16; half++)
         low[half] = (uint8_t)((plus == (0x20 | half) || slash == (0x20 | half) ? 1 : 0)
@@ -86,10 +86,10 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     return letters;
 }
 
-// Writes the 24 bytes of 32 characters, and 4 more. Clears the byte of `ours` for an invalid
-// character.
+// Writes the 24 bytes of 32 characters, and 4 unused bytes. Clears the byte of `valid` for an
+// invalid character.
 SIGNET_AVX2 static inline void csignet_base64_step_avx2(
-    const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *ours) {
+    const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *valid) {
     const __m256i order = _mm256_setr_epi8(
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15,
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15);
@@ -97,8 +97,8 @@ SIGNET_AVX2 static inline void csignet_base64_step_avx2(
     const __m256i high =
         _mm256_and_si256(_mm256_srli_epi32(letters, 4), _mm256_set1_epi8(15));
     // A character above 127 yields 0 from the first table.
-    *ours = _mm256_min_epu8(
-        *ours,
+    *valid = _mm256_min_epu8(
+        *valid,
         _mm256_and_si256(
             _mm256_shuffle_epi8(rules.low, letters), _mm256_shuffle_epi8(rules.high, high)));
     const __m256i row = _mm256_sub_epi8(high, _mm256_cmpgt_epi8(letters, rules.bound));
@@ -119,21 +119,20 @@ SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
     const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
     size_t read = 0;
-    // Each step writes 28 bytes, of which 24 count; six more characters guarantee the room for the
-    // rest.
+    // Each step writes 28 bytes and keeps 24. The other four fit, because six characters follow.
     while (count - read >= 4 * 32 + 6) {
-        __m256i ours = _mm256_set1_epi8(-1);
+        __m256i valid = _mm256_set1_epi8(-1);
         for (int step = 0; step < 4; step++)
             csignet_base64_step_avx2(
-                source + read + 32 * step, target + 24 * step, rules, &ours);
-        if (!csignet_all_set_avx2(ours)) return read;
+                source + read + 32 * step, target + 24 * step, rules, &valid);
+        if (!csignet_all_set_avx2(valid)) return read;
         target += 4 * 24;
         read += 4 * 32;
     }
     while (count - read >= 32 + 6) {
-        __m256i ours = _mm256_set1_epi8(-1);
-        csignet_base64_step_avx2(source + read, target, rules, &ours);
-        if (!csignet_all_set_avx2(ours)) return read;
+        __m256i valid = _mm256_set1_epi8(-1);
+        csignet_base64_step_avx2(source + read, target, rules, &valid);
+        if (!csignet_all_set_avx2(valid)) return read;
         target += 24;
         read += 32;
     }

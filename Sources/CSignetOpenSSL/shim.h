@@ -117,7 +117,8 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_once(
 
 // AEAD. The caller has checked that the key has 32 bytes, the nonce 12 and the tag 16.
 
-// Encrypts or decrypts a text, all but the end. `expected_tag` is NULL for encryption.
+// Encrypts or decrypts a text, without the final step that makes or checks the tag. `expected_tag`
+// is NULL for encryption.
 static inline SIGNET_MUST_CHECK int copenssl_gcm_transform(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, const void *source, int count, void *target,
@@ -261,7 +262,7 @@ static inline GENERAL_NAMES *copenssl_certificate_names(const X509 *certificate)
     return X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
 
-// The same for a certificate request (RFC 2986).
+// Returns the same names for a certificate request (RFC 2986).
 static inline GENERAL_NAMES *copenssl_request_names(X509_REQ *request) {
     STACK_OF(X509_EXTENSION) *extensions = X509_REQ_get_extensions(request);
     GENERAL_NAMES *names = X509V3_get_d2i(extensions, NID_subject_alt_name, NULL, NULL);

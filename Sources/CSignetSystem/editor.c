@@ -20,7 +20,7 @@
 
 // Signals
 
-static volatile sig_atomic_t ending = 0;  // the signal that shall end the process
+static volatile sig_atomic_t ending = 0;  // the signal that will end the process
 static volatile sig_atomic_t typed = 0;   // Ctrl-C or Ctrl-\, which the editor got too
 static int wake[2] = {-1, -1};
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
@@ -32,7 +32,7 @@ static struct sigaction previous[SIGNAL_COUNT];
 static void caught(int number, siginfo_t *info, void *context) {
     int saved = errno;
     (void)context;
-    int by_terminal = info != NULL && info->si_code > 0;  // SI_KERNEL; kill and raise are not above 0
+    int by_terminal = info != NULL && info->si_code > 0;  // not by kill or raise
     if ((number == SIGINT || number == SIGQUIT) && by_terminal)
         typed = number;
     else if (number != SIGCHLD)
@@ -85,7 +85,8 @@ int signet_editor_spawn(const char *script, const char *path, pid_t *child) {
 }
 
 int signet_editor_wait(pid_t child) {
-    int status = 0, left = 10;
+    int status = 0;
+    int left = 10;  // waits of 50 ms between SIGTERM and SIGKILL
     for (;;) {
         pid_t waited = waitpid(child, &status, WNOHANG);
         if (waited == child) break;
@@ -113,8 +114,8 @@ int signet_editor_is_ending(void) { return ending != 0; }
 int signet_is_in_memory(int folder) {
     struct statfs system;
     if (fstatfs(folder, &system) != 0) return 0;
-    return (unsigned long)system.f_type == 0x01021994UL
-        || (unsigned long)system.f_type == 0x858458f6UL;
+    return (unsigned long)system.f_type == 0x01021994UL      // TMPFS_MAGIC
+        || (unsigned long)system.f_type == 0x858458f6UL;     // RAMFS_MAGIC
 }
 
 static void wipe_file(int folder, const char *name, off_t size) {

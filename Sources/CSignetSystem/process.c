@@ -1,8 +1,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Child processes, the program that replaces this one, pipes that no child inherits, and memory
-// that no crash writes down.
+// Child processes, the program that replaces this one, pipes that no child inherits, and settings
+// that keep this process's memory out of core files.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ int signet_ignore_broken_pipes(void) {
     return 1;
 }
 
-// Whether an entry `NAME=value` is of one of these names or entries.
+// Returns whether an entry `NAME=value` has the name of one of these names or entries.
 static int has_name(const char *entry, const char *const names[]) {
     size_t length = strcspn(entry, "=");
     for (; *names != NULL; names++)

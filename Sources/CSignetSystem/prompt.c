@@ -1,8 +1,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// Asking a person for a secret on the terminal, without echo. Here, and not in Swift, because a
-// signal handler on any thread must find the terminal's old settings.
+// Asks the user for a secret on the terminal, without echo. In C because it installs a signal
+// handler, which may run on any thread.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ int signet_ask(const char *question, unsigned char *target, size_t capacity, siz
         }
         error = errno;
         caught = caught_signal;
-        // The newline that the person typed was not shown either.
+        // The newline that the user typed was not shown either.
         ssize_t written = write(terminal, "\n", 1);
         (void)written;
         caught_signal = 0;

@@ -29,7 +29,7 @@
     @inlinable package static var rightBrace: UInt8 { 0x7D }
 }
 
-/// The kinds of ASCII characters. Inlinable, because signing and JSON ask for each byte of a text.
+/// The kinds of ASCII characters. Inlinable, because signing and JSON check each byte of a text.
 extension UInt8 {
     @inlinable package var isDigit: Bool { self &- 0x30 < 10 }
 
@@ -72,8 +72,8 @@ extension UInt8 {
     @inlinable package var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
 }
 
-// Inlinable, so that the compiler specializes them for the collection of the caller, which the row
-// `sigv4-verify` needs.
+// Inlinable, so that the compiler specializes them for the caller's collection. The benchmark
+// `sigv4-verify` needs this.
 extension BidirectionalCollection<UInt8> {
     /// Returns the bytes without the spaces and tabs at both ends.
     @inlinable package func trimmingBlanks() -> SubSequence { trimming(\.isBlank) }

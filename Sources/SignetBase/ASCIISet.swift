@@ -17,7 +17,7 @@ package struct ASCIISet: Sendable {
 
     private mutating func insert(_ byte: UInt8) { bits |= 1 << UInt128(byte) }
 
-    /// Whether a byte is a character of the set; `false` for a byte outside ASCII.
+    /// Returns whether a byte is a character of the set; false for a byte outside ASCII.
     package func contains(_ byte: UInt8) -> Bool {
         byte < 128 && bits &>> UInt128(byte) & 1 == 1
     }

@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// Runs actions after a time, for deadlines that most work never reaches.
 ///
-/// A cancelled alarm leaves nothing behind. A task that sleeps keeps its memory until its time has
-/// come, also if it was cancelled (Swift 6.3): a thousand calls a second with a deadline of a
-/// minute each would hold 40 MB.
+/// Cancelling an alarm frees its memory. A sleeping task keeps its memory until its deadline, even
+/// if it was cancelled (Swift 6.3): a thousand calls a second with a deadline of a minute each
+/// would hold 40 MB.
 package final class Alarms: Sendable {
-    /// An action that waits for its time.
+    /// A pending action.
     package struct Alarm: Sendable {
         fileprivate let alarms: Alarms
         fileprivate let tick: Int64
@@ -52,7 +52,7 @@ package final class Alarms: Sendable {
     ///
     /// - Parameters:
     ///   - time: The time from now, at most a hundred years.
-    ///   - action: It must not block.
+    ///   - action: Must not block.
     package func add(after time: Duration, action: @escaping @Sendable () -> Void) -> Alarm {
         let due = start.duration(to: .now) + min(max(time, .zero), Self.maximum)
         let tick = Int64(due / Self.tickLength) + 1
@@ -66,7 +66,8 @@ package final class Alarms: Sendable {
     }
 
     private func remove(_ alarm: Alarm) {
-        // Freed after the lock is released: what the action holds may set or cancel alarms.
+        // Free the action after the lock is released, because freeing its captures may set or
+        // cancel alarms.
         _ = state.withLock { state in
             let action = state.actions[alarm.tick]?.removeValue(forKey: alarm.number)
             if state.actions[alarm.tick]?.isEmpty ?? false { state.actions[alarm.tick] = nil }

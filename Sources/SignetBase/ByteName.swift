@@ -28,7 +28,7 @@ extension Hasher {
     }
 }
 
-/// Whether two strings are the same bytes.
+/// Returns whether two strings have the same UTF-8 bytes.
 package func sameBytes(_ left: String, _ right: String) -> Bool {
     let (left, right) = (left.utf8.span, right.utf8.span)
     guard left.count == right.count else { return false }

@@ -26,7 +26,7 @@ package final class Latch<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(returning: value) }
     }
 
-    /// Waits until the value is set, and returns it.
+    /// Waits until the value is set, and returns it. Cancelling the task doesn't end the wait.
     package func wait() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in

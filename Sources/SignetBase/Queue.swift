@@ -1,7 +1,8 @@
 /// A first-in, first-out queue. Removing its first element doesn't move the others.
 ///
 /// Its functions are inlinable, so that other modules get code for their own element types
-/// (`requests-h1`, `requests-h2`). Swift 6.3 inlines them only if the type is `@usableFromInline`.
+/// (benchmarks `requests-h1` and `requests-h2`). Swift 6.3 inlines them only if the type is
+/// `@usableFromInline`.
 @usableFromInline package struct Queue<Element> {
     @usableFromInline var elements: [Element?] = []
     /// The number of elements that were removed from the start of the array.

@@ -2,7 +2,7 @@ internal import CSignetOpenSSL
 
 /// OpenSSL's algorithms, fetched by name once per process and never freed.
 ///
-/// Fetching one takes up to half a microsecond, as long as the HMAC of a whole request.
+/// Fetching one takes up to half a microsecond, about as long as the HMAC of a whole request.
 @safe struct Algorithms: @unchecked Sendable {
     static let shared = Algorithms()
 

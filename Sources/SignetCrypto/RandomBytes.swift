@@ -39,7 +39,7 @@ package enum RandomBytes {
 
 /// Returns whether two byte sequences are equal, in a time that depends only on their lengths.
 ///
-/// The only comparison of tags, digests and keys in this package.
+/// This package compares tags, digests and keys only with this function.
 package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe left.withUnsafeBytes { left in

@@ -2,7 +2,7 @@ internal import SignetBase
 
 /// Returns eight bytes as a little-endian number, or nil if fewer are left.
 ///
-/// The optimiser turns it into one load.
+/// The optimiser turns this function into one load.
 @inline(__always)
 func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
     guard position >= 0, position <= bytes.count &- 8 else { return nil }
@@ -20,7 +20,7 @@ func word(_ bytes: borrowing Span<UInt8>, at position: Int) -> UInt64? {
 @inline(__always)
 func specialBytes(_ word: UInt64) -> UInt64 { (word | escapes(in: word)) & 0x8080_8080_8080_8080 }
 
-/// Whether a JSON string must escape a byte of a word.
+/// Returns whether a JSON string must escape a byte of a word.
 @inline(__always)
 func mustEscape(_ word: UInt64) -> Bool { escapes(in: word) & 0x8080_8080_8080_8080 != 0 }
 
@@ -34,7 +34,7 @@ private func escapes(in word: UInt64) -> UInt64 {
     return controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
 }
 
-/// Whether the bytes in a range equal some others.
+/// Returns whether the bytes in a range equal those of `right`.
 @inline(__always)
 func isEqual(
     _ left: borrowing Span<UInt8>, in range: Range<Int>, to right: borrowing Span<UInt8>

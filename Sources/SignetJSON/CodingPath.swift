@@ -1,4 +1,4 @@
-/// The key of an array's element, or of a member by its name.
+/// A coding key for an array's index or a member's name.
 struct AnyCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?

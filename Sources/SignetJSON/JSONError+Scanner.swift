@@ -40,7 +40,7 @@ extension JSONError {
 
     // MARK: Path
 
-    /// Returns the error with the path to its offset, also in the message.
+    /// Returns the error with the path to its offset. Its message begins with the path.
     ///
     /// The parser keeps no path, so this scans the valid bytes before the offset again.
     @inline(never)

@@ -3,7 +3,8 @@ internal import SignetBase
 extension JSONNumber {
     /// Returns the nearest value if a single division finds it, otherwise nil.
     ///
-    /// It does for at most 15 digits and a power of ten that binary64 holds exactly (Clinger 1990).
+    /// That works for at most 15 digits and a power of ten that binary64 holds exactly (Clinger
+    /// 1990).
     static func exactDouble(_ bytes: borrowing Span<UInt8>, in range: Range<Int>) -> Double? {
         guard range.count <= 17 else { return nil }
         var at = range.lowerBound

@@ -10,7 +10,7 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
     /// A member's name and value.
     public typealias Element = (name: String, value: JSONValue)
 
-    /// The most members that are searched one by one, without an index.
+    /// The maximum number of members that are searched one by one, without an index.
     private static let unindexedCount = 12
 
     private var names: [String]
@@ -91,7 +91,7 @@ public struct JSONObject: Sendable, Hashable, RandomAccessCollection,
         return names.firstIndex { sameBytes($0, name) }
     }
 
-    /// Whether both objects hold the same members, in any order.
+    /// Returns whether both objects hold the same members, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.allSatisfy { right[$0.name] == $0.value }
     }

@@ -2,7 +2,7 @@ internal import SignetBase
 
 extension JSONReader {
     /// Returns a valid JSON text in the form of `JSONValue.serialized()`: without white space,
-    /// numbers by their text, strings with only the required escapes.
+    /// numbers as written, strings with only the required escapes.
     ///
     /// Builds no tree: it allocates at most as many bytes as the text has, and none if the text is
     /// compact.

@@ -50,9 +50,9 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
     ///   - maximumDepth: The deepest nesting of arrays and objects, in 0...512; more counts as 512.
     ///   - recordedDepth: The depth to which the reader records the positions of values: 0 records
     ///     only the root, 1 also its members or elements. Deeper values are only validated.
-    ///   - recordedCount: The most values and member names to record; more is `too-large`. Each
-    ///     takes 20 bytes of memory and at least two bytes of the text, so without a limit the
-    ///     records can take many times the memory of the text.
+    ///   - recordedCount: The maximum number of recorded values and member names; more is
+    ///     `too-large`. Each takes 20 bytes of memory and at least two bytes of the text, so
+    ///     without a limit the records can take many times the memory of the text.
     /// - Throws: `JSONError` with the path and the offset of the first byte that doesn't fit.
     public init(
         _ bytes: [UInt8], maximumDepth: Int = JSONReader.maximumDepth, recordedDepth: Int = .max,
@@ -134,7 +134,7 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         element.kind == .bool ? nodes[element.index].kind == .true : nil
     }
 
-    /// Whether an element is a string whose unescaped text has the same bytes as `text`.
+    /// Returns whether an element is a string whose unescaped text has the same bytes as `text`.
     public func isString(_ element: Element, equalTo text: String) -> Bool {
         guard element.kind == .string else { return false }
         return nodes[element.index].isEscaped
@@ -207,7 +207,8 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         return !node.isEscaped && isEqual(bytes.span, in: node.inner, to: name.utf8.span)
     }
 
-    /// Returns the node of a member's value, or nil. Searches once around, from the node of a name.
+    /// Returns the node of a member's value, or nil. Searches all members once, starting at the
+    /// node of a name.
     @inline(never)
     func find(_ name: String, in object: Int, from start: Int) -> Int? {
         let nodes = nodes.span

@@ -6,7 +6,7 @@ public struct JSONStyle: Sendable, Hashable {
 
     let value: Value
 
-    /// No white space, numbers by their text, only the required escapes.
+    /// No white space, numbers as written, only the required escapes.
     public static let compact = JSONStyle(value: .compact)
     /// One member or element per line, indented by two spaces per level.
     public static let pretty = JSONStyle(value: .pretty)

@@ -39,8 +39,8 @@ struct MemberNames {
     private var entries: [Entry] = []
     private var used = 0
     private var scratch: [UInt8] = []
-    /// The names of each large object: the number of the entry by the hash of its name. A name
-    /// whose hash is in use gets the next free number.
+    /// A table for each large object: the numbers of entries by the hashes of their names. If a
+    /// hash is in use, the next free one is taken.
     private var tables: [[Int: Int]] = []
 
     func open() -> Scope {

@@ -17,8 +17,8 @@ enum SnakeCase {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Returns names of properties that could have a member's name, the likeliest one first. The
-    /// member's own name is the last.
+    /// Returns names of properties that could be written as this member, the likeliest one first.
+    /// The last one is the member's name itself.
     static func propertyNames(of member: String) -> [String] {
         guard member.utf8.contains(underscore) else { return [member] }
         let lead = member.utf8.prefix { $0 == underscore }
@@ -78,12 +78,12 @@ extension JSONConventions.Keys {
     }
 }
 
-/// The type of the keys of dictionaries, which the standard library doesn't name.
+/// The key type of dictionaries, which is private in the standard library.
 ///
 /// An encoder or decoder sees the same containers for a dictionary and for a type with properties,
-/// and must rename the members of the second alone.
+/// but must not rename the members of a dictionary.
 enum DictionaryKeys {
-    /// Whether a container's keys are those of a dictionary.
+    /// Returns whether a container's keys are those of a dictionary.
     static func contains<Key: CodingKey>(_ type: Key.Type) -> Bool {
         ObjectIdentifier(type) == identity
     }
@@ -94,7 +94,7 @@ enum DictionaryKeys {
         return probe.found
     }()
 
-    /// Notes which keys a type asks for.
+    /// Records the key type that a type requests.
     private final class Probe: Decoder {
         struct Stop: Error {}
 

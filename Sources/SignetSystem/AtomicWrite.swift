@@ -242,7 +242,7 @@ private enum StaleFile {
         case removed
         /// Its writer is alive.
         case locked
-        /// It may not be removed.
+        /// It must not be removed.
         case foreign
     }
 
@@ -260,8 +260,7 @@ private enum StaleFile {
         }
         let status = try file.status()
         let identity = FileIdentity(status)
-        // The writer was killed between adding the new name and removing this one: only the name
-        // goes.
+        // If so, the writer was killed after it added the target's name. Remove only this name.
         let isTarget = FileIdentity.named(target.name, in: target.folder) == identity
         let owners = [geteuid(), target.foreignOwner()?.user ?? geteuid()]
         guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 == 0 || isTarget,

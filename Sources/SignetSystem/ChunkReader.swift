@@ -16,7 +16,8 @@ package struct ChunkReader: ~Copyable {
     /// - Throws: `FileFailure`.
     package init(_ path: String?, capacity: Int = 65_536) throws(FileFailure) {
         let file = try InputFile.open(path)
-        // Standard input may be a file of which another program has read a part; it isn't rewound.
+        // Standard input may be a file that another program has partly read. Rewinding it would go
+        // too far back.
         self.isRepeatable =
             try file.status().st_mode & S_IFMT == S_IFREG && lseek(file.number, 0, SEEK_CUR) == 0
         self.file = file

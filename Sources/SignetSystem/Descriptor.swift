@@ -104,7 +104,7 @@ struct Descriptor: ~Copyable {
     /// Locks the file as `tryLock` does.
     ///
     /// - Returns: False if another process has the lock.
-    /// - Throws: `FileFailure`, also if the file system has no locks.
+    /// - Throws: `FileFailure` if locking fails or the file system has no locks.
     func lockIfFree() throws(FileFailure) -> Bool {
         let outcome = try tryLock()
         guard outcome != .unsupported else {

@@ -70,7 +70,7 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// The code by kind and operation.
+    /// The code in the tool's output, by kind and operation.
     package var errorCode: ErrorCode {
         switch (kind, operation) {
         case (.permissions, _): .keyFilePermissions

@@ -34,7 +34,7 @@ package enum Folder {
     /// Removes a file that the caller has created, if it still exists.
     package static func remove(file path: String) { _ = unsafe unlink(path) }
 
-    /// Returns the first bytes of each regular file in the same folder as `path`, in no order.
+    /// Returns the first bytes of each regular file in the same folder as `path`, in any order.
     /// Leaves out unreadable files and the temporary files of killed writers.
     ///
     /// - Parameters:
@@ -66,7 +66,7 @@ package enum Folder {
         name.hasPrefix(".") && name.contains(".signet-") && name.hasSuffix(".tmp")
     }
 
-    /// Returns the names in an open folder, in no order.
+    /// Returns the names in an open folder, in any order.
     ///
     /// - Parameter path: The path in errors.
     static func names(

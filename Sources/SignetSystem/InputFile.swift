@@ -55,7 +55,7 @@ package enum InputFile {
                 reason: "it is a block device or a socket, expected a file", kind: .wrongKind)
         case S_IFREG: break
         default:
-            // Only opening must not wait. Reading waits for a slow writer.
+            // Only opening must not wait for a writer; reading may.
             let flags = fcntl(file.number, F_GETFL)
             if flags >= 0 { _ = fcntl(file.number, F_SETFL, flags & ~O_NONBLOCK) }
         }

@@ -58,15 +58,15 @@ package struct LockedFile: ~Copyable {
         if isDurable { try file.synchronize() }
     }
 
-    /// Renames the file and replaces what has the new name. The lock stays with the renamed file; a
-    /// process that waits for the old name opens a new file.
+    /// Renames the file and replaces any file that has the new name. The lock stays with the
+    /// renamed file; a process that waits for the old name opens a new file.
     package borrowing func rename(to path: String) throws(FileFailure) {
         guard unsafe Glibc.rename(file.path, path) == 0 else {
             throw FileFailure(path: path, operation: "write", errno: errno)
         }
     }
 
-    /// Replaces the file atomically. The lock stays with the old file, which has no name then; a
+    /// Replaces the file atomically. The lock stays with the old file, which then has no name; a
     /// process that waits opens the new file.
     package borrowing func replace(with bytes: [UInt8]) throws(FileFailure) {
         try PrivateFile.writeAtomically(bytes, to: file.path)

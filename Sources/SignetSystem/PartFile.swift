@@ -102,7 +102,7 @@ package struct PartFile: ~Copyable {
         }
     }
 
-    /// Gives the file its target's name, and replaces what has it.
+    /// Gives the file its target's name, and replaces any file that has it.
     ///
     /// - Parameter mode: The file's mode.
     /// - Throws: `FileFailure`.

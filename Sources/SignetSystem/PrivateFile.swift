@@ -32,8 +32,8 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - path: The file. Links are followed.
     ///   - limit: The maximum number of bytes.
-    ///   - tolerated: Mode bits to ignore: systemd sets those of the group to an access list's
-    ///     mask.
+    ///   - tolerated: Mode bits to ignore. On a credential of systemd, the bits of the group are
+    ///     only the mask of an access list.
     ///   - shouldRead: Decides before a byte is read. If it returns false, the result has no bytes.
     /// - Returns: The bytes, and a refusal (of kind `permissions`) if the file is not private.
     /// - Throws: `FileFailure`.
@@ -66,7 +66,7 @@ package enum PrivateFile {
     ///   - number: The descriptor.
     ///   - limit: The maximum number of bytes.
     ///   - path: The file's name in errors.
-    /// - Throws: `FileFailure`, also if there are no bytes.
+    /// - Throws: `FileFailure` if it can't be read or has no bytes.
     package static func readInherited(
         _ number: Int32, limit: Int, shownAs path: String
     ) throws(FileFailure) -> (bytes: [UInt8], refusal: FileFailure?) {

@@ -15,7 +15,7 @@ package enum ProcessImage {
     ///
     /// The program gets the process id, the open descriptors except those of this package, the
     /// signals' actions, the limits and the working directory that this process was started with.
-    /// Its arguments are the last ones of this process, byte for byte, also if they aren't UTF-8.
+    /// Its arguments are the last ones of this process, byte for byte, even if they aren't UTF-8.
     ///
     /// - Parameters:
     ///   - count: The number of arguments, at least 1; the first one is the program.

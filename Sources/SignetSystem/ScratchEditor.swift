@@ -48,7 +48,7 @@ package struct ScratchEditor: Sendable {
         guard signet_editor_catch_signals() == 1 else {
             throw Self.failure(unsafe String(cString: strerror(errno)))
         }
-        // Comes last, because a signal that arrived while the editor ran ends the process here.
+        // Runs last, because a signal that arrived while the editor ran ends the process here.
         defer { signet_editor_release_signals() }
         return try editInScratch(bytes, named: name, limit: limit)
     }
@@ -140,7 +140,7 @@ private struct ScratchFolder: ~Copyable {
         return status.st_mode & 0o022 == 0 && (status.st_uid == getuid() || status.st_uid == 0)
     }
 
-    /// A folder and the name it has.
+    /// A folder and its name.
     private struct Made: ~Copyable {
         let name: String
         let folder: Descriptor
@@ -167,7 +167,7 @@ private struct ScratchFolder: ~Copyable {
         }
     }
 
-    /// Removes the folders of killed programs, but not of those that are alive.
+    /// Removes the folders of killed programs. Those of running programs are locked.
     private static func sweep(_ parent: borrowing Descriptor) {
         let names = (try? Folder.names(in: parent, shownAs: ".")) ?? []
         for name in names where name.hasPrefix(prefix) {

@@ -22,7 +22,7 @@ package struct StagedFiles: ~Copyable {
 
     /// Creates the folder, and removes the files that a killed process published only in part.
     ///
-    /// Signals that end the process wait until the returned value ends.
+    /// Signals that end the process are blocked until the returned value is destroyed.
     ///
     /// - Parameters:
     ///   - folder: The folder, which exists.
@@ -85,7 +85,7 @@ package struct StagedFiles: ~Copyable {
         var published: [String] = []
         do throws(FileFailure) {
             for name in names {
-                try give(name)
+                try publishFile(name)
                 published.append(name)
             }
             try target.synchronize()
@@ -95,9 +95,9 @@ package struct StagedFiles: ~Copyable {
         }
     }
 
-    private func give(_ name: String) throws(FileFailure) {
+    private func publishFile(_ name: String) throws(FileFailure) {
         if unsafe linkat(staging.number, name, target.number, name, 0) == 0 { return }
-        // A file system without links: there a kill can leave some of the files.
+        // Renames on a file system without links. A killed process can then leave some files.
         let hasNoLinks = [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno)
         guard hasNoLinks,
             SystemCalls.renameWithoutReplacing(
@@ -107,11 +107,11 @@ package struct StagedFiles: ~Copyable {
         }
     }
 
-    /// Removes the staged files and, unless the last one has its name, their names.
+    /// Removes the staged files. Unless all were published, also removes their names.
     private func takeBack() {
-        let isWhole = if let last = names.last { isGiven(last) } else { false }
+        let isComplete = if let last = names.last { isPublished(last) } else { false }
         for name in names {
-            if !isWhole, isGiven(name) { _ = unsafe unlinkat(target.number, name, 0) }
+            if !isComplete, isPublished(name) { _ = unsafe unlinkat(target.number, name, 0) }
             _ = unsafe unlinkat(staging.number, name, 0)
         }
         // Temporary files of a killed writer.
@@ -122,7 +122,7 @@ package struct StagedFiles: ~Copyable {
     }
 
     /// Whether a staged file has its name.
-    private func isGiven(_ name: String) -> Bool {
+    private func isPublished(_ name: String) -> Bool {
         let staged = FileIdentity.named(name, in: staging)
         return staged != nil && staged == FileIdentity.named(name, in: target)
     }

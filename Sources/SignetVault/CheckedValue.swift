@@ -1,6 +1,6 @@
 package import SignetJSON
 
-/// A value of a configuration that has passed its schema.
+/// A configuration value that was checked against the schema.
 public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable {
     /// Holds both forms by reference, so that a read copies only the form that it returns.
     private final class Forms: Sendable {
@@ -17,10 +17,10 @@ public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable
 
     init(typed: TypedValue, json: JSONValue) { self.forms = Forms(typed: typed, json: json) }
 
-    /// Creates an element of a list or a map whose type the schema doesn't say.
+    /// Creates an element of a list or a map whose rule has no `items`.
     init(untyped value: JSONValue) { self.init(typed: TypedValue(untyped: value), json: value) }
 
-    /// Returns whether both are the same value. Compares by type if they have one, else by JSON.
+    /// Returns whether both are the same value. Values of the type `other` are compared as JSON.
     func isSame(as other: CheckedValue) -> Bool {
         if case .other = typed { return json == other.json }
         return typed.isSame(as: other.typed)
@@ -37,8 +37,8 @@ public struct CheckedValue: Sendable, CustomStringConvertible, CustomReflectable
 }
 
 extension CheckedValue {
-    /// The value as its Swift type encodes it: a `Duration`, which the input writes as text, as the
-    /// upper and lower 64 bits of its attoseconds, and bytes as a list of numbers.
+    /// The JSON from which the value's Swift type decodes itself: for a `Duration`, the upper and
+    /// lower 64 bits of its attoseconds; for bytes, a list of numbers; else the JSON of the input.
     var codableForm: JSONValue {
         switch typed {
         case .duration(let duration):

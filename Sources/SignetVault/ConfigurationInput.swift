@@ -1,6 +1,6 @@
 public import SignetJSON
 
-/// One of the three inputs of a configuration: the source of some of its values.
+/// A source of configuration values. A configuration has three: defaults, launch and fetched.
 ///
 /// ```swift
 /// // Launch values: the environment, and the command line, which wins.
@@ -73,10 +73,10 @@ public struct ConfigurationInput: Sendable, CustomStringConvertible, CustomRefle
     /// | `launch.startedAt` | string, integer | when the process started: RFC 3339, or Unix seconds |
     /// | `launch.appVersion` | string | `appVersion` |
     /// | `launch.hostName` | string | the machine's name |
-    /// | `launch.locale` | string | a language tag such as `de-DE`, of `LC_ALL`, `LC_MESSAGES` or `LANG` |
+    /// | `launch.locale` | string | a language tag such as `de-DE`, from `LC_ALL`, `LC_MESSAGES` or `LANG` |
     /// | `launch.operatingSystem` | string | name and version |
     ///
-    /// Join it first, so that values that are passed in win:
+    /// Put it first in `joined`, so that the other inputs override it:
     ///
     /// ```swift
     /// let launch = ConfigurationInput.joined([

@@ -8,7 +8,7 @@ struct ConfigurationMerge {
     private(set) var settings: [Setting]
     private(set) var problems: [VaultError] = []
 
-    /// Starts without values, or with those of a configuration.
+    /// Creates a merge without values, or with the settings of a configuration.
     init(schema: Schema, settings: [Setting]? = nil) {
         self.schema = schema
         self.settings = settings ?? Array(repeating: [:], count: schema.rules.count)

@@ -14,9 +14,10 @@ public import SignetJSON
 /// | `array` | an array of any of these, `[JSONValue]`, a `Decodable` type |
 /// | `object` | `[String: T]` of any of these, `JSONObject`, a `Decodable` struct |
 ///
-/// Elements are read by the type in the rule's `items`, else by their JSON. Use an optional for a
-/// key that may have no value, and `JSONValue` for any type. An enum of strings or integers and a
-/// `Decodable` type only declare the conformance. A `Decodable` type is decoded at each read.
+/// Elements have the type in the rule's `items`; without `items`, the type of their JSON. Use an
+/// optional for a key that may have no value, and `JSONValue` for any type. An enum of strings or
+/// integers and a `Decodable` type need only declare the conformance. A `Decodable` type is decoded
+/// at each read.
 ///
 /// ```swift
 /// enum Mode: String, ConfigurationValue { case fast, careful }

@@ -52,8 +52,8 @@ public struct DecimalNumber: Sendable, Hashable, Comparable, CustomStringConvert
     /// The nearest binary64 value, or nil if that isn't finite.
     public var double: Double? { json.double }
 
-    /// Returns the value in units of ten to the minus `places`. With two places, an amount is
-    /// returned in cents: 12.3 gives 1230, and 0.005 gives nil because the value is never rounded.
+    /// Returns the value as a number of units of 10^-`places`, for example cents for two places:
+    /// 12.3 gives 1230, and 0.005 gives nil because the value is never rounded.
     ///
     /// - Parameter places: The number of decimal places, from 0.
     /// - Returns: nil if the value isn't a whole number of units or doesn't fit.

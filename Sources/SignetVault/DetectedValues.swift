@@ -6,7 +6,7 @@ internal import SignetSystem
 /// The values that a program detects about itself and its machine; see
 /// `ConfigurationInput.detected`.
 package enum DetectedValues {
-    /// Returns the values that were found, of keys that the schema has.
+    /// Returns the detected values of the keys that the schema has.
     static func entries(
         for schema: Schema, prefix: String, appVersion: String?, variables: [String: String],
         place: String
@@ -55,15 +55,14 @@ package enum DetectedValues {
     ///   - stat: The text of `/proc/self/stat`, whose second field may hold spaces and parentheses.
     ///   - uptime: The text of `/proc/uptime`.
     ///   - now: Unix seconds.
-    /// - Returns: Unix seconds; nil for texts of another form, or that contradict each other, as in
-    ///   containers that fake one of the files.
+    /// - Returns: Unix seconds; nil if a text has another form, or if the two contradict each
+    ///   other. Some containers fake only one of the files.
     package static func processStart(stat: String, uptime: String, now: Int64) -> Int64? {
         guard let name = stat.lastIndex(of: ")"),
             let up = uptime.split(separator: " ").first.flatMap({ Double($0) })
         else { return nil }
         let fields = stat[name...].dropFirst().split(separator: " ")
-        // Index 19 is field 22 of the file. The kernel counts in hundredths of a second for
-        // programs.
+        // Index 19 is field 22, the time between boot and start in hundredths of a second.
         guard fields.count > 19, let ticks = UInt64(fields[19]) else { return nil }
         let age = up - Double(ticks) / 100
         guard age >= -1, age < Double(now) else { return nil }

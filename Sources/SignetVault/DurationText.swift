@@ -46,7 +46,7 @@ enum DurationText {
         return total <= longest ? make(total) : nil
     }
 
-    /// A million million seconds, about 31,700 years.
+    /// 10^12 seconds, about 31,700 years.
     private static let longest = 1_000_000_000_000 * attosecondsPerSecond
 
     private static func amount(_ text: ArraySlice<UInt8>, of unit: Int128) -> Int128? {

@@ -114,10 +114,10 @@ package enum EnvironmentFile {
                 default: text += [byte, escaped]
                 }
             }
-            throw Malformed("a quote that does not end", line: line)
+            throw Malformed("missing closing quote", line: line)
         }
 
-        /// The text before a comment, without spaces at its end.
+        /// Returns the text before a comment, without spaces at its end.
         private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             let comment = text.indices.dropFirst().first { index in
                 text[index] == UInt8(ascii: "#")
@@ -132,9 +132,10 @@ package enum EnvironmentFile {
     }
 }
 
-/// Text without quotes, as YAML and .env files have it.
+/// Interprets text without quotes in YAML and .env files.
 package enum PlainText {
-    /// Returns a boolean or number only in JSON's spelling, else the text.
+    /// Returns a boolean or a number if the text is spelled as in JSON; null, if `emptyIsNull`, for
+    /// an empty text, `~` and `null`; else the text.
     package static func value(of text: String, emptyIsNull: Bool = false) -> JSONValue {
         switch text {
         case "true": return .bool(true)

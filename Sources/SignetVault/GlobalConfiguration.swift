@@ -32,8 +32,8 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
 
     /// Merges three inputs and checks every value, including those that a later input overrides.
     ///
-    /// A later input wins (defaults < launch < fetched) if the schema's `setBy` lets it set the
-    /// key.
+    /// A later input overrides an earlier one (defaults < launch < fetched). The schema's `setBy`
+    /// says which inputs may set a key.
     ///
     /// - Parameters:
     ///   - schema: The keys that may be set, by which inputs and to which values.
@@ -98,7 +98,7 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
         schema.position(of: name).map { settings[$0] }
     }
 
-    /// The number of keys that have a value; no value.
+    /// The number of keys that have a value, without the values.
     public var description: String { "GlobalConfiguration(\(count) values, redacted)" }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -118,7 +118,7 @@ extension GlobalConfiguration {
     ///   - origin: The origin whose values change.
     ///   - values: Keys with their new values; `null` removes the origin's value.
     /// - Returns: A new configuration; this one doesn't change.
-    /// - Throws: As the merging initializer, also if a required key could no longer be read.
+    /// - Throws: As the merging initializer, including its errors for required keys.
     public func changing(
         _ origin: ConfigurationOrigin, with values: JSONObject
     ) throws(VaultError) -> GlobalConfiguration {

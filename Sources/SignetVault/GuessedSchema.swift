@@ -3,9 +3,8 @@ package import SignetJSON
 
 /// A schema that is guessed from the values of a configuration that exists already.
 ///
-/// Plain values become public. A value becomes secret if it looks like a secret, or if its name
-/// says so: the schema can be edited afterwards, but a value that was published can't be taken
-/// back.
+/// A key becomes secret if its value looks like a secret or its name suggests one, else public. In
+/// doubt it's secret: the schema can be edited later, but a published value stays known.
 package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The guess about one key.
     package struct Guess: Sendable {
@@ -71,7 +70,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
             })
     }
 
-    /// The number of keys; no value.
+    /// The number of keys, without the values.
     package var description: String { "GuessedSchema(\(guesses.count) keys)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
@@ -90,7 +89,7 @@ extension GuessedSchema {
         }
     }
 
-    /// A number that no type can hold, as text.
+    /// Returns a number that no type can hold as text, and any other value unchanged.
     private static func representable(_ value: JSONValue) -> JSONValue {
         guard let number = value.number, number.double == nil else { return value }
         return .string(number.text)
@@ -134,7 +133,7 @@ extension GuessedSchema {
     }
 }
 
-/// A key's name as words, which show whether its value is a secret.
+/// The words of a key's name, which suggest whether its value is a secret.
 private struct SecretName {
     /// The words of each part between dots, in lower case.
     private let parts: [[String]]
@@ -176,8 +175,8 @@ private struct SecretName {
         }
     }
 
-    /// Returns whether a word means a secret, also with a number after it (`password2`) or with a
-    /// word before it that nothing separates (`pgpassword`).
+    /// Returns whether a word means a secret. A number may follow it (`password2`), and another
+    /// word may precede it (`pgpassword`).
     private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
         let word = withoutNumber(word)
         return endings.contains(where: word.hasSuffix)
@@ -185,8 +184,8 @@ private struct SecretName {
                 && isSecretWord(String(word.dropLast()), orPlural: false)
     }
 
-    /// Returns whether a word means a secret if it is the last one: `auth` does, and `auth.url` is
-    /// an address.
+    /// Returns whether a word means a secret if it is the last one: `auth` does, but not in
+    /// `auth.url`.
     private static func isSecretLastWord(_ word: String) -> Bool {
         let word = withoutNumber(word)
         return lastWords.contains(word) || word.hasSuffix("pass")
@@ -196,7 +195,8 @@ private struct SecretName {
         String(word.reversed().drop(while: \.isNumber).reversed())
     }
 
-    /// Whether the name ends with the word "key" of something that isn't published.
+    /// Whether the name ends with "key" or "keys", and the word before it isn't one such as
+    /// "public" or "cache".
     private var endsWithKey: Bool {
         let words = parts.flatMap(\.self)
         guard words.last == "key" || words.last == "keys" else { return false }

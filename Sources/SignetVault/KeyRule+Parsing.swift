@@ -45,7 +45,7 @@ extension KeyRule {
                 object.filter { member in
                     member.name != "type" && ValueRule.members.contains(member.name)
                 }))
-        // The values that the schema lists are shown, although no input gives them.
+        // Tools show the values of `enum` although no input sets them, so check them for secrets.
         for (index, element) in (object["enum"]?.array ?? []).enumerated() {
             if let reason = secretReason(in: element) {
                 throw .init("element \(index) of \"enum\": \(reason)")

@@ -23,7 +23,7 @@ import Synchronization
 public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
     private struct State {
         var current: GlobalConfiguration
-        /// Counts the snapshots.
+        /// The number of snapshots after the first.
         var generation = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter = 0
@@ -119,7 +119,7 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
         return true
     }
 
-    /// The number of keys that have a value; no value.
+    /// The number of keys that have a value, without the values.
     public var description: String { "LiveConfiguration(\(current.count) values, redacted)" }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -175,8 +175,8 @@ extension LiveConfiguration {
             await withTaskCancellationHandler {
                 await withCheckedContinuation(isolation: actor) { continuation in
                     let waits = state.withLock { state in
-                        // Don't sleep if a change or a cancellation came first; neither would wake
-                        // this.
+                        // A change or cancellation before this point wouldn't resume the
+                        // continuation, so don't wait.
                         guard state.generation == seen, !Task.isCancelled else { return false }
                         state.waiting[waiter] = continuation
                         return true

@@ -16,8 +16,8 @@ package struct NestedMembers {
 
     /// Inserts a value by its dotted name.
     ///
-    /// - Returns: False if the name and an earlier one can't both be there, because one is a value
-    ///   where the other needs an object.
+    /// - Returns: False if the name was inserted before, or if one name is a value where another
+    ///   needs an object.
     package mutating func insert(_ value: JSONValue, named name: String) -> Bool {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return insert(value, at: path[...])

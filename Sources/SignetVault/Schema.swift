@@ -43,10 +43,9 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// Reads a schema from JSON.
     ///
     /// - Throws: `malformed-schema`, with every invalid key in the error's `problems`, if the text
-    ///   isn't strict JSON, a member is unknown, or a rule
-    ///   is invalid: a minimum above its maximum, a limit that the type doesn't have, a listed
-    ///   value that the rest of the rule refuses, an invalid pattern, or two keys that look the
-    ///   same.
+    ///   isn't strict JSON, a member is unknown, two keys differ only in their Unicode form, or a
+    ///   rule is invalid: a minimum above its maximum, a limit that the type doesn't have, a listed
+    ///   value that the rest of the rule refuses, or an invalid pattern.
     public init(parsing bytes: [UInt8]) throws(VaultError) {
         let value: JSONValue
         do {
@@ -81,7 +80,7 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         }
         var rules: [KeyRule] = []
         var positions: [ByteName: Int] = [:]
-        // Swift's `==` treats all Unicode forms of a text as equal.
+        // Finds names that differ only in their Unicode form, which a `String` compares as equal.
         var seen: Set<String> = []
         var problems: [VaultError] = []
         for (name, description) in keys {
@@ -104,7 +103,7 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         self.groups = Self.groups(of: rules.map(\.name))
     }
 
-    /// Returns each part of a name that ends before a dot.
+    /// Returns each beginning of a name that ends before a dot.
     private static func groups(of names: [String]) -> Set<ByteName> {
         var groups: Set<ByteName> = []
         for name in names {

@@ -20,7 +20,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public var description: String { name }
 
-        /// The schema isn't of the schema's form, or a rule is invalid.
+        /// The schema isn't a document of the required form, or a rule is invalid.
         public static let malformedSchema = Code(.usage("malformed-schema"))
         /// An input has a key that the schema lacks.
         public static let unknownConfigKey = Code(.usage("unknown-config-key"))
@@ -48,7 +48,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let newerVersion = Code(.checkFailed("newer-version"))
         /// The dump is for an older version, which is not on the list of accepted ones.
         public static let olderVersion = Code(.checkFailed("older-version"))
-        /// The dump is for a version that has no order with the running one.
+        /// The dump is for another version, which is neither newer nor older than the running one.
         public static let otherVersion = Code(.checkFailed("other-version"))
         /// The dump belongs to another app.
         public static let wrongApp = Code(.checkFailed("wrong-app"))
@@ -99,8 +99,8 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
     /// The key of the configuration that the error is about, or nil.
     public let key: String?
-    /// All problems that were found in one run, if the error is about a configuration: the first
-    /// one is this error without the others. Empty for other errors.
+    /// All problems that were found, if the error is about a configuration or a schema. The first
+    /// one has this error's code and key. Empty for other errors.
     public let problems: [VaultError]
 
     /// Creates an error. `message` must not contain a value of the configuration or a key.
@@ -136,7 +136,7 @@ extension VaultError {
         return VaultError(code, "\(printable(shown)): \(message)", key: key, problems: problems)
     }
 
-    /// Returns a value, or throws the error of this module for a failure of cryptography.
+    /// Returns a value, or throws a `CryptoFailure` as a `VaultError`.
     static func converting<Value>(
         crypto value: @autoclosure () throws(CryptoFailure) -> Value
     ) throws(VaultError) -> Value {

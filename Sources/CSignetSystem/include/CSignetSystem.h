@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// The parts of files, processes and the terminal that need C: structures that live through one
-// call, state that a signal handler reads, and functions of Linux that Swift doesn't import.
+// The parts of files, processes and the terminal that need C: structures that exist for one call,
+// state that a signal handler reads, and functions of Linux that Swift doesn't import.
 // Functions return 1 for success and 0 with the error in `errno` unless their comment says
 // otherwise.
 
@@ -24,21 +24,21 @@ SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 
 // Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core
 // files and the action of SIGPIPE first. The environment is this process's own without the names in
-// `removed`, and with the entries `NAME=value` in `added`, which win; both end with NULL. Returns
-// only on failure: the error's number.
+// `removed`; the entries `NAME=value` in `added` are added or replace others. Both lists end with
+// NULL. Returns only on failure: the error's number.
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 
 // Makes a pipe that no child inherits.
 SIGNET_MUST_CHECK int signet_pipe(int *reading, int *writing);
 
-// Renames within a folder unless the new name is taken: then `errno` is EEXIST. It is EINVAL or
-// ENOSYS if the kernel or the file system can't tell.
+// Renames within a folder. If the new name exists, fails with EEXIST. Fails with an error such as
+// EINVAL or ENOSYS if the kernel or the file system doesn't support this.
 SIGNET_MUST_CHECK int signet_rename_new(int folder, const char *from, const char *to);
 
 // Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT for this thread until `signet_restore_signals`.
 SIGNET_MUST_CHECK int signet_block_signals(sigset_t *before);
-// Restores the thread's signal mask. A signal that came in between takes effect.
+// Restores the thread's signal mask. A signal that arrived in the meantime takes effect.
 void signet_restore_signals(const sigset_t *before);
 
 // Runs `/bin/sh -c line` with an empty standard input and with its output going to `output`.
@@ -68,11 +68,11 @@ SIGNET_MUST_CHECK int signet_ask(
 
 // --- The user's editor (editor.c) ------------------------------------------------------------
 
-// Until `signet_editor_release_signals`, a signal that would end the process is remembered instead.
+// Makes the process remember a signal that would end it, until `signet_editor_release_signals`.
 SIGNET_MUST_CHECK int signet_editor_catch_signals(void);
 // Restores the signals' actions. A signal that was remembered takes effect.
 void signet_editor_release_signals(void);
-// Whether a signal was remembered that ends the process.
+// Returns whether a signal was remembered.
 int signet_editor_is_ending(void);
 
 // Runs `/bin/sh -c script sh path` in the working directory. If standard output is not a terminal,
@@ -83,7 +83,7 @@ SIGNET_MUST_CHECK int signet_editor_spawn(const char *script, const char *path, 
 // second. Returns as `signet_wait` does.
 SIGNET_MUST_CHECK int signet_editor_wait(pid_t child);
 
-// Whether an open folder is kept in memory only (tmpfs or ramfs).
+// Returns whether an open folder exists only in memory (tmpfs or ramfs).
 int signet_is_in_memory(int folder);
 
 // Overwrites everything in a folder and removes it by its name; links are not followed. Makes three

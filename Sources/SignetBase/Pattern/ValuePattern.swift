@@ -33,8 +33,8 @@ package final class ValuePattern: Sendable {
         self.program = compiler.program
     }
 
-    /// Returns whether the whole text matches. Returns false if that takes more work than any real
-    /// value.
+    /// Returns whether the whole text matches. Returns false if that takes more work than a
+    /// realistic value needs.
     package func matches(_ text: String) -> Bool {
         var matcher = PatternMatcher(program: program, isSearch: false)
         return matcher.matches(text)
@@ -108,8 +108,8 @@ package final class ValuePattern: Sendable {
 }
 
 /// Matches one text with a lazy deterministic automaton (K. Thompson, CACM 11(6), 1968). A state is
-/// the set of positions in the program that are reached together. It caches the next state for each
-/// scalar.
+/// the set of positions in the program that are reached together. Each state caches the next state
+/// for each scalar.
 struct PatternMatcher {
     private struct State {
         let positions: [Int]

@@ -13,8 +13,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`.
     ///
-    /// - Throws: `HostError` with code `bad-host`, also for user info, which the message doesn't
-    ///   contain.
+    /// - Throws: `HostError` with code `bad-host`, for example if the text has user info. The
+    ///   message doesn't contain the user info.
     public init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(UInt8(ascii: "@")) else {
@@ -35,7 +35,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         self.writtenPort = port.isEmpty ? nil : try Self.port(port)
     }
 
-    /// Returns the port of decimal digits.
+    /// Reads a port from decimal digits.
+    ///
+    /// - Throws: `HostError` with code `bad-host` if it isn't in 1...65535.
     package static func port(_ digits: some Collection<UInt8>) throws(HostError) -> Int {
         guard digits.count <= 5,
             digits.allSatisfy(\.isDigit),

@@ -9,7 +9,7 @@ extension HostName {
         }
     }
 
-    /// Whether resolvers read a name that ends in this label as an IPv4 address.
+    /// Returns whether resolvers read a name that ends in this label as an IPv4 address.
     static func looksNumeric(_ label: String) -> Bool {
         let bytes = Array(label.utf8)
         if bytes.allSatisfy(\.isDigit) { return true }
@@ -51,8 +51,8 @@ extension HostName {
 
     /// Reads an IPv6 address, with or without brackets (RFC 4291, section 2.2).
     ///
-    /// An IPv4-mapped address (section 2.5.5.2) becomes the IPv4 address, because systems connect
-    /// to that and its rule must apply.
+    /// An IPv4-mapped address (section 2.5.5.2) becomes the IPv4 address. Systems connect to that,
+    /// so the rules for that address must apply.
     static func canonicalIPv6(_ bytes: [UInt8]) throws(HostError) -> HostName {
         var inside = bytes[...]
         if inside.first == UInt8(ascii: "[") {

@@ -1,4 +1,4 @@
-/// A host in canonical form, in which hosts are looked up, compared and connected to.
+/// A host in canonical form: the form for looking hosts up, comparing them and connecting to them.
 ///
 /// A name is in lower case, in A-labels (RFC 5890) and without a trailing dot. An IPv4 address is
 /// in dotted decimal, an IPv6 address in the form of RFC 5952 without brackets. All spellings of
@@ -79,7 +79,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
         return HostName(text: name, kind: .name)
     }
 
-    /// Whether a text is a canonical name already, as most are.
+    /// Returns whether a text is a canonical name already, as most are.
     private static func isPlainName(_ bytes: [UInt8]) -> Bool {
         var label = 0
         for (index, byte) in bytes.enumerated() {
@@ -98,9 +98,9 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             && bytes[label].isLowercaseLetter
     }
 
-    /// The most characters of a DNS name in text form (RFC 1035, section 2.3.4).
+    /// The maximum number of characters of a DNS name in text form (RFC 1035, section 2.3.4).
     private static let maximumNameLength = 253
-    /// The most characters of one label.
+    /// The maximum number of characters of one label.
     private static let maximumLabelLength = 63
 
     private static func tooLong(_ length: String) -> HostError {

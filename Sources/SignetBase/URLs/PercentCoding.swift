@@ -33,15 +33,15 @@ package enum PercentCoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the bytes with each escape decoded; nil if a percent sign has no two hexadecimal
-    /// digits after it.
+    /// Returns the bytes with each escape decoded; nil if a percent sign isn't followed by two
+    /// hexadecimal digits.
     ///
     /// - Parameters:
     ///   - bytes: The encoded bytes.
     ///   - plusIsSpace: Whether `+` is decoded as a space, as in a form (WHATWG URL, section 5.1).
     package static func decoded(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var result: [UInt8] = []
-        // A decoded password stays in this one array.
+        // Reserved first, because growing would leave copies of a decoded password in memory.
         result.reserveCapacity(bytes.count)
         return appendDecoded(bytes, plusIsSpace: plusIsSpace, to: &result) ? result : nil
     }

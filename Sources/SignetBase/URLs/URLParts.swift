@@ -1,12 +1,12 @@
 /// An absolute URL, split into its parts (RFC 3986, section 3).
 ///
-/// Everything that takes a whole URL splits it here, so that no two parts of a program can disagree
-/// about its host.
+/// Code that connects to a URL splits it with this type, so that no two parts of a program can
+/// disagree about its host.
 package struct URLParts: Sendable, Hashable {
-    /// The scheme in lower case; empty if the URL has none.
+    /// The scheme in lower case; empty if the text starts with `://`.
     package let scheme: String
-    /// Host and port as they were written, also user info if there is any: all between `//` and the
-    /// path.
+    /// Everything between `//` and the path, as written: the host, and the port and user info if
+    /// there are any.
     package let authority: String
     /// The path, empty or beginning with `/`.
     package let path: String
@@ -17,8 +17,8 @@ package struct URLParts: Sendable, Hashable {
 
     /// Splits `SCHEME://AUTHORITY`, followed by an optional path, query and fragment.
     ///
-    /// - Throws: `HostError` with code `bad-host` if the text has no scheme, or a character that no
-    ///   URL contains. The message repeats nothing of the text.
+    /// - Throws: `HostError` with code `bad-host` if the first colon doesn't begin `://`, or the
+    ///   text has a character that no URL contains. The message repeats nothing of the text.
     package init(parsing text: String) throws(HostError) {
         let bytes = Array(text.utf8)
         if let problem = Self.problem(in: bytes) {
@@ -48,7 +48,7 @@ package struct URLParts: Sendable, Hashable {
         return nil
     }
 
-    /// Cuts off what follows the first such byte; the byte belongs to neither part.
+    /// Removes the first such byte and everything after it. Returns what followed the byte.
     private static func cut(_ rest: inout ArraySlice<UInt8>, at byte: UInt8) -> String? {
         guard let mark = rest.firstIndex(of: byte) else { return nil }
         defer { rest = rest[..<mark] }

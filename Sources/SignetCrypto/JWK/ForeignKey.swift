@@ -122,7 +122,7 @@ struct ForeignKey {
             "the private key is encrypted; openssl pkey -in FILE decrypts it to standard output")
     }
 
-    /// Returns the key of a structure, or nil if it isn't one.
+    /// Returns the key in a DER structure, or nil if the bytes aren't such a structure.
     private static func read(
         _ der: Span<UInt8>, as origin: Origin, isPKCS1: Bool, with header: Header
     ) throws(KeyError) -> ForeignKey? {

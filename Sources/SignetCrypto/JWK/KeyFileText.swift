@@ -2,8 +2,8 @@ internal import SignetBase
 import SignetJSON
 internal import SignetSystem
 
-/// The text of a key file, to add, remove or revoke a key and keep every other byte: the members of
-/// other programs, and the layout.
+/// The text of a key file. Adding, removing or revoking a key keeps every other byte: the layout,
+/// and members that other programs use.
 final class KeyFileText {
     private(set) var bytes: [UInt8]
 
@@ -79,7 +79,7 @@ final class KeyFileText {
     func revoke(_ id: String) throws(KeyError) {
         let found = try find(id)
         if let there = found.revoked { return replace(there, with: Array("true".utf8)) }
-        // The new member is laid out as the last one is.
+        // Lay out the new member like the last one.
         let last = found.last
         let between = Array(bytes[last.start..<last.name.lowerBound])
         let colon = Array(bytes[last.name.upperBound..<last.value.lowerBound])
@@ -106,8 +106,9 @@ final class KeyFileText {
     /// them would wipe a copy.
     private struct Found {
         let keys: [Range<Int>]
-        /// The array.
+        /// The array of keys, with its brackets.
         let array: Range<Int>
+        /// The index of the key in `keys`.
         let index: Int
         /// The value of the key's member `revoked`.
         let revoked: Range<Int>?

@@ -5,7 +5,7 @@ internal import SignetSystem
 @safe struct KeyPair: ~Copyable {
     private let pair: OpaquePointer
 
-    /// Takes over a key, which OpenSSL failed to make if it is nil.
+    /// Takes ownership of a key. Nil means that OpenSSL failed to create it.
     init(owning pair: OpaquePointer?) throws(KeyError) {
         guard let pair = unsafe pair else { throw KeyPair.failure() }
         unsafe self.pair = pair

@@ -74,7 +74,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     ///   message contains the `chmod 600` or `chown` command that fixes it.
     public func load() throws(KeyError) -> KeySet { try loadText().set }
 
-    /// Reads the keys and their text, which is wiped with its owner.
+    /// Reads the keys and their text, which is wiped when it is destroyed.
     ///
     /// - Throws: `KeyError`, as `load`.
     func loadText() throws(KeyError) -> (set: KeySet, text: KeyFileText) {
@@ -86,15 +86,15 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         return (set, text)
     }
 
-    /// Reads a passphrase of one byte or more, without one final newline (which an environment
-    /// variable keeps).
+    /// Reads a passphrase of one byte or more. Removes one final newline, unless it comes from an
+    /// environment variable.
     ///
     /// - Throws: `KeyError` as `load` does, and with `malformedKeys` for an empty passphrase.
     package func loadPassphrase() throws(KeyError) -> SecretBytes {
         try loadSecret("passphrase", limit: 65_536)
     }
 
-    /// Reads a secret like a passphrase.
+    /// Reads a secret, as `loadPassphrase` does.
     ///
     /// - Parameters:
     ///   - name: The secret's name in errors.
@@ -134,8 +134,8 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the bytes, and a refusal if others have access to the file, so that they may not be
-    /// secret.
+    /// Returns the bytes. If others have access to the file, also returns a refusal, to throw if
+    /// the bytes are secret.
     private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
         do throws(FileFailure) {
             switch value {

@@ -1,7 +1,7 @@
 internal import SignetJSON
 internal import SignetSystem
 
-/// The text of a new JWK, laid out as in a key file. It is wiped with its owner.
+/// The text of a new JWK, laid out as in a key file. It is wiped when it is destroyed.
 ///
 /// A secret's text never becomes a `String`, because a `String` cannot be wiped.
 final class NewKeyText {

@@ -25,7 +25,7 @@ public final class Passphrase: Sendable, CustomStringConvertible, CustomReflecta
     }
 
     private let bytes: SecretBytes
-    /// The last derived roots, newest last, because each derivation is slow.
+    /// Caches the last derived roots, newest last, because each derivation is slow.
     private let recent = Mutex<[Derived]>([])
     private static let recentLimit = 8
 

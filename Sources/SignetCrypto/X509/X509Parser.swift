@@ -3,7 +3,7 @@ internal import SignetBase
 
 /// Reads certificates and keys without verifying them.
 package enum X509Parser {
-    /// A certificate's own statements and its public key's digest.
+    /// Fields of a certificate and its public key's digest.
     package struct CertificateInfo: Sendable, Hashable {
         /// The subject on one line (RFC 2253), with control characters escaped. May be empty.
         package let subject: String
@@ -22,7 +22,7 @@ package enum X509Parser {
         case certificate
         case publicKey = "public-key"
         case request
-        /// Its public half is digested.
+        /// A private key, whose public half is digested.
         case privateKey = "private-key"
     }
 
@@ -217,8 +217,8 @@ package enum X509Parser {
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
     }
 
-    /// Returns names and addresses as text. Skips other kinds and names that aren't printable
-    /// ASCII.
+    /// Returns names and addresses as text, and frees `names`. Skips other kinds and names that
+    /// aren't printable ASCII.
     private static func hosts(_ names: OpaquePointer?) -> [String] {
         defer { unsafe GENERAL_NAMES_free(names) }
         var hosts: [String] = []

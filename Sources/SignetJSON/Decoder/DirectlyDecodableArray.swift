@@ -28,7 +28,7 @@ extension Array: DirectlyDecodableArray where Element: Decodable {
 }
 
 extension JSONDocument {
-    /// The most elements to reserve memory for, before the first one is known to fit.
+    /// The maximum number of elements to reserve memory for before the first one was decoded.
     private static var reservedCount: Int { 256 }
 
     /// Decodes the array at a node; returns nil if that isn't of the type `Result`.

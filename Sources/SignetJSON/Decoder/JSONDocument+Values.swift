@@ -9,8 +9,8 @@ extension JSONDocument {
         return try Value(from: ValueDecoder(document: self, index: index))
     }
 
-    /// Decodes the types that need no decoder. A function of its own, because casts need more type
-    /// lookups.
+    /// Decodes the types that need no decoder. This is a separate function, because its casts need
+    /// more type lookups.
     @inline(never)
     private func plainValue<Value: Decodable>(_ type: Value.Type, at index: Int) throws -> Value {
         if type == String.self, let text = try string(at: index) as? Value { return text }

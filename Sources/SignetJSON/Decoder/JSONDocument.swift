@@ -18,8 +18,8 @@ final class JSONDocument {
     private let current = Atomic<Int>(-1)
     /// The node of the name at which its next search starts.
     private let cursor = Atomic<Int>(0)
-    /// The same for other objects, by their nodes; nil while all searches start at the first
-    /// member.
+    /// The cursors of the other objects, indexed by their nodes; nil while all searches start at
+    /// the first member.
     private var cursors: [UInt32]?
     private let hasCursors = Atomic<Bool>(false)
     /// The container of each node, and the node's position in it.

@@ -29,7 +29,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
             return names.compactMap { Key(stringValue: $0) }
         }
         return names.compactMap { member in
-            // Only keys that lead back to the member.
+            // Keep only a key whose member name is this one.
             SnakeCase.propertyNames(of: member).lazy
                 .filter { sameBytes(SnakeCase.memberName(of: $0), member) }
                 .compactMap { Key(stringValue: $0) }.first

@@ -1,6 +1,6 @@
 /// An array's elements, in order.
 ///
-/// Small enough for an existential's inline buffer.
+/// The type is small enough for an existential's inline buffer, which saves an allocation.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
     private let document: JSONDocument
     private let array: UInt32

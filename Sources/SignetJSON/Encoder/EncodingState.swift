@@ -25,8 +25,8 @@ final class EncodingState {
     /// Moves the storage out, changes it and moves it back.
     ///
     /// This avoids Swift's exclusivity check of a class's variable, which takes longer than writing
-    /// a short member; a lock takes as long as that. No user code runs in `body`; it would find
-    /// nil.
+    /// a short member; a lock takes as long as that. `body` must not run user code, because the
+    /// storage is nil meanwhile.
     @inline(__always)
     func change<Result, Failure>(
         _ body: (inout EncodingStorage) throws(Failure) -> Result

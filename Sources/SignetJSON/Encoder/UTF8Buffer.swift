@@ -103,7 +103,7 @@ struct UTF8Buffer {
         return at &+ length
     }
 
-    /// Whether a range of the text is ASCII.
+    /// Returns whether a range of the text is ASCII.
     func isASCII(from start: Int, to end: Int) -> Bool {
         storage[start..<end].allSatisfy { $0 < 0x80 }
     }
@@ -203,7 +203,7 @@ struct UTF8Buffer {
         }
     }
 
-    /// The most bytes that `write` needs for a value.
+    /// The maximum number of bytes that `write` needs for a value.
     @inline(__always)
     private static func room(for value: JSONScalar) -> Int {
         if case .string(let text) = value { return text.utf8.count &+ 2 }
@@ -297,10 +297,11 @@ struct UTF8Buffer {
     }
 
     /// Writes a finite value with the text of `JSONNumber.text(of:)` and returns its end, or nil if
-    /// the text needs a search.
+    /// finding the shortest text needs a search.
     ///
     /// A decimal of at most 15 digits that reads back as the value is the shortest one, because no
-    /// two such decimals are the same binary64. So a few decimal places need no search.
+    /// two such decimals are the same binary64. So values with up to three decimal places need no
+    /// search.
     @inline(never)
     private static func write(
         _ value: Double, to room: inout MutableSpan<UInt8>, at start: Int

@@ -53,7 +53,7 @@ public struct JSONRecordReader: Sendable {
     ///
     /// - Parameters:
     ///   - format: The format of the stream.
-    ///   - maximumRecordSize: The most bytes of a record; more is `too-large`.
+    ///   - maximumRecordSize: The maximum size of a record in bytes; more is `too-large`.
     ///   - maximumDepth: The deepest nesting of arrays and objects in a record, in 0...512.
     public init(
         _ format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,

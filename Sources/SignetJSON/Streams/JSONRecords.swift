@@ -76,7 +76,7 @@ extension AsyncSequence where Element: Sequence<UInt8> {
     ///
     /// - Parameters:
     ///   - format: The format of the stream.
-    ///   - maximumRecordSize: The most bytes of a record; more is `too-large`.
+    ///   - maximumRecordSize: The maximum size of a record in bytes; more is `too-large`.
     ///   - skipping: Receives the error of each defective record, which the sequence then skips.
     ///     Without it the first error ends the sequence. An array always ends at its first error.
     public func jsonRecords(

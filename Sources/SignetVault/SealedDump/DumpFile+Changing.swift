@@ -21,7 +21,7 @@ extension DumpFile {
     ///   - root: Another root that may have authenticated the state file.
     ///   - acceptingEndedKey: Whether the key of the current dump may be revoked or expired.
     ///   - make: Receives the current dump and returns the change.
-    /// - Returns: The content as read back, or as it was left.
+    /// - Returns: The content of the new dump as read back, or of the unchanged one.
     func change(
         openedWith keys: VaultKeys, at now: Int64, alsoTrusting root: DumpRoot? = nil,
         acceptingEndedKey: Bool = false, _ make: (Current) throws(VaultError) -> Change
@@ -36,7 +36,7 @@ extension DumpFile {
             case .to(let dump, let root, let keys, let old):
                 let seen = try current.highestSeen(of: dump.binding)
                 try current.trust(root)
-                // Before the old dump is replaced: a dump that does not open is not written.
+                // Open the new dump before it replaces the old one.
                 var opened = try Self.opening(dump, with: keys, at: now)
                 guard try write(dump, under: &lock) else { continue }
                 let written = try SealedDump(contentsOf: path)
@@ -159,8 +159,8 @@ extension DumpFile {
     struct Current {
         fileprivate let file: DumpFile
         fileprivate let content: Content
-        /// One of these must have authenticated the state file. The first is the current dump's
-        /// root.
+        /// One of these must have authenticated the state file. The current dump's root is first,
+        /// if it's usable.
         fileprivate let roots: [DumpRoot]
 
         fileprivate var state: StateFile? { file.state.map(StateFile.init) }
@@ -212,7 +212,7 @@ extension DumpFile {
             let opened: OpenedDump
             do throws(VaultError) {
                 let dump = try dump
-                // Any version will do: only its changes are read.
+                // Accept any version, because only the changes are read.
                 try dump.requireBinding(
                     to: VersionBinding(
                         app: .init(id: binding.app.id, version: dump.binding.app.version),
@@ -267,8 +267,8 @@ extension DumpFile {
             return .to(dump, under: root, of: keys, from: opened)
         }
 
-        /// Adds a MAC of the new dump's root to the state file before the dump is written. After a
-        /// crash, the next run may find the old dump or the new one.
+        /// Adds a MAC of the new dump's root to the state file before the dump is written. So the
+        /// state file is valid whether a crash leaves the old dump or the new one.
         fileprivate func trust(_ root: DumpRoot) throws(VaultError) {
             guard let state, try state.read(authenticatedBy: roots) != nil else { return }
             let first = Array(roots.prefix(1))

@@ -12,14 +12,15 @@ extension DumpFile {
     /// the key file and its bytes are overwritten. After a crash at any step, the key file opens
     /// the dump, and the same call does the remaining steps.
     ///
-    /// No dump under the old root can be opened any more. The other dumps in the folder and the
-    /// apps in the state file are checked for the old root; the caller must know of any others.
+    /// Afterwards no dump under the old root can be opened. The call therefore looks for other such
+    /// dumps, but only in the dump's folder and in the state file.
     ///
     /// - Parameters:
     ///   - keyFile: The file with the current root. Its other keys stay as they are.
     ///   - old: The app and versions that the dump must be sealed for, exactly.
     ///   - new: The app and versions that can open the new dump; not the same as `old`.
-    ///   - keyID: The new root's id; nil counts on: `vault-2026`, `vault-2026+1`, `vault-2026+2`.
+    ///   - keyID: The new root's id; nil appends or increments a number: `vault-2026`,
+    ///     `vault-2026+1`, `vault-2026+2`.
     ///   - lockingOutOthers: Whether other dumps under the old root may become unreadable.
     ///   - now: The current time in Unix seconds; nil is the system clock's.
     /// - Returns: The content of the new dump, as read back, and the id of the removed root.
@@ -35,7 +36,7 @@ extension DumpFile {
             throw VaultError(
                 .malformedInput, "found the same old and new versions; ratchet only at an upgrade")
         }
-        var file = try Self.mapping(try LockedKeyFile(keyFile))
+        var file = try Self.converting(key: try LockedKeyFile(keyFile))
         let found = try SealedDump(contentsOf: path)
         if found.binding == new,
             let forgotten = try Ratchet.previousID(of: found, in: file.set, for: new)
@@ -54,7 +55,7 @@ extension DumpFile {
                 // root of the dump before it is about to be removed.
                 return .to(opened.dump, under: try keys.root(of: found), of: keys, from: opened)
             }
-            try Self.mapping(try file.remove(forgotten))
+            try Self.converting(key: try file.remove(forgotten))
             return (opened, forgotten)
         }
         var forgotten = ""
@@ -75,13 +76,13 @@ extension DumpFile {
                 try requireNoOthers(under: forgotten, than: opened, in: current)
             }
             let next = try Ratchet.root(after: keys.root(of: opened.dump), as: id, for: new)
-            try Self.mapping(try file.add(root: next.bytes, as: id, beside: forgotten))
+            try Self.converting(key: try file.add(root: next.bytes, as: id, beside: forgotten))
             let newKeys = VaultKeys.keys(file.set)
             let root = try newKeys.root(named: id, scheme: .root)
             return try current.resealed(
                 opened, as: opened.sealedTail, under: root, of: newKeys, for: new, at: now)
         }
-        try Self.mapping(try file.remove(forgotten))
+        try Self.converting(key: try file.remove(forgotten))
         return (opened, forgotten)
     }
 
@@ -111,12 +112,13 @@ extension DumpFile {
             throw VaultError(
                 .locksOutOthers,
                 "without key \(quoted(keyID)) these would never open again: \(shown)\(more); "
-                    + "rebind or rekey them first, or say that they may be locked out")
+                    + "rebind or rekey them first, or allow it (--lock-out-others)")
         }
     }
 
-    fileprivate static func mapping<Result: ~Copyable>(
-        _ work: @autoclosure () throws(KeyError) -> Result
+    /// Returns a value, or throws a `KeyError` as a `VaultError`.
+    fileprivate static func converting<Result: ~Copyable>(
+        key work: @autoclosure () throws(KeyError) -> Result
     ) throws(VaultError) -> Result {
         do throws(KeyError) {
             return try work()
@@ -163,7 +165,7 @@ enum Ratchet {
         guard dump.header.scheme == .root, let current = set[dump.keyID] else { return nil }
         for key in set.keys where key.kind == .vault && !sameBytes(key.id, current.id) {
             let next = try root(after: .key(key), as: current.id, for: binding)
-            if try DumpFile.mapping(try current.isVaultRoot(next.bytes)) { return key.id }
+            if try DumpFile.converting(key: try current.isVaultRoot(next.bytes)) { return key.id }
         }
         return nil
     }

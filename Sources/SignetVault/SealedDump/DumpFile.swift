@@ -96,8 +96,8 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     /// because it may be a key file named by mistake.
     ///
     /// With `keepingChanges`, the values that were changed in the old dump itself (`signet vault
-    /// set`, `edit`) take the place of the configuration's and stay marked. An old dump that
-    /// doesn't open then fails the call, because its changes would be lost.
+    /// set`, `edit`) replace the configuration's values and stay marked as changed. The call fails
+    /// if the old dump doesn't open, because its changes would be lost.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to seal.
@@ -224,7 +224,7 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///   - now: The current time in Unix seconds; nil is the system clock's.
     ///   - edit: Receives the content. Returns the new content and a sequence that the new dump's
     ///     must exceed, or nil to leave the file unchanged.
-    /// - Returns: The content as read back, or as it was left.
+    /// - Returns: The content of the new dump as read back, or of the unchanged one.
     /// - Throws: `unreadable-file`, `unwritable-file`, the errors of `edit`, and as `open`.
     @discardableResult
     package func update(

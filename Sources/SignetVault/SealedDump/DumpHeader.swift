@@ -20,6 +20,8 @@ struct DumpHeader: Sendable, Hashable {
     let scheme: Scheme
     let keyID: String
     let salt: [UInt8]
+    /// 32 bytes that are derived together with the dump's keys. They show whether a key is the
+    /// right one before anything is decrypted.
     let commitment: [UInt8]
     let binding: VersionBinding
     /// The text of the header's `kid`.

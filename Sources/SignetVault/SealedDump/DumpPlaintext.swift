@@ -69,7 +69,7 @@ struct DumpPlaintext: Sendable {
             return member.value
         }
         let changed = members.first { reader.isString($0.name, equalTo: "changed") }?.value
-        // Names are unique, so no other member fits in.
+        // The names are unique, so the right number of members leaves no room for an unknown one.
         guard members.count == (changed == nil ? 6 : 7) else {
             throw Self.tampered("does not have the expected members")
         }

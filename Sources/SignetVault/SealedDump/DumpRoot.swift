@@ -20,6 +20,8 @@ enum DumpRoot: Sendable {
         }
     }
 
+    /// Checks that the root may seal a dump.
+    ///
     /// - Throws: As `requireUsable`, and `weak-passphrase`.
     func requireSealing(at now: Int64) throws(VaultError) {
         try requireUsable(at: now)
@@ -29,10 +31,12 @@ enum DumpRoot: Sendable {
             throw VaultError(
                 .weakPassphrase,
                 "found a passphrase of \(passphrase.byteCount) bytes, expected at least "
-                    + "\(VaultKeys.passphraseMinimum), better a sentence")
+                    + "\(VaultKeys.passphraseMinimum); a sentence is better")
         }
     }
 
+    /// Checks that the key is valid at a time and not revoked.
+    ///
     /// - Parameter evenIfEnded: Whether the key may be revoked or expired.
     /// - Throws: `key-revoked`, `key-expired`, `key-not-yet-valid`; never for a passphrase.
     func requireUsable(at now: Int64, evenIfEnded: Bool = false) throws(VaultError) {
@@ -60,9 +64,9 @@ enum DumpRoot: Sendable {
     /// Derives bytes from the root with HKDF-SHA256 (RFC 5869).
     ///
     /// - Parameters:
-    ///   - salt: 32 random bytes, or none if the result must be the same each time. scrypt
-    ///     stretches a passphrase with the same salt.
-    ///   - info: A label of the use, and what the bytes are bound to.
+    ///   - salt: 32 random bytes, or none if the result must be the same each time. For a
+    ///     passphrase, scrypt uses this salt too.
+    ///   - info: A label for the use, and the ids and versions that the result is bound to.
     ///   - count: The number of bytes.
     /// - Throws: `wrong-key-use` if the key isn't a vault root; `crypto-failed`.
     func derive(salt: [UInt8], info: [UInt8], count: Int) throws(VaultError) -> SecretBytes {

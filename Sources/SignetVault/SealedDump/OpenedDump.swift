@@ -1,14 +1,15 @@
 public import SignetJSON
 
-/// The content of an opened dump, authenticated and sealed for the requested app.
+/// The authenticated content of an opened dump.
 public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     /// The dump that was opened.
     public let dump: SealedDump
     /// Whether the dump is sealed for exactly the running versions. An older dump is for reading
     /// only.
     public let isExactVersion: Bool
-    /// The comparison with the state file; nil without a state file. After a change it concerns the
-    /// previous dump, and after sealing the new one.
+    /// The comparison with the state file; nil without a state file. `rebind`, `rekey` and
+    /// `ratchet` return the comparison of the dump that they replaced, and `seal` that of the new
+    /// dump.
     public internal(set) var rollback: RollbackCheck?
     private let content: DumpPlaintext
 
@@ -44,7 +45,7 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
         DumpPlaintext.tail(values: values, origins: origins, changed: changed)
     }
 
-    /// The app's id and version, and the sequence; no value.
+    /// The app's id and version and the sequence, without the values.
     public var description: String {
         "OpenedDump(\(binding.app.id) \(binding.app.version), sequence \(sequence), redacted)"
     }

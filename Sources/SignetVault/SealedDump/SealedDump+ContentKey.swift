@@ -3,10 +3,10 @@ import SignetCrypto
 public import SignetJSON
 
 extension SealedDump {
-    /// Opens the dump with its content key, which `exportKey` gave, without a root.
+    /// Opens the dump with the content key that `exportKey` returned, without a root.
     ///
-    /// No version is compared: the key opens this dump and no other. There's no commitment to check
-    /// either, because it needs the root.
+    /// The versions aren't compared, because the key opens only this dump. The commitment isn't
+    /// checked, because that needs the root.
     ///
     /// - Parameter key: The JWK: `kty` `oct`, `k` of 32 bytes, the dump's `kid`, and `alg`
     ///   `A256GCM`.

@@ -25,7 +25,8 @@ extension SealedDump {
     public init(parsing bytes: [UInt8]) throws(VaultError) {
         guard !bytes.isEmpty else { throw Self.malformed("it is empty") }
         guard bytes.count <= Self.sizeLimit else {
-            throw Self.malformed("it is larger than 16 MiB of plaintext can make it")
+            throw Self.malformed(
+                "found \(bytes.count) bytes, expected at most \(Self.sizeLimit)")
         }
         let dots = try Self.dots(in: bytes)
         let encodedHeader = Array(bytes[..<dots[0]])

@@ -34,7 +34,7 @@ extension GlobalConfiguration {
     ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
     ///     time.
     /// - Returns: The dump, which is not written anywhere yet.
-    /// - Throws: `unknown-key`, and as `seal(with:for:sequence:now:)`.
+    /// - Throws: `unknown-key`, `weak-passphrase`, and as `seal(with:for:sequence:now:)`.
     public func seal(
         with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
         sequence: Int64 = 1, now: Int64? = nil

@@ -25,7 +25,8 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     public static let plaintextLimit = 16 << 20
     /// The maximum size of the header's base64url text, in bytes.
     static let headerLimit = 8 << 10
-    /// The maximum size of a dump, in bytes: header, nonce, plaintext, tag and four dots.
+    /// The maximum size of a dump, in bytes: header, nonce, ciphertext and tag in base64url, and
+    /// four dots.
     static let sizeLimit =
         headerLimit + 16 + Base64.encodedCount(of: plaintextLimit, as: .url) + 22 + 4
 
@@ -38,9 +39,9 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     let ciphertext: [UInt8]
     let tag: [UInt8]
 
-    /// The app and versions in the header that the dump is bound to.
+    /// The app and versions that the dump is bound to, as in the header.
     public var binding: VersionBinding { header.binding }
-    /// The id in the header of the key that sealed the dump.
+    /// The id of the key that sealed the dump, as in the header.
     public var keyID: String { header.keyID }
     /// The header's `kid`.
     public var kid: String { String(decoding: header.kid, as: UTF8.self) }
@@ -49,7 +50,7 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// The plaintext's size in bytes.
     public var plaintextByteCount: Int { ciphertext.count }
 
-    /// The app's id and version and the key's id; no content.
+    /// The app's id and version and the key's id, without the content.
     public var description: String {
         "SealedDump(\(binding.app.id) \(binding.app.version), key \(keyID))"
     }

@@ -8,7 +8,7 @@ import SignetJSON
 ///     {"format":"signet-state-1","seen":[{"app":ID,"system":ID,"sequence":N}],
 ///      "macs":[{"kid":"signet1.KEYID.SALT","mac":MAC}]}
 ///
-/// in one line. A file with any other bytes is refused. The MAC is HMAC-SHA256 over the number of
+/// in one line. Any other layout or member is refused. The MAC is HMAC-SHA256 over the number of
 /// entries, and for each entry its ids, each after its length, and its sequence. HKDF (RFC 5869)
 /// derives the MAC's key from the root and the salt with a label of its own, so no dump uses the
 /// same key.

@@ -65,7 +65,7 @@ struct StateFile: Sendable {
             do throws(FileFailure) {
                 return try lock.write(bytes)
             } catch {
-                // Another process created it meanwhile: start again from its content.
+                // Another process created the file meanwhile, so repeat the change on its content.
                 guard lock.hasNoFile, error.kind == .alreadyExists else {
                     throw DumpFile.unwritable(error)
                 }
@@ -80,7 +80,7 @@ struct StateFile: Sendable {
             throw tampered("the file was changed or truncated")
         }
         for root in roots where try state.isAuthenticated(by: root) { return state }
-        // A root that replaces another one may have its id.
+        // Name each id once: a root that replaces another one may have the same id.
         var names: [String] = []
         for root in roots where !names.contains(quoted(root.id)) { names.append(quoted(root.id)) }
         throw tampered(

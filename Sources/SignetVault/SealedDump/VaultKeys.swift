@@ -3,6 +3,8 @@ public import SignetCrypto
 internal import SignetSystem
 
 /// The secret that opens and seals dumps: a key set with vault roots, or a passphrase.
+///
+/// A root is the 32-byte secret from which all other keys of a dump are derived.
 public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
     private enum Source: Sendable {
         case set(KeySet)
@@ -65,7 +67,7 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
             let all = set.keys.filter { $0.kind == .vault }
             let now = UnixTime.now()
             let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
-            // Sealing names what is wrong with the only root.
+            // If no root is usable, take them all: sealing with the only one reports its problem.
             let roots = usable.isEmpty ? all : usable
             guard roots.count == 1 else {
                 let ids = roots.map { quoted($0.id) }.joined(separator: ", ")

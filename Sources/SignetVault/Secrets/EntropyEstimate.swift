@@ -8,8 +8,8 @@
 
 /// Estimates whether a token of letters and digits is random, not made of words, names and numbers.
 ///
-/// The thresholds are experimental. They detect base64 of 18 random bytes or more in 99 of 100
-/// cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
+/// The thresholds were found by experiment. They detect base64 of 18 random bytes or more in 99 of
+/// 100 cases (of 24 bytes or more nearly always), and hexadecimal text of 32 digits or more always.
 /// They accept names of programs in camel case or with dashes, underscores or slashes.
 enum EntropyEstimate {
     private enum Kind { case lower, upper, digit }
@@ -32,22 +32,24 @@ enum EntropyEstimate {
         let total = Double(count)
         // Shannon entropy in bits per character.
         let entropy = frequencies.values.reduce(0) { $0 - $1 / total * log2($1 / total) }
-        // The share of neighbours of different kinds, not counting an upper-case before a
-        // lower-case letter.
-        let changed = zip(kinds, kinds.dropFirst()).count { left, right in
+        // The share of neighbours of different kinds, except an upper-case letter before a
+        // lower-case one.
+        let changeCount = zip(kinds, kinds.dropFirst()).count { left, right in
             left != right && !(left == .upper && right == .lower)
         }
-        let changes = Double(changed) / Double(count - 1)
+        let changeShare = Double(changeCount) / Double(count - 1)
         // The share of vowels among the letters.
         let letters = text.filter { kind($0) != .digit }
-        let found = letters.count { "aeiou".utf8.contains($0 | 0x20) }
-        let vowels = Double(found) / Double(letters.count)
+        let vowelCount = letters.count { "aeiou".utf8.contains($0 | 0x20) }
+        let vowelShare = Double(vowelCount) / Double(letters.count)
         let uppers = kinds.count { $0 == .upper }
         if count >= 40, entropy >= 4.7 { return true }
-        if count >= 32, entropy >= 4.5, changes >= 0.2 { return true }
-        if entropy >= 3.5, digits + uppers >= 4, changes >= (digits > 0 ? 0.2 : 0.3) { return true }
-        if count - digits >= 20, vowels < 0.22, entropy >= 3.7 { return true }
-        return changes >= 0.1 && digits > 0 && vowels < 0.27 && entropy >= 3.7
+        if count >= 32, entropy >= 4.5, changeShare >= 0.2 { return true }
+        if entropy >= 3.5, digits + uppers >= 4, changeShare >= (digits > 0 ? 0.2 : 0.3) {
+            return true
+        }
+        if count - digits >= 20, vowelShare < 0.22, entropy >= 3.7 { return true }
+        return changeShare >= 0.1 && digits > 0 && vowelShare < 0.27 && entropy >= 3.7
     }
 
     private static func kind(_ byte: UInt8) -> Kind? {
@@ -60,8 +62,8 @@ enum EntropyEstimate {
     }
 
     /// Returns the number of characters outside of words and numbers. A word has one case or is
-    /// capitalised, is followed by a number of up to four digits, and has at most 16 characters. A
-    /// few random characters after a name (`orders-7d9f8b6c5d-x2x4z`) are not a key.
+    /// capitalised, may end with up to four digits, and has at most 16 characters. With this count,
+    /// a name with a few random characters (`orders-7d9f8b6c5d-x2x4z`) isn't taken for a key.
     private static func count(outsideWords token: some BidirectionalCollection<UInt8>) -> Int {
         token.split(whereSeparator: { kind($0) == nil }).reduce(0) { sum, word in
             isWord(word) ? sum : sum + word.count

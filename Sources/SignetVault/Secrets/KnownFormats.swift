@@ -54,7 +54,7 @@ enum KnownFormats {
         return parts.count <= 3 && parts.first == 0x30 && parts.count > 1 && parts.last == 0x03
     }
 
-    /// Returns whether bytes are a private key in DER (PKCS #8, also encrypted, PKCS #1 or SEC 1)
+    /// Returns whether bytes are a private key in DER (PKCS #8, even encrypted, PKCS #1 or SEC 1)
     /// or in OpenSSH's format.
     static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }

@@ -5,9 +5,9 @@ import SignetJSON
 /// Detects public values that look like a secret.
 ///
 /// It inspects texts, the elements of arrays, the names and values of objects, and JSON inside
-/// strings, also in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
-/// user info, UUIDs, public keys and certificates. It finds mistakes but proves nothing: a short
-/// password looks like any other word.
+/// strings, even in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
+/// user info, UUIDs, public keys and certificates. It can miss a secret, because a short password
+/// looks like any other word.
 struct SecretDetector {
     /// A finding, described without any part of the value.
     struct Finding: Equatable {
@@ -51,7 +51,7 @@ struct SecretDetector {
                 return add(.certain("the private members of a JWK"))
             }
             for (name, value) in object {
-                // The public members of a JWK are as random as the private ones.
+                // Skip the public members of a JWK, which look as random as the private ones.
                 if isKey, Self.publicMembers.contains(where: { sameBytes($0, name) }) { continue }
                 inspect(text: Array(name.utf8), depth: depth)
                 inspect(value, depth: depth)

@@ -10,7 +10,7 @@ enum SecretPatterns {
         "sk-proj-", "sk_live_", "sk_test_", "sq0csp-", "tskey-", "vercel_", "whsec_", "xapp-",
         "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv")
 
-    /// Prefixes with a dot, at which other texts are split into tokens.
+    /// Prefixes that contain a dot. They are matched before a text is split into tokens at dots.
     private static let dottedPrefixes = bytes("SG.", "dp.pt.", "hvb.", "hvs.", "ya29.")
 
     /// The prefixes of vendors' public keys.
@@ -22,7 +22,7 @@ enum SecretPatterns {
         "api_key", "apikey", "api-key", "access_token", "accesstoken", "auth_token", "authtoken",
         "private_key", "privatekey")
 
-    /// Values after such a name in patterns and templates.
+    /// Values that are not a secret after such a name, as in templates.
     private static let harmless = bytes(
         "true", "false", "yes", "no", "null", "none", "nil", "required", "optional", "string")
 
@@ -39,19 +39,20 @@ enum SecretPatterns {
         publishable.contains { token.starts(with: $0) }
     }
 
-    /// Returns whether a piece of text contains `password=…` or the like.
+    /// Returns whether a piece of text contains an assignment such as `password=…`.
     static func isAssignment(_ piece: ArraySlice<UInt8>) -> Bool {
         var rest = piece
         while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
             let name = rest[..<equals].map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
             let value = rest[(equals + 1)...].prefix { !"&|".utf8.contains($0) }
-            if names.contains(where: { name.ends(with: $0) }), isGiven(value) { return true }
+            if names.contains(where: { name.ends(with: $0) }), isLiteral(value) { return true }
             rest = rest[(equals + 1)...]
         }
         return false
     }
 
-    private static func isGiven(_ value: ArraySlice<UInt8>) -> Bool {
+    /// Returns whether a value is a literal, not a placeholder or a pattern.
+    private static func isLiteral(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count >= 3, let first = value.first, !"$%{<*[(.\\=".utf8.contains(first)
         else { return false }
         return !harmless.contains { $0.elementsEqual(value.map { $0 | 0x20 }) }

@@ -70,12 +70,13 @@ package struct DumpContents: Sendable, Equatable, CustomStringConvertible, Custo
         DumpPlaintext.tail(values: values, origins: origins, changed: changed)
     }
 
-    /// Whether both hold the same keys, values and origins, in any order. Ignores `changed`.
+    /// Returns whether both have the same keys, values and origins, in any order. Ignores
+    /// `changed`.
     package static func == (left: DumpContents, right: DumpContents) -> Bool {
         left.values == right.values && left.origins == right.origins
     }
 
-    /// The number of keys; no value.
+    /// The number of keys, without the values.
     package var description: String { "DumpContents(\(count) values, redacted)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
@@ -97,8 +98,8 @@ extension DumpContents {
         return contents
     }
 
-    /// Returns these contents with the changes that were made in another dump: the values of its
-    /// `changed` keys, and the lack of them.
+    /// Returns these contents with the changes that were made in another dump: its values of its
+    /// `changed` keys. A changed key that has no value there is removed here too.
     ///
     /// - Throws: `would-lose-changes`, naming each key whose value the schema no longer allows.
     func keepingChanges(
@@ -107,7 +108,7 @@ extension DumpContents {
         var contents = self
         var problems: [VaultError] = []
         for name in old.changed {
-            // The schema may have lost a key whose value was removed: nothing to keep.
+            // There is nothing to keep if the value was removed and the schema lacks the key.
             guard old[name] != nil || schema.rule(named: name) != nil else { continue }
             contents[name] = old[name]
             contents.markChanged([name])

@@ -21,7 +21,7 @@ package struct DumpDiff: Sendable {
             return before.value == after.value ? .origin : .changed
         }
 
-        /// The name and the kind; no value.
+        /// The name and the kind, without the values.
         package var description: String { "\(kind.rawValue) \(quoted(name))" }
         package var customMirror: Mirror { Mirror(self, children: []) }
     }
@@ -29,8 +29,7 @@ package struct DumpDiff: Sendable {
     /// The keys that differ: those of the first dump in its order, then the added ones.
     package let changes: [Change]
 
-    /// Compares values by their JSON (numbers by their text) and origins. Ignores the order of
-    /// keys.
+    /// Compares values as JSON, numbers by their texts, and origins. Ignores the order of keys.
     package init(from before: DumpContents, to after: DumpContents) {
         let new = after.names.filter { before[$0] == nil }
         self.changes = (before.names + new).compactMap { name in
@@ -39,6 +38,6 @@ package struct DumpDiff: Sendable {
         }
     }
 
-    /// Whether the dumps hold the same.
+    /// Whether the dumps have the same keys, values and origins.
     package var isEmpty: Bool { changes.isEmpty }
 }

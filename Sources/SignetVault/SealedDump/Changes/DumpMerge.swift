@@ -3,8 +3,8 @@ internal import SignetBase
 /// A three-way merge of the contents of two dumps and their common ancestor.
 ///
 /// A key is merged as a whole. A change on only one side, or the same change on both, is accepted;
-/// anything else is a conflict. Values are never merged in part, because half of one token and half
-/// of another don't make a token.
+/// anything else is a conflict. Values are never merged in part, because a mix of two tokens isn't
+/// a valid token.
 package struct DumpMerge: Sendable {
     package enum Side: String, Sendable, CaseIterable {
         case ours, theirs
@@ -18,7 +18,7 @@ package struct DumpMerge: Sendable {
         /// Their change since the ancestor.
         package let theirs: DumpDiff.Kind
 
-        /// The key and the two changes; no value.
+        /// The key and the two changes, without the values.
         package var words: String {
             ours == theirs
                 ? "\(quoted(name)): \(ours.words) on both sides, differently"
