@@ -92,6 +92,16 @@ import Testing
         #expect(code { try parse(#"{"keys":[\#(good),{\#(members)}]}"#) } == .malformedKeys)
     }
 
+    @Test(arguments: [
+        ("AQAB", true), ("Aw", true), ("", false), ("AQ", false), ("AAE", false), ("AAAAAQ", false),
+        ("AAEAAQ", false), ("Ag", false), ("AQAA", false), ("AQAAAAAAAAAB", false),
+    ])
+    func checksTheRSAExponent(_ exponent: String, _ isValid: Bool) {
+        let n = Base64.encode([UInt8](repeating: 0xFF, count: 256), as: .url)
+        let key = #"{"kid":"a","kty":"RSA","n":"\#(n)","e":"\#(exponent)"}"#
+        #expect(code { try parse(#"{"keys":[\#(key)]}"#) } == (isValid ? nil : .malformedKeys))
+    }
+
     @Test(arguments: [0, 1, 16, 31, 33, 64])
     func refusesARootOfLength(_ count: Int) {
         let k = Base64.encode([UInt8](repeating: 0x5a, count: count), as: .url)

@@ -33,7 +33,7 @@ import Testing
             return [
                 "kid": "k", "kty": "RSA", "alg": isPSS ? "PS512" : "RS256",
                 "n": number("modulus", width: isPSS ? 512 : 256),
-                "e": number("publicExponent", width: 3),
+                "e": number("publicExponent", width: 1),
             ]
         }
     }

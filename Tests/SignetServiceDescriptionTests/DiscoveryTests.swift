@@ -250,7 +250,7 @@ struct DiscoveryTests {
             ("a", #"{"x-one":7,"sid":"abcd"}"#, [:], "found 4 characters"),
             ("a", #"{"x-one":7,"sid":"a","X-Many":["x"]}"#, [:], "\"X-Many\""),
             ("a", #"{"x-one":7,"sid":"a","Host":"x"}"#, [:], "found a parameter \"Host\""),
-            ("c", #"{"x-one":7,"sid":"a"}"#, [:], "parameters of one name"),
+            ("c", #"{"x-one":7,"sid":"a"}"#, [:], "parameters with the same name"),
         ] as [(RPCMethod, String, [String: String], String)])
     func refusesInvalidFields(
         _ method: RPCMethod, _ parameters: String, _ given: [String: String], _ words: String

@@ -277,7 +277,7 @@ private let onePointZero = JSONNumber(text: "1.0").map(JSONValue.number) ?? .nul
         let words: [UInt8] = Array("a long passphrase of words".utf8)
         let keys = VaultKeys.passphrase(Passphrase(copying: words.span))
         let texts = try (1...2).map { _ in
-            let root = try keys.root(sealingAs: nil)
+            let root = try keys.root(sealingAs: nil, at: 0)
             let dump = try SealedDump(
                 tail: DumpContents().sealedTail, sequence: 1, with: root, for: shop, now: noon,
                 salt: SealedDump.newSalt())

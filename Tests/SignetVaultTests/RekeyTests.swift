@@ -132,7 +132,7 @@ import Testing
     @Test func aKillAnywhereLeavesTheStateReadable() throws {
         _ = try guarded.open(with: old, for: shop, now: noon)
         let (dump, state) = (try folder.read("dump"), try folder.read("state"))
-        let roots = [try old.root(sealingAs: nil), try new.root(sealingAs: nil)]
+        let roots = [try old.root(sealingAs: nil, at: 0), try new.root(sealingAs: nil, at: 0)]
         try StateFile(path: folder.path("state")).update(authenticatedBy: roots) {
             state throws(VaultError) in try state.seal(under: roots)
         }

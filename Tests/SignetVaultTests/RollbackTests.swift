@@ -159,7 +159,7 @@ import Testing
             for sequence in Int64(1)...8 {
                 group.addTask {
                     let state = StateFile(path: folder.path("shared"))
-                    let root = try keys.root(sealingAs: nil)
+                    let root = try keys.root(sealingAs: nil, at: 0)
                     try state.update(authenticatedBy: [root]) { state throws(VaultError) in
                         try state.record(sequence, of: shop)
                         try state.seal(under: [root])
@@ -168,7 +168,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        let root = try keys.root(sealingAs: nil)
+        let root = try keys.root(sealingAs: nil, at: 0)
         let shared = try StateFile(path: folder.path("shared")).read(authenticatedBy: [root])
         #expect(shared?.highestSequence(of: shop) == 8 && first.highestSequence(of: shop) == nil)
         #expect(try folder.read("dump") == dump)
@@ -179,7 +179,7 @@ import Testing
     @Test func everyFlippedBitOfTheStateIsNoticed() throws {
         try seal()
         let bytes = try folder.read("state")
-        let root = try keys.root(sealingAs: nil)
+        let root = try keys.root(sealingAs: nil, at: 0)
         for bit in 0..<bytes.count * 8 {
             var changed = bytes
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -231,9 +231,9 @@ import Testing
         try seal()
         let others = try [1, 2].map { byte in
             try VaultKeys.keys(keySet(root: [UInt8](repeating: byte, count: 32)))
-                .root(sealingAs: nil)
+                .root(sealingAs: nil, at: 0)
         }
-        let third = try VaultKeys.keys(keySet("vault-2027")).root(sealingAs: nil)
+        let third = try VaultKeys.keys(keySet("vault-2027")).root(sealingAs: nil, at: 0)
         let state = StateFile(path: statePath)
         let same = error { _ = try state.read(authenticatedBy: others) }
         #expect(same?.code == .stateTampered)

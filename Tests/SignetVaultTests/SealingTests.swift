@@ -191,6 +191,20 @@ import Testing
         #expect(code { _ = try dump.open(with: another, for: shop, now: noon) } == "unknown-key")
     }
 
+    @Test func theRootIsTheOneUsableAtTheGivenTime() throws {
+        func key(_ id: String, _ dates: String) -> String {
+            let k = Base64.encode([UInt8](repeating: 0x5a, count: 32), as: .url)
+            return #"{"kty":"oct","kid":"\#(id)","use":"enc","k":"\#(k)",\#(dates)}"#
+        }
+        let text = [key("old", #""exp":1000"#), key("new", #""nbf":1000"#)].joined(separator: ",")
+        let keys = VaultKeys.keys(
+            try KeySet(parsing: Array("{\"keys\":[\(text)]}".utf8), source: "test"))
+        for (now, id) in [(999, "old"), (1000, "new")] as [(Int64, String)] {
+            let dump = try shopConfiguration().seal(with: keys, for: shop, now: now)
+            #expect(dump.keyID == id)
+        }
+    }
+
     @Test func rebindingKeepsTheConfigurationAndCountsOn() throws {
         let keys = try keySet()
         let folder = try TemporaryDirectory()

@@ -245,8 +245,13 @@ struct JWKMembers {
             throw malformed("found an RSA modulus of \(bits) bits, expected 2048 to 16384")
         }
         let exponent = try bytes("e")
-        guard let last = exponent.last, last & 1 == 1, exponent != [1], exponent.count <= 8 else {
-            throw malformed("\"e\" is not an odd number from 3 to 2^64")
+        // Without leading zeros (RFC 7518, section 2, Base64urlUInt), a one has one byte only. With
+        // the exponent 1, every text would be its own signature.
+        guard exponent.first != 0, let last = exponent.last, last & 1 == 1, exponent != [1],
+            exponent.count <= 8
+        else {
+            throw malformed(
+                "\"e\" is not an odd number from 3 to 2^64, or starts with a zero byte")
         }
         let factors = ["p", "q", "dp", "dq", "qi"]
         try requirePrivateNumbers(["d"] + factors, count: nil)

@@ -131,7 +131,7 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         for binding: VersionBinding, keepingChanges: Bool = false, now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        let root = try keys.root(sealingAs: keyID)
+        let root = try keys.root(sealingAs: keyID, at: now)
         return try change(openedWith: keys, at: now, alsoTrusting: root) {
             current throws(VaultError) in
             var contents = contents
@@ -197,7 +197,7 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         for binding: VersionBinding, acceptingEndedKey: Bool = false, now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
-        let root = try newKeys.root(sealingAs: keyID)
+        let root = try newKeys.root(sealingAs: keyID, at: now)
         try root.requireSealing(at: now)
         return try change(
             openedWith: keys, at: now, alsoTrusting: root, acceptingEndedKey: acceptingEndedKey

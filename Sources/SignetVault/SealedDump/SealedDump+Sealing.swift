@@ -39,9 +39,10 @@ extension GlobalConfiguration {
         with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
         sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        try SealedDump(
-            tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID), for: binding,
-            now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
+        let now = now ?? UnixTime.now()
+        return try SealedDump(
+            tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID, at: now),
+            for: binding, now: now, salt: SealedDump.newSalt())
     }
 }
 

@@ -57,15 +57,14 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// Returns the root that seals a new dump. Without an id, a key set must have exactly one root
-    /// that is usable now.
-    func root(sealingAs keyID: String?) throws(VaultError) -> DumpRoot {
+    /// that is usable at `now`.
+    func root(sealingAs keyID: String?, at now: Int64) throws(VaultError) -> DumpRoot {
         switch source {
         case .passphrase(let passphrase):
             return .passphrase(passphrase, id: keyID ?? Self.passphraseID)
         case .set(let set):
             if let keyID { return try root(named: keyID, scheme: .root) }
             let all = set.keys.filter { $0.kind == .vault }
-            let now = UnixTime.now()
             let usable = all.filter { (try? $0.requireUsable(at: now)) != nil }
             // If no root is usable, take them all: sealing with the only one reports its problem.
             let roots = usable.isEmpty ? all : usable
