@@ -12,7 +12,7 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         private init(_ value: ErrorCode) { self.value = value }
 
         /// The bytes aren't a valid pin policy.
-        public static let malformedPolicy = Code(.usage("malformed-policy"))
+        public static let malformedPolicy = Code(.usage("malformed-policy", kind: .malformed))
         /// The bytes aren't in the expected format.
         public static let malformedInput = Code(.malformedInput)
         /// The other format can't express the policy without pinning less.
@@ -23,13 +23,14 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let badHost = Code(.badHost)
 
         /// The bytes aren't a valid signed policy.
-        public static let malformedUpdate = Code(.usage("malformed-update"))
+        public static let malformedUpdate = Code(.usage("malformed-update", kind: .malformed))
         /// The signature doesn't verify.
         public static let tampered = Code(.tampered)
         /// The signed policy has expired.
-        public static let updateExpired = Code(.checkFailed("update-expired"))
+        public static let updateExpired = Code(.checkFailed("update-expired", kind: .malformed))
         /// The signed policy isn't valid yet.
-        public static let updateNotYetValid = Code(.checkFailed("update-not-yet-valid"))
+        public static let updateNotYetValid = Code(
+            .checkFailed("update-not-yet-valid", kind: .malformed))
         /// The signed policy is older than the one in use.
         public static let rolledBack = Code(.rolledBack)
         /// The file of the newest signed policy was changed by something else.

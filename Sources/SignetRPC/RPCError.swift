@@ -15,15 +15,15 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
         private init(_ value: ErrorCode) { self.value = value }
 
         /// The server responded with an RPC error; `RPCError.server` holds it.
-        public static let rpcError = Code(.checkFailed("rpc-error"))
+        public static let rpcError = Code(.checkFailed("rpc-error", kind: .refused))
         /// The status is not 2xx and the body is not a response of the protocol.
-        public static let httpStatus = Code(.checkFailed("http-status"))
+        public static let httpStatus = Code(.checkFailed("http-status", kind: .refused))
         /// The response violates the protocol.
         public static let malformedResponse = Code(.malformedResponse)
         /// The response's body is longer than the limit.
         public static let responseTooLarge = Code(.responseTooLarge)
         /// A call of a batch has no response.
-        public static let batchIncomplete = Code(.noAnswer("batch-incomplete"))
+        public static let batchIncomplete = Code(.noResponse("batch-incomplete", kind: .malformed))
         /// The protocol cannot express the parameters; nothing has been sent.
         public static let invalidParameters = Code(.usage("invalid-params"))
         /// The protocol cannot express the method; nothing has been sent.

@@ -1,6 +1,20 @@
 public import SignetRPC
 
 /// The other side of a connection, to call and notify. It doesn't keep the connection open.
+///
+/// A handler calls the peer back while it serves a request:
+///
+/// ```swift
+/// import SignetRPC
+/// import SignetRPCStreams
+///
+/// let handler = RPCHandler(methods: [
+///     "orders.cancel": { call, peer in
+///         let isSure = try await peer.call("user.confirm", as: Bool.self)
+///         return .bool(isSure)
+///     }
+/// ])
+/// ```
 public struct RPCPeer: Sendable {
     let core: ConnectionCore
 

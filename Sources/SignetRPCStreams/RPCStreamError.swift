@@ -9,15 +9,15 @@ public struct RPCStreamError: Error, Sendable, Hashable, CustomStringConvertible
         private init(_ value: ErrorCode) { self.value = value }
 
         /// The system has no descriptors for the stream.
-        public static let open = Code(.noAnswer("open"))
+        public static let open = Code(.noResponse("open"))
         /// The peer's socket or port doesn't accept the connection.
         public static let connect = Code(.connect)
         /// The program of a child process can't be started.
-        public static let start = Code(.noAnswer("start"))
+        public static let start = Code(.noResponse("start"))
         /// Bytes can't be read.
-        public static let read = Code(.noAnswer("read"))
+        public static let read = Code(.noResponse("read"))
         /// Bytes can't be written.
-        public static let write = Code(.noAnswer("write"))
+        public static let write = Code(.noResponse("write"))
 
         /// The operation's name.
         public var name: String { value.name }

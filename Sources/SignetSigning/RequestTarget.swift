@@ -24,7 +24,7 @@ extension SignableMessage.Request {
             while end < authority.count, authority[end] != ASCII.colon {
                 let byte = authority[end]
                 if byte == 0x25 {
-                    guard authority.isPercentTriplet(at: end) else { throw Self.notAnAuthority }
+                    guard authority.hasPercentEscape(at: end) else { throw Self.notAnAuthority }
                 } else if !byte.isHostName {
                     throw Self.notAnAuthority
                 }
@@ -76,7 +76,7 @@ extension SignableMessage.Request {
         while index < bytes.count {
             let byte = bytes[index]
             if !byte.isPathOrQuery {
-                guard byte == 0x25, target.isPercentTriplet(at: index) else { throw notAURI }
+                guard byte == 0x25, target.hasPercentEscape(at: index) else { throw notAURI }
             }
             index += 1
         }
@@ -90,11 +90,5 @@ extension SignableMessage.Request {
 
     private static var notAnAuthority: SigningError {
         SigningError(.malformedMessage, "Host: expected HOST or HOST:PORT of RFC 3986")
-    }
-}
-
-extension [UInt8] {
-    fileprivate func isPercentTriplet(at index: Int) -> Bool {
-        index + 2 < count && self[index + 1].isHexDigit && self[index + 2].isHexDigit
     }
 }

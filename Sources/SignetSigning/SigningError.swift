@@ -155,7 +155,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The nonce store failed.
         public static let nonceStoreFailed = Code(.usage("nonce-store-failed"))
         /// The server of the nonce store doesn't answer, or not as expected.
-        public static let nonceStoreUnavailable = Code(.noAnswer("nonce-store-unavailable"))
+        public static let nonceStoreUnavailable = Code(.noResponse("nonce-store-unavailable"))
     }
 
     /// The only text to send to the sender of a message that isn't verified. It is the same for

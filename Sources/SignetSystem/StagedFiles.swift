@@ -28,7 +28,7 @@ package struct StagedFiles: ~Copyable {
     ///   - folder: The folder, which exists.
     ///   - names: The names of all files. The files count as complete once the last one exists.
     /// - Throws: `FileFailure`, of kind `busy` while another process does the same.
-    package static func begin(
+    package static func start(
         in folder: String, names: [String]
     ) throws(FileFailure) -> StagedFiles {
         do throws(FileFailure) {
@@ -56,14 +56,14 @@ package struct StagedFiles: ~Copyable {
         self.lock = lock
         stagingName = name
         signals = SignalMask()
-        takeBack()
+        removeFiles()
     }
 
     /// Removes the files that a killed process published only in part, if there are any.
     ///
     /// - Throws: `FileFailure`, of kind `busy` if the other process still runs.
-    package static func takeBack(in folder: String, names: [String]) throws(FileFailure) {
-        if Folder.exists(stagingPath(in: folder)) { _ = try begin(in: folder, names: names) }
+    package static func removeUnpublished(in folder: String, names: [String]) throws(FileFailure) {
+        if Folder.exists(stagingPath(in: folder)) { _ = try start(in: folder, names: names) }
     }
 
     private static func stagingPath(in folder: String) -> String {
@@ -71,7 +71,7 @@ package struct StagedFiles: ~Copyable {
     }
 
     deinit {
-        takeBack()
+        removeFiles()
         _ = unsafe unlinkat(staging.number, Self.lockName, 0)
         _ = unsafe unlinkat(target.number, stagingName, AT_REMOVEDIR)
         signals.restore()
@@ -108,7 +108,7 @@ package struct StagedFiles: ~Copyable {
     }
 
     /// Removes the staged files. Unless all were published, also removes their names.
-    private func takeBack() {
+    private func removeFiles() {
         let isComplete = if let last = names.last { isPublished(last) } else { false }
         for name in names {
             if !isComplete, isPublished(name) { _ = unsafe unlinkat(target.number, name, 0) }

@@ -15,14 +15,14 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         fileprivate init(_ value: ErrorCode) { self.value = value }
 
         /// The host's name could not be resolved.
-        public static let name = Code(.noAnswer("name"))
+        public static let name = Code(.noResponse("name", kind: .noResponse))
         /// The host's name could not be resolved or the host could not be reached, and this machine
         /// has no route to other networks.
-        public static let offline = Code(.noAnswer("offline"))
+        public static let offline = Code(.noResponse("offline", kind: .noResponse))
         /// The connection failed.
         public static let connect = Code(.connect)
         /// TLS failed: the handshake, CA, dates or host name.
-        public static let tls = Code(.noAnswer("tls"))
+        public static let tls = Code(.noResponse("tls", kind: .noResponse))
         /// No certificate of the verified chain has a pinned key.
         public static let pinMismatch = Code(.pinMismatch)
         /// The policy doesn't list the host.
@@ -41,9 +41,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let responseTooLarge = Code(.responseTooLarge)
         /// The response's body has an unknown content coding, more than one, or is a part (206) of
         /// an encoded body.
-        public static let unsupportedEncoding = Code(.noAnswer("unsupported-encoding"))
+        public static let unsupportedEncoding = Code(
+            .noResponse("unsupported-encoding", kind: .malformed))
         /// The caller's task was cancelled.
-        public static let cancelled = Code(.noAnswer("cancelled"))
+        public static let cancelled = Code(.noResponse("cancelled"))
         /// The engine has been shut down.
         public static let notRunning = Code(.notRunning)
         /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
@@ -60,7 +61,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// A file changed while it was sent. The request wasn't sent completely.
         public static let bodyChanged = Code(.usage("body-changed"))
         /// A body that can be read only once would have to be sent again.
-        public static let bodyNotReplayable = Code(.noAnswer("body-not-replayable"))
+        public static let bodyNotReplayable = Code(.noResponse("body-not-replayable"))
         /// The request has trailers, which can't be sent over HTTP/2 or by the engine. Nothing was
         /// sent.
         public static let unsupportedTrailers = Code(.usage("unsupported-trailers"))
@@ -68,19 +69,20 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let trustStore = Code(.usage("trust-store"))
         /// Memory, threads, descriptors or the engine's event loops ran out, or an unread body held
         /// up other calls.
-        public static let resources = Code(.noAnswer("resources"))
+        public static let resources = Code(.noResponse("resources"))
         /// The redirect policy refuses a redirect.
-        public static let redirectRefused = Code(.checkFailed("redirect-refused"))
+        public static let redirectRefused = Code(.checkFailed("redirect-refused", kind: .refused))
         /// A redirect leads to a URL that the call has requested before.
-        public static let redirectLoop = Code(.noAnswer("redirect-loop"))
+        public static let redirectLoop = Code(.noResponse("redirect-loop", kind: .refused))
         /// There were more redirects than the policy allows.
-        public static let tooManyRedirects = Code(.noAnswer("too-many-redirects"))
+        public static let tooManyRedirects = Code(.noResponse("too-many-redirects", kind: .refused))
         /// The proxy could not be found, reached or trusted, or didn't respond as a proxy.
-        public static let proxy = Code(.noAnswer("proxy"))
+        public static let proxy = Code(.noResponse("proxy", kind: .noResponse))
         /// The proxy refused to connect to the host.
-        public static let proxyRefused = Code(.noAnswer("proxy-refused"))
+        public static let proxyRefused = Code(.noResponse("proxy-refused", kind: .noResponse))
         /// The proxy requires credentials, or rejected those it got.
-        public static let proxyAuthentication = Code(.noAnswer("proxy-authentication"))
+        public static let proxyAuthentication = Code(
+            .noResponse("proxy-authentication", kind: .noResponse))
 
         /// The code's name in kebab-case, as the `signet` tool prints it.
         public var name: String { value.name }

@@ -7,19 +7,13 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates a URL, or returns nil if the text isn't an absolute URL.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
-            bytes[0].isLetter,
-            bytes[..<colon].allSatisfy(Self.schemeBytes.contains),
-            bytes[(colon + 1)...].starts(with: "//".utf8)
+        guard let parts = try? URLParts(parsing: text), parts.scheme.utf8.first?.isLetter == true,
+            parts.scheme.utf8.allSatisfy(Self.schemeBytes.contains),
+            Self.isURLText(Array(text.utf8))
         else { return nil }
-        let rest = bytes[(colon + 3)...]
-        let authority = rest.prefix { !"/?#".has($0) }
-        var hostAndPort = authority
-        if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-            hostAndPort = authority[(at + 1)...]
-        }
-        guard Self.isURLText(rest), Self.isHostAndPort(hostAndPort) else { return nil }
+        let authority = Array(parts.authority.utf8)
+        let userInfo = authority.lastIndex(of: UInt8(ascii: "@"))
+        guard Self.isHostAndPort(authority[(userInfo.map { $0 + 1 } ?? 0)...]) else { return nil }
         self.text = text
     }
 
@@ -35,7 +29,7 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
             host = text[..<colon]
             port = text[(colon + 1)...]
             guard port.count <= 5, port.allSatisfy(\.isDigit),
-                port.isEmpty || Int(String(decoding: port, as: UTF8.self))! <= 65535
+                port.reduce(0, { $0 * 10 + Int($1 & 0x0F) }) <= 65535
             else { return false }
         }
         if host.first == UInt8(ascii: "[") {
@@ -47,17 +41,11 @@ public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns whether all characters are from RFC 3986, and two hexadecimal digits follow each
     /// percent sign.
-    private static func isURLText(_ text: ArraySlice<UInt8>) -> Bool {
-        for (index, byte) in zip(text.indices, text) {
-            if byte == UInt8(ascii: "%") {
-                guard index + 2 < text.endIndex, text[index + 1].isHexDigit,
-                    text[index + 2].isHexDigit
-                else { return false }
-            } else if !urlBytes.contains(byte) {
-                return false
-            }
+    private static func isURLText(_ text: [UInt8]) -> Bool {
+        text.indices.allSatisfy { index in
+            text[index] == UInt8(ascii: "%")
+                ? text.hasPercentEscape(at: index) : urlBytes.contains(text[index])
         }
-        return true
     }
 
     private static let schemeBytes = ASCIISet(lettersDigitsAnd: "+-.")

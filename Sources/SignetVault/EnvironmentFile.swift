@@ -58,10 +58,10 @@ package enum EnvironmentFile {
                 }
             }
             line = nextLine
-            var name = takeName()
+            var name = readName()
             if name == "export" {
                 skip { $0 == 0x20 || $0 == 0x09 }
-                name = takeName()
+                name = readName()
             }
             skip { $0 == 0x20 || $0 == 0x09 }
             guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
@@ -76,7 +76,7 @@ package enum EnvironmentFile {
             rest = rest.drop(while: condition)
         }
 
-        private mutating func takeName() -> String {
+        private mutating func readName() -> String {
             let name = rest.prefix(while: Self.nameBytes.contains)
             rest = rest[name.endIndex...]
             return String(decoding: name, as: UTF8.self)

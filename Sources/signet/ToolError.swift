@@ -13,7 +13,7 @@ enum ExitStatus: Int32, Sendable {
     case refused = 1
     /// Wrong usage, or a file that is malformed or cannot be read or written.
     case usage = 2
-    /// No usable answer came from the network.
+    /// The network gave no response that can be used.
     case network = 3
     /// The command of `signet exec` cannot run, as sh says it.
     case notExecutable = 126
@@ -25,7 +25,7 @@ enum ExitStatus: Int32, Sendable {
         switch failure {
         case .checkFailed: self = .refused
         case .usage: self = .usage
-        case .noAnswer: self = .network
+        case .noResponse: self = .network
         }
     }
 }
@@ -93,6 +93,7 @@ struct ToolError: CodedError {
 extension ErrorCode {
     static let wrongUsage = usage("usage")
     static let noArguments = usage("no-arguments")
+    static let nameCollision = usage("name-collision")
     static let outputFailed = usage("output-failed")
     static let passphraseMismatch = usage("passphrase-mismatch")
     static let inputMismatch = usage("input-mismatch")

@@ -42,8 +42,8 @@ import Testing
         TransportError.Code.proxyAuthentication.value, RPCError.Code.batchIncomplete.value,
         SigningError.Code.nonceStoreUnavailable.value,
     ])
-    func noAnswer(_ code: ErrorCode) {
-        #expect(code.class == .noAnswer)
+    func hasTheClassNoResponse(_ code: ErrorCode) {
+        #expect(code.class == .noResponse)
     }
 
     @Test(arguments: [
@@ -75,5 +75,51 @@ import Testing
             PinError.Code.cryptoFailed.name, VaultError.Code.cryptoFailed.name,
         ]
         #expect(Set(codes) == ["crypto-failed"])
+    }
+
+    @Test(arguments: [
+        TransportError.Code.name.value, TransportError.Code.offline.value,
+        TransportError.Code.connect.value, TransportError.Code.tls.value,
+        TransportError.Code.timeout.value, TransportError.Code.cutOff.value,
+        TransportError.Code.proxy.value, TransportError.Code.proxyRefused.value,
+        TransportError.Code.proxyAuthentication.value, PinRefusal.Code.pinMismatch.value,
+        PinRefusal.Code.unlistedHost.value, PinRefusal.Code.policyExpired.value,
+        PinRefusal.Code.cleartextToPinnedHost.value,
+    ])
+    func hasTheKindNoResponse(_ code: ErrorCode) {
+        #expect(ClientError.Code(code).kind == .noResponse)
+    }
+
+    @Test(arguments: [
+        RPCError.Code.rpcError.value, RPCError.Code.httpStatus.value,
+        ClientError.Code.businessCode.value, TransportError.Code.redirectRefused.value,
+        TransportError.Code.redirectLoop.value, TransportError.Code.tooManyRedirects.value,
+    ])
+    func hasTheKindRefused(_ code: ErrorCode) {
+        #expect(ClientError.Code(code).kind == .refused)
+    }
+
+    @Test(arguments: [
+        TransportError.Code.malformedResponse.value, TransportError.Code.responseTooLarge.value,
+        TransportError.Code.unsupportedEncoding.value, RPCError.Code.batchIncomplete.value,
+        ErrorCode.typeMismatch, ClientError.Code.wrongDigest.value,
+        ClientError.Code.pagingRefused.value, ClientError.Code.pagingLoop.value,
+        ClientError.Code.tooManyPages.value, PinError.Code.malformedUpdate.value,
+        PinError.Code.malformedPolicy.value, PinError.Code.updateExpired.value,
+        PinError.Code.updateNotYetValid.value,
+    ])
+    func hasTheKindMalformed(_ code: ErrorCode) {
+        #expect(ClientError.Code(code).kind == .malformed)
+    }
+
+    @Test(arguments: [
+        TransportError.Code.cancelled.value, TransportError.Code.notRunning.value,
+        TransportError.Code.bodyNotReplayable.value, TransportError.Code.resources.value,
+        TransportError.Code.invalidRequest.value, RPCError.Code.invalidParameters.value,
+        VaultError.Code.wrongKey.value, SigningError.Code.keyTooShort.value,
+        ClientError.Code.replaced.value, ClientError.Code.signerFailed.value,
+    ])
+    func hasTheKindLocal(_ code: ErrorCode) {
+        #expect(ClientError.Code(code).kind == .local)
     }
 }

@@ -215,7 +215,7 @@ import Testing
         default:
             let isPSS = name == "rsa-pss-sha512"
             return
-                #"{"kid":"k","kty":"RSA","alg":"\#(isPSS ? "PS512" : "RS256")","n":"\#(number(key?.modulus, isPSS ? 512 : 256))","e":"\#(number(key?.publicExponent, 3))"}"#
+                #"{"kid":"k","kty":"RSA","alg":"\#(isPSS ? "PS512" : "RS256")","n":"\#(number(key?.modulus, isPSS ? 512 : 256))","e":"\#(number(key?.publicExponent, 1))"}"#
         }
     }
 

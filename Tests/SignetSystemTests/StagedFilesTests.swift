@@ -13,7 +13,7 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     private func begin() throws(FileFailure) -> StagedFiles {
-        try StagedFiles.begin(in: folder.path, names: Self.names)
+        try StagedFiles.start(in: folder.path, names: Self.names)
     }
 
     private func fill(_ path: String) throws {
@@ -69,13 +69,13 @@ import Testing
     @Test(arguments: [0, 1, 2])
     func aKilledProcessesFilesAreRemoved(_ count: Int) throws {
         try leave(given: count)
-        try StagedFiles.takeBack(in: folder.path, names: Self.names)
+        try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         #expect(try folder.contents().isEmpty)
     }
 
     @Test func aCompletedSetStays() throws {
         try leave(given: 3)
-        try StagedFiles.takeBack(in: folder.path, names: Self.names)
+        try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         #expect(try folder.contents() == Self.names)
     }
 
@@ -84,7 +84,7 @@ import Testing
         try leave(given: 2)
         try FileManager.default.removeItem(at: folder.url.appending(path: "a"))
         try folder.write("mine", to: "a")
-        try StagedFiles.takeBack(in: folder.path, names: Self.names)
+        try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         #expect(try folder.contents() == ["a"])
         #expect(try folder.read("a") == Array("mine".utf8))
     }
@@ -93,7 +93,7 @@ import Testing
         let staged = try begin()
         var kind: FileFailure.Kind?
         do throws(FileFailure) {
-            try StagedFiles.takeBack(in: folder.path, names: Self.names)
+            try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         } catch { kind = error.kind }
         #expect(kind == .busy)
         try fill(staged.path)
@@ -107,13 +107,13 @@ import Testing
         try FileManager.default.createDirectory(
             at: staging, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         #expect(throws: FileFailure.self) {
-            try StagedFiles.takeBack(in: folder.path, names: Self.names)
+            try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         }
         try FileManager.default.removeItem(at: staging)
         try FileManager.default.createSymbolicLink(
             atPath: staging.path, withDestinationPath: folder.path)
         #expect(throws: FileFailure.self) {
-            try StagedFiles.takeBack(in: folder.path, names: Self.names)
+            try StagedFiles.removeUnpublished(in: folder.path, names: Self.names)
         }
         #expect(try folder.contents() == [Self.staging])
     }

@@ -13,7 +13,7 @@ extension ErrorCode {
     // Files and other inputs.
     package static let malformedInput = usage("malformed-input")
     package static let outOfRange = usage("out-of-range")
-    package static let typeMismatch = usage("type-mismatch")
+    package static let typeMismatch = usage("type-mismatch", kind: .malformed)
     package static let unreadableFile = usage("unreadable-file")
     package static let unwritableFile = usage("unwritable-file")
     package static let fileBusy = usage("file-busy")
@@ -23,16 +23,17 @@ extension ErrorCode {
 
     // Pins.
     package static let badHost = usage("bad-host")
-    package static let unlistedHost = checkFailed("unlisted-host")
-    package static let policyExpired = checkFailed("policy-expired")
-    package static let cleartextToPinnedHost = checkFailed("cleartext-to-pinned-host")
-    package static let pinMismatch = checkFailed("pin-mismatch")
+    package static let unlistedHost = checkFailed("unlisted-host", kind: .noResponse)
+    package static let policyExpired = checkFailed("policy-expired", kind: .noResponse)
+    package static let cleartextToPinnedHost = checkFailed(
+        "cleartext-to-pinned-host", kind: .noResponse)
+    package static let pinMismatch = checkFailed("pin-mismatch", kind: .noResponse)
 
     // Calls.
-    package static let notRunning = noAnswer("not-running")
-    package static let connect = noAnswer("connect")
-    package static let timeout = noAnswer("timeout")
-    package static let cutOff = noAnswer("cut-off")
-    package static let malformedResponse = noAnswer("malformed-reply")
-    package static let responseTooLarge = noAnswer("reply-too-large")
+    package static let notRunning = noResponse("not-running")
+    package static let connect = noResponse("connect", kind: .noResponse)
+    package static let timeout = noResponse("timeout", kind: .noResponse)
+    package static let cutOff = noResponse("cut-off", kind: .noResponse)
+    package static let malformedResponse = noResponse("malformed-reply", kind: .malformed)
+    package static let responseTooLarge = noResponse("reply-too-large", kind: .malformed)
 }

@@ -79,3 +79,10 @@ package enum PercentCoding {
         return isValid
     }
 }
+
+extension RandomAccessCollection<UInt8> where Index == Int {
+    /// Whether two hexadecimal digits follow the percent sign at an index.
+    package func hasPercentEscape(at index: Int) -> Bool {
+        index + 2 < endIndex && self[index + 1].isHexDigit && self[index + 2].isHexDigit
+    }
+}

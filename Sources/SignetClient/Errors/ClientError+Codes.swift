@@ -14,9 +14,9 @@ extension ClientError.Code {
     /// The system isn't running: it was shut down.
     public static let notRunning = Self(.notRunning)
     /// Another call of the same identity replaced this one (`DuplicatePolicy.replace`).
-    public static let replaced = Self(.noAnswer("replaced"))
+    public static let replaced = Self(.noResponse("replaced"))
     /// A call of the same identity is running (`DuplicatePolicy.refuse`).
-    public static let alreadyRunning = Self(.noAnswer("already-running"))
+    public static let alreadyRunning = Self(.noResponse("already-running"))
     /// The configuration doesn't have the service.
     public static let unknownService = Self(.usage("unknown-service"))
     /// The configuration of a service can't be used.
@@ -36,11 +36,11 @@ extension ClientError.Code {
     /// The host is pinned or has CAs of its own, and the engine doesn't check pins.
     public static let engineCannotPin = Self(.usage("engine-cannot-pin"))
     /// An interceptor threw an error that isn't a `ClientError`.
-    public static let interceptorFailed = Self(.noAnswer("interceptor-failed"))
+    public static let interceptorFailed = Self(.noResponse("interceptor-failed"))
     /// A credential source threw an error that isn't a `ClientError`. Nothing was sent.
-    public static let credentialFailed = Self(.noAnswer("credential-failed"))
+    public static let credentialFailed = Self(.noResponse("credential-failed"))
     /// An external signer threw an error that isn't a `ClientError`. Nothing was sent.
-    public static let signerFailed = Self(.noAnswer("signer-failed"))
+    public static let signerFailed = Self(.noResponse("signer-failed"))
 
     /// A project file belongs to another user, or others than its owner may write it.
     public static let projectFilePermissions = Self(.usage("project-file-permissions"))
@@ -52,7 +52,7 @@ extension ClientError.Code {
     /// The status isn't 2xx and the body isn't a response of the protocol.
     public static let httpStatus = Self(RPCError.Code.httpStatus.value)
     /// The response's business code means failure.
-    public static let businessCode = Self(.usage("business-code"))
+    public static let businessCode = Self(.usage("business-code", kind: .refused))
 
     // MARK: Malformed responses
 
@@ -63,13 +63,13 @@ extension ClientError.Code {
     /// The parameters or the result don't fit the type.
     public static let typeMismatch = Self(.typeMismatch)
     /// The downloaded bytes don't have the expected digest.
-    public static let wrongDigest = Self(.checkFailed("wrong-digest"))
+    public static let wrongDigest = Self(.checkFailed("wrong-digest", kind: .malformed))
     /// The next page's link isn't an http or https URL of the service's origin.
-    public static let pagingRefused = Self(.usage("paging-refused"))
+    public static let pagingRefused = Self(.usage("paging-refused", kind: .malformed))
     /// A list leads back to a page that was read before.
-    public static let pagingLoop = Self(.usage("paging-loop"))
+    public static let pagingLoop = Self(.usage("paging-loop", kind: .malformed))
     /// A list has more pages than the limit.
-    public static let tooManyPages = Self(.usage("too-many-pages"))
+    public static let tooManyPages = Self(.usage("too-many-pages", kind: .malformed))
 
     // MARK: No response
 

@@ -50,28 +50,16 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
 
         /// The kind of every failure with this code.
         public var kind: Kind {
-            if Self.withoutResponse.contains(name) { return .noResponse }
-            if Self.ofRefusals.contains(name) { return .refused }
-            return Self.ofMalformedResponses.contains(name) ? .malformed : .local
+            switch value.kind {
+            case .noResponse: .noResponse
+            case .refused: .refused
+            case .malformed: .malformed
+            case .local: .local
+            }
         }
 
         /// The name.
         public var description: String { name }
-
-        private static let withoutResponse: Set<String> = [
-            "name", "offline", "connect", "tls", "pin-mismatch", "unlisted-host", "policy-expired",
-            "cleartext-to-pinned-host", "timeout", "cut-off", "proxy", "proxy-refused",
-            "proxy-authentication",
-        ]
-        private static let ofRefusals: Set<String> = [
-            "rpc-error", "http-status", "business-code", "redirect-refused", "redirect-loop",
-            "too-many-redirects",
-        ]
-        private static let ofMalformedResponses: Set<String> = [
-            "malformed-reply", "reply-too-large", "unsupported-encoding", "batch-incomplete",
-            "type-mismatch", "wrong-digest", "paging-refused", "paging-loop", "too-many-pages",
-            "malformed-update", "malformed-policy", "update-expired", "update-not-yet-valid",
-        ]
     }
 
     /// The code.

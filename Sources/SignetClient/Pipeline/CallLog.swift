@@ -99,10 +99,10 @@ final class CallLog: Sendable {
     ///   - bodySize: The size of the body; nil if it isn't in memory.
     func setResponse(status: Int, bodySize: Int?) {
         state.withLock { state in
-            let answered = state.attempts.last?.hops.last { $0.status != nil }
+            let received = state.attempts.last?.hops.last { $0.status != nil }
             state.response = CallRecord.Response(
-                status: status, httpVersion: answered?.httpVersion, bodySize: bodySize,
-                source: answered == nil ? .interceptor : .server)
+                status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
+                source: received == nil ? .interceptor : .server)
         }
     }
 

@@ -34,7 +34,7 @@ struct HTTPPinReportSink: PinReportSink {
     let system: WeakSystem
 
     /// The maximum size of a collector's response in bytes. The response isn't used.
-    private static let answerLimit = 64 << 10
+    private static let responseLimit = 64 << 10
 
     var name: String { "\(target.url.scheme)://\(target.url.authority)" }
 
@@ -46,7 +46,7 @@ struct HTTPPinReportSink: PinReportSink {
         var host = target.host
         host.policy = try policy()
         var options = CallOptions()
-        options.maximumResponseSize = Self.answerLimit
+        options.maximumResponseSize = Self.responseLimit
         let asked = CallTarget(
             service: host.name, method: HTTPRequest.Method.post.rawValue, options: options,
             isBoxed: false, host: host)

@@ -17,11 +17,11 @@ struct SelfCheckRun {
     // MARK: The program itself
 
     mutating func checkPrimitives() {
-        for answer in SelfTest.run() {
+        for test in SelfTest.run() {
             report.add(
-                area: "crypto", subject: answer.name, status: answer.passed ? .good : .bad,
-                detail: answer.passed ? "gives the known answer" : "gives a wrong answer",
-                remedy: answer.passed
+                area: "crypto", subject: test.name, status: test.passed ? .good : .bad,
+                detail: test.passed ? "gives the known answer" : "gives a wrong answer",
+                remedy: test.passed
                     ? nil
                     : "do not use this machine's OpenSSL; reinstall libssl3, then repeat the check")
         }

@@ -20,7 +20,7 @@ final class NewKeyText {
 
     /// Adds a member that is not secret.
     func set(_ name: String, to text: String) {
-        begin(name)
+        startMember(name)
         bytes.append(contentsOf: JSONValue.string(text).serialized())
     }
 
@@ -29,7 +29,7 @@ final class NewKeyText {
 
     /// Adds a member in base64url.
     func set(_ name: String, to number: Span<UInt8>) {
-        begin(name)
+        startMember(name)
         bytes.append(UInt8(ascii: "\""))
         Base64.append(number, as: .url, to: &bytes)
         bytes.append(UInt8(ascii: "\""))
@@ -38,7 +38,7 @@ final class NewKeyText {
     /// Ends the text. No member can be added after it.
     func end() { bytes.append(contentsOf: "\n    }".utf8) }
 
-    private func begin(_ name: String) {
+    private func startMember(_ name: String) {
         if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
         bytes.append(contentsOf: "\n      \"\(name)\": ".utf8)
     }

@@ -37,15 +37,15 @@ package enum SelfTest {
         Test(name: "random bytes", passes: random),
     ]
 
-    private static func digest(_ algorithm: DigestAlgorithm, equals answer: String) throws -> Bool {
-        try Digest.of(Array("abc".utf8), using: algorithm) == KnownAnswers.bytes(answer)
+    private static func digest(_ algorithm: DigestAlgorithm, equals known: String) throws -> Bool {
+        try Digest.of(Array("abc".utf8), using: algorithm) == KnownAnswers.bytes(known)
     }
 
-    private static func mac(_ algorithm: DigestAlgorithm, equals answer: String) throws -> Bool {
+    private static func mac(_ algorithm: DigestAlgorithm, equals known: String) throws -> Bool {
         let key = Array("Jefe".utf8)
         let message = Array("what do ya want for nothing?".utf8)
         let keyed = try HMACKey(algorithm, key: key.span)
-        let expected = KnownAnswers.bytes(answer)
+        let expected = KnownAnswers.bytes(known)
         // Twice, because the second call reuses a context.
         return try keyed.tag(of: message) == expected && keyed.tag(of: message) == expected
             && HMAC.tag(of: message.span, key: key.span, using: algorithm) == expected

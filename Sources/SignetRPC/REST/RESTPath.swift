@@ -87,8 +87,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
             guard byte == UInt8(ascii: "%") else {
                 throw .invalidPath("byte \(index) is not allowed unescaped in a path")
             }
-            let digits = bytes.dropFirst(index + 1).prefix(2)
-            guard digits.count == 2, digits.allSatisfy(\.isHexDigit) else {
+            guard bytes.hasPercentEscape(at: index) else {
                 throw .invalidPath("found \"%\" without two hexadecimal digits at byte \(index)")
             }
         }

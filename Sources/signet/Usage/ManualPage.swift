@@ -37,7 +37,7 @@ struct ManualPage {
         for (status, meaning) in [
             ("0", "The work is done."), ("1", "The check failed, or the server sent an error."),
             ("2", "Wrong usage, or a file that is malformed or cannot be read or written."),
-            ("3", "No usable answer came from the network."),
+            ("3", "The network gave no response that can be used."),
         ] {
             lines += [".TP", ".B \(status)", meaning]
         }

@@ -24,7 +24,7 @@ struct SchemeParameters {
         for (name, value) in text.queryParameters {
             let name = append(name, plusIsSpace: plusIsSpace, decodes: rule.decodes)
             let value = append(value, plusIsSpace: plusIsSpace, decodes: rule.decodes)
-            keep(name: name, value: value, by: rule)
+            append(name: name, value: value, by: rule)
         }
     }
 
@@ -34,7 +34,7 @@ struct SchemeParameters {
     ) {
         let name = append(name[...], plusIsSpace: false, decodes: false)
         let value = append(value[...], plusIsSpace: false, decodes: false)
-        keep(name: name, value: value, by: rule)
+        append(name: name, value: value, by: rule)
     }
 
     private mutating func append(
@@ -50,7 +50,7 @@ struct SchemeParameters {
     }
 
     /// Adds a pair, encoded if the rule says so, unless the rule excludes it.
-    private mutating func keep(
+    private mutating func append(
         name: Range<Int>, value: Range<Int>, by rule: CompiledScheme.ParameterRule
     ) {
         guard !(rule.skipsEmpty && value.isEmpty) else { return }

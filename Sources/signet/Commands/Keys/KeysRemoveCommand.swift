@@ -74,6 +74,7 @@ struct KeyChangeOptions: ParsableArguments {
         guard keys.set[id] != nil else {
             var failure = ToolError(
                 .unknownKey, "\(printable(file)): no key has the id \"\(printable(id))\"")
+            // The id is an argument of this command.
             failure.status = .usage
             throw failure
         }

@@ -261,7 +261,8 @@ struct CallCommand: AsyncParsableCommand {
         }
         guard let error else { return }
         var failure = ToolError(error)
-        // In a batch, a malformed response counts as an answer, unlike that to a single call.
+        // If all calls have a response, the exit status is 1, even if a response is malformed. A
+        // single call with a malformed response has 3.
         failure.status = error.code == .batchIncomplete ? .network : .refused
         failure.beside = object
         throw failure

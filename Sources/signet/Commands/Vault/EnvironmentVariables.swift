@@ -31,7 +31,7 @@ struct EnvironmentVariables {
             }
             if let other = keys.updateValue(key, forKey: name) {
                 throw ToolError(
-                    .usage("name-collision"),
+                    .nameCollision,
                     "\(quoted(other)) and \(quoted(key)) would both be the variable \(quoted(name))"
                 )
             }

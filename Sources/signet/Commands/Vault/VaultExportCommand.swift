@@ -96,7 +96,7 @@ struct VaultExportCommand: ParsableCommand {
         var root = NestedMembers()
         for (name, value) in flat where !root.insert(value, named: name) {
             throw ToolError(
-                .usage("name-collision"),
+                .nameCollision,
                 "\(quoted(name)) and another key cannot both be nested, because one would be a "
                     + "value and an object; --format json keeps names whole")
         }

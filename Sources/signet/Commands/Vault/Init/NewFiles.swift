@@ -26,7 +26,7 @@ struct NewFiles {
     ///
     /// - Throws: `file-exists`, naming those that do; `file-busy` while another run makes them.
     func requireNone() throws {
-        try StagedFiles.takeBack(in: folder, names: names)
+        try StagedFiles.removeUnpublished(in: folder, names: names)
         let found = paths.filter(Folder.exists)
         guard found.isEmpty else {
             throw ToolError(
@@ -43,7 +43,7 @@ struct NewFiles {
     ///
     /// - Parameter write: Receives a function that returns the path at which to write a file.
     func make(_ write: (_ path: (String) -> String) throws -> Void) throws {
-        let staged = try StagedFiles.begin(in: folder, names: names)
+        let staged = try StagedFiles.start(in: folder, names: names)
         let path = staged.path
         try write { "\(path)/\($0)" }
         try staged.publish()
