@@ -5,16 +5,24 @@
 // run here and store their results in the transfer, where the loop's thread finds them between two
 // steps: no callback calls Swift.
 //
-// The Swift side decides which requests are sent, and which pins apply. This code makes the
-// decisions that libcurl asks for in its callbacks, and refuses a transfer with one of the codes
-// below:
+// The Swift side decides which requests are sent, which pins, CAs, timeouts and limits apply, which
+// redirects are followed and which failed requests are sent again. This code decides, and ends a
+// transfer with one of the codes below if a decision is against it:
+// - always: TLS 1.2 or newer, the certificate and host name are checked, and libcurl reads neither
+//   proxies nor credentials from the environment (callbacks.c);
 // - whether the verified chain has a wanted digest, before each request (callbacks.c, chain.c);
 // - whether a request may be sent a second time (callbacks.c, repeat.c);
 // - whether a pooled connection can carry another request (route.c);
-// - that the process keeps 16 descriptors for other uses (callbacks.c);
-// - whether the length of a response's body is in doubt (framing.c);
-// - how many bytes a server may send beyond its response, and how many bytes of bodies may wait
-//   unread (traffic.c, flow.c).
+// - that the process keeps 16 descriptors for other uses, and that no trailers are sent over HTTP/2
+//   (callbacks.c);
+// - whether a response's header is too large or a 101 (callbacks.c), and whether the length of its
+//   body is in doubt (framing.c);
+// - whether a response is complete if its connection ends, and the kind of each of libcurl's
+//   results (outcome.c);
+// - how many bytes a server may send beyond its response, how many bytes of bodies may wait unread,
+//   when calls get a second connection, and how long an upload may go on after the response
+//   (traffic.c, flow.c);
+// - which connections are shut down if the loop's thread is stuck (watch.c).
 #ifndef SIGNET_CURL_H
 #define SIGNET_CURL_H
 
