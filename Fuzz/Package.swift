@@ -36,7 +36,7 @@ let package = Package(
         fuzzer("patterns", "SignetVault"),
         fuzzer("policies", "SignetPinning"),
         fuzzer("projects", "SignetClient"),
-        fuzzer("replies", "SignetJSON", "SignetRPC"),
+        fuzzer("responses", "SignetJSON", "SignetRPC"),
         fuzzer("schemes", "SignetJSON", "SignetSigning"),
         fuzzer("updates", "SignetPinning"),
         fuzzer("urls", "SignetCurl", "SignetPinning", "SignetTransport"),

@@ -102,7 +102,7 @@ import Testing
 
 /// The sessions of the orders host, whose tokens receipts need beside a signature.
 @Suite struct OrdersHostSessions {
-    private struct Reply: Decodable {
+    private struct Response: Decodable {
         struct Session: Decodable {
             let token: String
             let uses: Int
@@ -120,7 +120,7 @@ import Testing
             [SignedRequest(), SignedRequest(body: renewal)] + read)
         #expect(try await signed[0].send().status == 200)
         let body = try await signed[1].send().body
-        let session = try JSONDecoder().decode(Reply.self, from: Data(body.utf8)).result
+        let session = try JSONDecoder().decode(Response.self, from: Data(body.utf8)).result
         #expect(session.token.wholeMatch(of: /[0-9a-f]{32}/) != nil)
         #expect(session.uses == 2)
 

@@ -159,7 +159,7 @@ import Testing
         let policy = try PolicyUpdateTests.policy(authority.leaf.pin, mode: mode)
         let system = try await Self.start(url, policy, options)
         let error = await failure(system, "/refused")
-        #expect(error?.code.name == "pin-mismatch", "\(error?.message ?? "a reply")")
+        #expect(error?.code.name == "pin-mismatch", "\(error?.message ?? "a response")")
         #expect(error?.pinRefusal?.remedy.kind == .noChain)
         await system.shutdown()
         let report = try #require(sink.reports.first)

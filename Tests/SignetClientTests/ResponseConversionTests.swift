@@ -54,24 +54,24 @@ import Testing
     }
 
     @Test(.features("003-05", "004-17")) func aResponseStaysUnchanged() async throws {
-        let reply = RawResponse(
+        let response = RawResponse(
             status: 203, fields: [.contentType: "application/json", .eTag: "\"7\""],
             body: Array(#" {"a" : 1.0} "#.utf8))
-        try await withSystem(reply) { system, _ in
+        try await withSystem(response) { system, _ in
             let unboxed = try await system.send(.get("/x", on: "a"))
-            #expect(unboxed.raw == reply && unboxed.result?.value["a"]?.number?.text == "1.0")
-            #expect(try await system.call(RESTRequest(.get, "/x"), on: "a").raw == reply)
-            #expect(try await system.send(Read()) == reply)
-            #expect(try await system.send(.get("/x", on: "a"), as: .raw) == reply)
+            #expect(unboxed.raw == response && unboxed.result?.value["a"]?.number?.text == "1.0")
+            #expect(try await system.call(RESTRequest(.get, "/x"), on: "a").raw == response)
+            #expect(try await system.send(Read()) == response)
+            #expect(try await system.send(.get("/x", on: "a"), as: .raw) == response)
         }
     }
 
     @Test(.features("003-05")) func aRemoteProceduresResponseIsUnchanged() async throws {
         let body = Array(#"{"jsonrpc":"2.0", "result":7, "id":1}"#.utf8)
-        let reply = RawResponse(status: 200, fields: [.eTag: "\"7\""], body: body)
-        try await withSystem(reply, payload: .jsonRPC2) { system, _ in
+        let response = RawResponse(status: 200, fields: [.eTag: "\"7\""], body: body)
+        try await withSystem(response, payload: .jsonRPC2) { system, _ in
             let unboxed = try await system.call(RPCCall("m"), on: "a")
-            #expect(unboxed.result?.value == 7 && unboxed.raw == reply)
+            #expect(unboxed.result?.value == 7 && unboxed.raw == response)
         }
     }
 
@@ -122,9 +122,9 @@ import Testing
 
     /// Content that isn't asked to be JSON is checked nevertheless if it is.
     @Test func checksSeeTheResultOfAnyContent() async throws {
-        let reply = RawResponse(
+        let response = RawResponse(
             status: 200, fields: [.contentType: "text/plain"], body: Array(#"{"code":5}"#.utf8))
-        try await withSystem(reply) { system, _ in
+        try await withSystem(response) { system, _ in
             var options = CallOptions()
             options.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
             let strict = options
@@ -193,8 +193,8 @@ import Testing
     }
 
     @Test(.features("003-06", "003-07")) func oneResponseIsReformedInSeveralWays() async throws {
-        let reply = Self.json(#"[{"item":"tea","cents":250},{"item":"rum","cents":900}]"#)
-        try await withSystem(reply) { system, _ in
+        let sent = Self.json(#"[{"item":"tea","cents":250},{"item":"rum","cents":900}]"#)
+        try await withSystem(sent) { system, _ in
             let response = try await system.send(.get("/orders", on: "a"))
             let rows = Rows(title: "item", price: ["cents"])
             let total = Reform { response in
@@ -204,7 +204,7 @@ import Testing
             #expect(try rows.reform(response) == once && once.count == 2)
             #expect(try total.reform(response) == 1150)
             #expect(try total.reform(response) == 1150)
-            #expect(response.raw == reply)
+            #expect(response.raw == sent)
         }
     }
 

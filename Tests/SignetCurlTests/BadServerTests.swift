@@ -8,7 +8,7 @@ import Testing
 /// Servers that stall, cut the connection, send slowly or send garbage, and callers that cancel
 /// their calls.
 @Suite struct BadServerTests {
-    private static let replies: [(String, String, TransportError.Code)] = [
+    private static let responses: [(String, String, TransportError.Code)] = [
         ("nothing", "pass", .cutOff),
         ("half a header", "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: b')", .cutOff),
         (
@@ -43,7 +43,7 @@ import Testing
             .responseTooLarge
         ),
         (
-            "endless interim replies",
+            "endless interim responses",
             "while True: c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')",
             .responseTooLarge
         ),
@@ -70,9 +70,9 @@ import Testing
         ),
     ]
 
-    @Test(.features("002-10"), arguments: replies.indices)
+    @Test(.features("002-10"), arguments: responses.indices)
     func namesTheFailure(_ index: Int) async throws {
-        let (name, behaviour, code) = Self.replies[index]
+        let (name, behaviour, code) = Self.responses[index]
         for leaf in [nil, try TestAuthority.trusted.get().leaf] {
             let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
             let engine = try engine(http2: false)

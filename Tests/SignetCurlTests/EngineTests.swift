@@ -188,8 +188,8 @@ import Testing
                     group.addTask {
                         var request = EngineRequest(get(port, "/plain"), policy: policy)
                         request.timeout = .seconds(300)
-                        let reply = try? await engine.fetch(request)
-                        return reply?.body == Array("hello".utf8)
+                        let response = try? await engine.fetch(request)
+                        return response?.body == Array("hello".utf8)
                     }
                 }
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }

@@ -143,7 +143,7 @@ import Testing
         let asked = try await ChildProcess.run("/bin/sh", ["-c", "echo r >\"$1\"", "sh", words])
         #expect(asked.exit == 0)
         let error = await failure
-        #expect(error?.code == .cutOff || error?.code == .tls, "\(error?.message ?? "a reply")")
+        #expect(error?.code == .cutOff || error?.code == .tls, "\(error?.message ?? "a response")")
         #expect((server.stdout + server.stderr).contains("no renegotiation"))
         try await expectHealthy(engine)
         await engine.shutdown()

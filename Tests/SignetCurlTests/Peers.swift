@@ -30,7 +30,7 @@ func engine(http2: Bool = true) throws -> CurlEngine {
 }
 
 extension CurlEngine {
-    /// Sends a request and reads all of its reply.
+    /// Sends a request and reads all of its response.
     func fetch(_ request: EngineRequest) async throws(TransportError) -> (
         response: EngineResponse, body: [UInt8]
     ) {

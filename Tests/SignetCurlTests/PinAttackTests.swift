@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func judgesAResumedSession(version: String) async throws {
-        // s_server -www closes after each reply, so the next call resumes.
+        // s_server -www closes after each response, so the next call resumes.
         let server = try await OpenSSLServer(authority.identity, options: [version])
         let engine = try engine(http2: false)
         var resumed: [Bool] = []

@@ -39,8 +39,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A Python server that closes after each reply, and says whether the session was resumed and
-    /// each byte that it got.
+    /// A Python server that closes after each response, and says whether the session was resumed
+    /// and each byte that it got.
     @Test(arguments: ["TLSv1_2", "TLSv1_3"])
     func sendsNothingOnAResumedSessionThatIsRefused(version: String) async throws {
         let server = try await ScriptedServer(

@@ -105,8 +105,8 @@ import Testing
         #expect(requests.count == 41 && !requests.contains { $0.contains("bad") })
     }
 
-    /// A proxy that puts the replies of two calls into one TLS record of its own: a call whose
-    /// reply is already there must not wait for a socket without further bytes.
+    /// A proxy that puts the responses of two calls into one TLS record of its own: a call whose
+    /// response is already there must not wait for a socket without further bytes.
     @Test func noCallWaitsForAReadProxyRecord() async throws {
         let host = try await OrdersHost.start(
             directives: "location /plain { return 200 'x'; } keepalive_timeout 3600;")

@@ -249,7 +249,7 @@ import Testing
             try request(proxy.port, through: url, caFile: authority.caFile) {
                 $0.policy = policy
             })
-        #expect(error?.code == .pinMismatch, "\(error?.message ?? "a reply")")
+        #expect(error?.code == .pinMismatch, "\(error?.message ?? "a response")")
         let failure = try #require(error?.pinRefusal)
         #expect(failure.remedy.kind == .noChain && failure.seen.isEmpty)
         #expect(failure.host.text == "localhost" && failure.port == proxy.port)

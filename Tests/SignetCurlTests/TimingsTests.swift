@@ -6,7 +6,7 @@ import Testing
 
 /// The numbers of bytes in timings, compared with the bytes that the server and the test counted.
 @Suite struct TimingsTests {
-    private static let reply = "200 OK\r\nX-Field: value\r\n\r\nthe body"
+    private static let response = "200 OK\r\nX-Field: value\r\n\r\nthe body"
 
     /// The bytes that RouteServer sends.
     private static let sentBack =
@@ -18,7 +18,7 @@ import Testing
     func countTheBytesOfRequestAndResponse(_ kind: String, isSecure: Bool) async throws {
         let authority = try TestAuthority.trusted.get()
         let server = try await RouteServer(
-            ["/a": Self.reply], tls: isSecure ? authority.leaf : nil)
+            ["/a": Self.response], tls: isSecure ? authority.leaf : nil)
         let engine = try engine(http2: false)
         var proxy: Proxy?
         let way = try await ProxyServer(

@@ -125,7 +125,7 @@ import Testing
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aSessionOfOneStoreIsNotResumedInAnother(version: String) async throws {
-        // s_server -www closes after each reply, so the next call resumes the session if it may.
+        // s_server -www closes after each response, so the next call resumes the session if it may.
         let server = try await OpenSSLServer(other.identity, options: [version])
         let engine = try engine(http2: false)
         var resumed: [Bool] = []
@@ -201,7 +201,7 @@ import Testing
                     "b.example.com", server.port, policy: policy("replace", file: "ca.pem"))
                 group.addTask { await engine.failure(request) }
             }
-            // Fifteen stores wait for their replies in addition to the usual one.
+            // Fifteen stores wait for their responses in addition to the usual one.
             for _ in 0..<5 {
                 let error = try #require(try await group.next() ?? nil)
                 #expect(error.code == .resources)

@@ -44,7 +44,7 @@ private let readingBodies = """
         elif length: ended = eat(length[0])
         print('BODY %d %d %s' % (count, total, 'whole' if ended else 'cut'), flush=True)
         return top, ended
-    def reply(c, text, status='200 OK'):
+    def response(c, text, status='200 OK'):
         c.sendall(b'HTTP/1.1 %s\\r\\nContent-Length: %d\\r\\n\\r\\n%s' % (status.encode(), len(text), text))
     """
 
@@ -79,7 +79,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 /// are sent again.
 @Suite struct UploadTests {
     private let answering =
-        "while True:\n    top, ended = whole(c)\n    if not ended: break\n    reply(c, top)"
+        "while True:\n    top, ended = whole(c)\n    if not ended: break\n    response(c, top)"
 
     @Test(arguments: [false, true])
     func sendsStreamsOverHTTP1(withLength: Bool) async throws {
@@ -218,9 +218,9 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
             """
             data = head(c)
             if b'/go' in data:
-                threading.go.set(); reply(c, b'')
+                threading.go.set(); response(c, b'')
             else:
-                threading.go.wait(); top, _ = whole(c, data); reply(c, b'done')
+                threading.go.wait(); top, _ = whole(c, data); response(c, b'done')
             """)
         let engine = try engine()
         let producer = Producer { $0 < 1_024 ? block($0) : nil }  // 64 MiB
@@ -318,7 +318,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let server = try await server(
             """
             whole(c)
-            reply(c, b'first')
+            response(c, b'first')
             if hasattr(threading, 'died'): return
             threading.died = True
             whole(c)

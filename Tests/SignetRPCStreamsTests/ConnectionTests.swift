@@ -7,7 +7,7 @@ import Testing
 
 /// Calls over a stream of bytes: both directions, cancellation, deadlines and the end.
 struct ConnectionTests {
-    private func reply(_ id: some CustomStringConvertible, _ result: String) -> String {
+    private func response(_ id: some CustomStringConvertible, _ result: String) -> String {
         "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":\(result)}"
     }
 
@@ -24,7 +24,7 @@ struct ConnectionTests {
             ids[try #require(message["method"]?.string)] = message["id"]?.text
         }
         for name in ["c", "a", "b"] {
-            try await peer.send(reply(try #require(ids[name]), "\"\(name)\""))
+            try await peer.send(response(try #require(ids[name]), "\"\(name)\""))
         }
         #expect(try await one.value == "a")
         #expect(try await two.value == "b")
@@ -42,7 +42,7 @@ struct ConnectionTests {
                     var random = SplitMix(seed: 11)
                     for call in held.shuffled(using: &random) {
                         try await peer.send(
-                            reply(call["id"]?.text ?? "", call["params"]?.text ?? ""))
+                            response(call["id"]?.text ?? "", call["params"]?.text ?? ""))
                     }
                     held = []
                 }
@@ -66,7 +66,7 @@ struct ConnectionTests {
         async let result = connection.call("a")
         let id = try #require(try await peer.message()?["id"])
         #expect(id.string?.utf8.count == 32)
-        try await peer.send(reply(id.text, "1"))
+        try await peer.send(response(id.text, "1"))
         #expect(try await result.value == 1)
     }
 
@@ -93,8 +93,8 @@ struct ConnectionTests {
         #expect(cancellation["id"] == nil)
         async let next = connection.call("next")
         #expect(try await peer.message()?["id"] == 8)
-        try await peer.send(reply(7, "\"late\""))
-        try await peer.send(reply(8, "\"own\""))
+        try await peer.send(response(7, "\"late\""))
+        try await peer.send(response(8, "\"own\""))
         #expect(try await next.value == "own")
         #expect(warnings.all.isEmpty)
     }
@@ -145,7 +145,7 @@ struct ConnectionTests {
         for call in crowd { call.cancel() }
         for call in crowd { #expect(await call.value == "cancelled") }
         #expect(try await peer.message()?["method"] == "first")
-        try await peer.send(reply(7, "1"))
+        try await peer.send(response(7, "1"))
         #expect(await first.value == "1")
         async let note: Void = connection.notify("last")
         #expect(try await peer.message()?["method"] == "last")
@@ -251,7 +251,7 @@ struct ConnectionTests {
         let call = Task { await outcome { try await connection.call("a") } }
         _ = try await peer.message()
         #expect(await outcome { try await connection.call("b") } == "invalid-id")
-        try await peer.send(reply(1, "5"))
+        try await peer.send(response(1, "5"))
         #expect(await call.value == "5")
         #expect(await outcome { try await connection.call("b") } == "invalid-id")
     }

@@ -8,22 +8,24 @@ import Testing
 
 /// Recorded responses of real servers.
 struct PeerResponseTests {
-    struct Reply: Decodable, Sendable, CustomTestStringConvertible {
+    struct Response: Decodable, Sendable, CustomTestStringConvertible {
         let peer: String
         let request: String
-        let reply: String
+        let response: String
         let wanted: String
         var testDescription: String { "\(peer): \(request)" }
     }
 
     @Test func vectorsAreThere() throws {
-        #expect(Set(try VectorFile<Reply>.load("peer-replies", in: .module).map(\.peer)).count == 5)
+        #expect(
+            Set(try VectorFile<Response>.load("peer-responses", in: .module).map(\.peer)).count == 5
+        )
     }
 
-    @Test(arguments: try VectorFile<Reply>.load("peer-replies", in: .module))
-    func isUnderstood(_ vector: Reply) throws {
+    @Test(arguments: try VectorFile<Response>.load("peer-responses", in: .module))
+    func isUnderstood(_ vector: Response) throws {
         let adapter = JSONRPCAdapter.fromSeven()
-        let raw = RawResponse(vector.reply)
+        let raw = RawResponse(vector.response)
         switch vector.request {
         case "batch", "notifications":
             let note = RPCCall("nothing", isNotification: true)
@@ -31,8 +33,8 @@ struct PeerResponseTests {
                 vector.request == "batch"
                 ? [RPCCall("add", parameters: .array([1, 2])), note, RPCCall("missing")]
                 : [note, note]
-            let reply = try adapter.unboxBatch(raw, to: adapter.box(batch: calls))
-            let answers = reply.outcomes.compactMap { outcome in
+            let response = try adapter.unboxBatch(raw, to: adapter.box(batch: calls))
+            let answers = response.outcomes.compactMap { outcome in
                 switch outcome {
                 case .result(let result): text(result.bytes)
                 case .failure(let error): error.server?.code.text
@@ -45,8 +47,8 @@ struct PeerResponseTests {
             let request = try adapter.box(RPCCall("nothing", isNotification: true))
             #expect(try adapter.unbox(raw, to: request).warnings.isEmpty)
         case "result", "by-position", "null-result":
-            let reply = try adapter.unbox(raw, to: adapter.box(RPCCall("echo")))
-            #expect(reply.result?.value == (try JSONValue(parsing: vector.wanted)))
+            let response = try adapter.unbox(raw, to: adapter.box(RPCCall("echo")))
+            #expect(response.result?.value == (try JSONValue(parsing: vector.wanted)))
         default:
             let request = try adapter.box(RPCCall("missing"))
             let error = #expect(throws: RPCError.self) { try adapter.unbox(raw, to: request) }

@@ -4,30 +4,30 @@ import SignetRPCStreams
 import TestSupport
 import Testing
 
-/// Any set of replies with unique ids resolves each call exactly once, with any other messages
+/// Any set of responses with unique ids resolves each call exactly once, with any other messages
 /// between them.
 struct ResolutionPropertyTests {
     /// The response to each call; nil if there is none.
     private struct Plan {
         var outcomes: [String?]
-        var replies: [String]
+        var responses: [String]
 
         init(_ count: Int, isWhole: Bool, _ random: inout SplitMix) {
             outcomes = []
-            replies = []
+            responses = []
             for id in 7..<(7 + count) {
                 switch Int.random(in: 0..<(isWhole ? 6 : 7), using: &random) {
                 case 0...3:
                     let result = "[\(id),\(UInt32.random(in: 0 ... .max, using: &random))]"
                     outcomes.append(result)
-                    replies.append(#"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#)
+                    responses.append(#"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#)
                 case 4:
                     outcomes.append("rpc-error")
-                    replies.append(
+                    responses.append(
                         #"{"id":\#(id),"error":{"message":"","code":\#(id)},"jsonrpc":"2.0"}"#)
                 case 5:
                     outcomes.append("malformed-reply")
-                    replies.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":null}"#)
+                    responses.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":null}"#)
                 default: outcomes.append(nil)
                 }
             }
@@ -35,9 +35,9 @@ struct ResolutionPropertyTests {
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 let stray = ["-1", "0", "\"a\"", "1e3", "7.5", "\"\""]
                     .randomElement(using: &random)
-                replies.append(#"{"jsonrpc":"2.0","id":\#(stray ?? ""),"result":0}"#)
+                responses.append(#"{"jsonrpc":"2.0","id":\#(stray ?? ""),"result":0}"#)
             }
-            replies.shuffle(using: &random)
+            responses.shuffle(using: &random)
         }
     }
 
@@ -49,9 +49,9 @@ struct ResolutionPropertyTests {
             let plan = Plan(count, isWhole: false, &random)
             let adapter = JSONRPCAdapter.fromSeven()
             let request = try adapter.box(batch: Array(repeating: RPCCall("a"), count: count))
-            let body = "[" + plan.replies.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-            let names = reply.outcomes.map { outcome -> String? in
+            let body = "[" + plan.responses.joined(separator: ",") + "]"
+            let response = try adapter.unboxBatch(RawResponse(body), to: request)
+            let names = response.outcomes.map { outcome -> String? in
                 switch outcome {
                 case .result(let result): text(result.bytes)
                 case .failure(let error): error.code.name
@@ -74,9 +74,9 @@ struct ResolutionPropertyTests {
             _ = try await peer.message()
         }
         // Some twice: the first one counts.
-        for reply in plan.replies {
-            try await peer.send(reply)
-            if Bool.random(using: &random) { try await peer.send(reply) }
+        for response in plan.responses {
+            try await peer.send(response)
+            if Bool.random(using: &random) { try await peer.send(response) }
         }
         var names: [String?] = []
         for call in calls { names.append(await call.value) }

@@ -72,8 +72,8 @@ struct SpecificationExampleTests {
                 #expect(
                     try JSONValue(parsing: request.body) == JSONValue(parsing: bytes(example.sent)))
             }
-            let reply = try boxing.unboxBatch(raw, to: request)
-            #expect(reply.outcomes.map(name) == example.outcomes)
+            let response = try boxing.unboxBatch(raw, to: request)
+            #expect(response.outcomes.map(name) == example.outcomes)
         } else {
             let request = try boxing.box(calls[0])
             if isSayable {
@@ -82,8 +82,8 @@ struct SpecificationExampleTests {
             }
             let outcome: BatchResponse.Outcome
             do {
-                let reply = try boxing.unbox(raw, to: request)
-                outcome = reply.result.map(BatchResponse.Outcome.result) ?? .notified
+                let response = try boxing.unbox(raw, to: request)
+                outcome = response.result.map(BatchResponse.Outcome.result) ?? .notified
             } catch {
                 outcome = .failure(error)
             }
@@ -119,8 +119,8 @@ struct SpecificationExampleTests {
 
     /// The responses of a batch may have any order.
     private static func sorted(_ value: JSONValue) -> JSONValue {
-        guard let replies = value.array else { return value }
-        return .array(replies.sorted { "\($0["id"]?.text ?? "")" < "\($1["id"]?.text ?? "")" })
+        guard let responses = value.array else { return value }
+        return .array(responses.sorted { "\($0["id"]?.text ?? "")" < "\($1["id"]?.text ?? "")" })
     }
 
     private static let server = RPCHandler(methods: [

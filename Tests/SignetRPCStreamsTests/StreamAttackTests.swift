@@ -20,7 +20,7 @@ struct StreamAttackTests {
         var testDescription: String { name }
     }
 
-    @Test(arguments: try VectorFile<Attack>.load("stream-replies", in: .module))
+    @Test(arguments: try VectorFile<Attack>.load("stream-responses", in: .module))
     func endsEachCallOnce(_ attack: Attack) async throws {
         let warnings = Notes()
         var options = RPCConnection.Options()

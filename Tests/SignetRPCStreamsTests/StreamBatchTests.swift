@@ -70,14 +70,14 @@ struct StreamBatchTests {
                 [("[7", 1), ("8", 2), ("11]", 3)], ["1", "2", "unanswered"],
                 ["unknown-reply"]
             ),
-            // An id in another spelling is not the reply, and no other will come.
+            // An id in another spelling is not the response, and no other will come.
             (
                 [("[\"7\"", 1), ("8.0", 2), ("9]", 3)],
                 ["malformed-reply", "malformed-reply", "3"], []
             ),
         ] as [([(String, Int)], [String], [String])])
     func matchesById(
-        _ replies: [(String, Int)], _ wanted: [String], _ warnings: [String]
+        _ responses: [(String, Int)], _ wanted: [String], _ warnings: [String]
     ) async throws {
         let notes = Notes()
         var options = RPCConnection.Options.languageServer
@@ -88,10 +88,10 @@ struct StreamBatchTests {
         async let other = outcome { try await connection.call("other") }
         _ = try await peer.message()
         var message = ""
-        for (id, value) in replies {
+        for (id, value) in responses {
             let plain = id.filter { $0 != "[" && $0 != "]" }
             message += (id.hasPrefix("[") ? "[" : "") + result(plain, "\(value)")
-            message += id.hasSuffix("]") ? "]" : replies[0].0.hasPrefix("[") ? "," : "\n"
+            message += id.hasSuffix("]") ? "]" : responses[0].0.hasPrefix("[") ? "," : "\n"
         }
         for line in message.split(separator: "\n") { try await peer.send(String(line)) }
         try await peer.send(result("10", "\"other\""))
@@ -107,7 +107,7 @@ struct StreamBatchTests {
         for (answer, wanted, other) in [
             (rejection, ["rejected", "rejected", "rejected"], "rpc-error"),
             ("[\(rejection)]", ["rejected", "rejected", "rejected"], "rpc-error"),
-            // Among a batch's replies it is one of them, and no other call's.
+            // Among a batch's responses it is one of them, and no other call's.
             ("[\(result("8")),\(rejection)]", ["rejected", "1", "rejected"], "2"),
             ("[\(rejection),\(result("8"))]", ["rejected", "1", "rejected"], "2"),
         ] {
@@ -169,7 +169,7 @@ struct StreamBatchTests {
         }
         connection.close()
         try? await answering.value
-        // On a machine that is very busy the time passes before the reply is read.
+        // On a machine that is very busy the time passes before the response is read.
         #expect([["timeout", "2", "timeout"], ["timeout", "timeout", "timeout"]].contains(found))
     }
 

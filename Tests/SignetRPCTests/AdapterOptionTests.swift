@@ -9,11 +9,11 @@ struct AdapterOptionTests {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator(strings: { "7" }))
         let request = try adapter.box(RPCCall("a"))
         #expect(text(request.body) == #"{"jsonrpc":"2.0","method":"a","id":"7"}"#)
-        let reply = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
-        #expect(try adapter.unbox(reply, to: request).result?.value == 1)
+        let response = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
+        #expect(try adapter.unbox(response, to: request).result?.value == 1)
         for id in ["7", "\"07\"", "\"\"", "null"] {
-            let reply = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
-            #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+            let response = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
+            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         }
         let batch = #expect(throws: RPCError.self) {
             try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
@@ -35,16 +35,16 @@ struct AdapterOptionTests {
         #expect(texts.allSatisfy { $0.utf8.count == 32 })
     }
 
-    /// A limit of batches, whatever it is, neither ends the program nor touches a reply to one
+    /// A limit of batches, whatever it is, neither ends the program nor touches a response to one
     /// call.
     @Test(arguments: [Int.min, -1, 0, 1, .max])
     func anyBatchLimit(_ limit: Int) throws {
         var adapter = JSONRPCAdapter.fromSeven()
         adapter.maximumBatchCount = limit
         let request = try adapter.box(RPCCall("a"))
-        let reply = try adapter.unbox(
+        let response = try adapter.unbox(
             RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#), to: request)
-        #expect(reply.result?.value == 1)
+        #expect(response.result?.value == 1)
         let batch = { try adapter.box(batch: [RPCCall("a"), RPCCall("b")]) }
         if limit < 2 {
             #expect(throws: RPCError.self) { try batch() }
@@ -59,16 +59,16 @@ struct AdapterOptionTests {
         let failed = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"result":[],"error":{"code":1,"message":"no"}}"#)
         let answered = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1,"error":null}"#)
-        for reply in [failed, answered] {
-            let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        for response in [failed, answered] {
+            let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
             #expect(error?.code == .malformedResponse)
         }
         adapter.acceptsResultBesideError = true
         let error = #expect(throws: RPCError.self) { try adapter.unbox(failed, to: request) }
         #expect(error?.code == .rpcError)
-        let reply = try adapter.unbox(answered, to: request)
-        #expect(reply.result?.value == 1)
-        #expect(reply.warnings.map(\.code) == [.resultAndError])
+        let response = try adapter.unbox(answered, to: request)
+        #expect(response.result?.value == 1)
+        #expect(response.warnings.map(\.code) == [.resultAndError])
         for body in [
             #"{"jsonrpc":"2.0","id":7}"#, #"{"jsonrpc":"2.0","id":7,"error":null}"#,
             #"{"jsonrpc":"2.0","id":7,"result":1,"error":"no"}"#,
@@ -104,11 +104,11 @@ struct AdapterOptionTests {
     @Test func rule20TheLimitOfDepth() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":[[1]]}"#)
+        let response = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":[[1]]}"#)
         adapter.maximumDepth = 3
-        _ = try adapter.unbox(reply, to: request)
+        _ = try adapter.unbox(response, to: request)
         adapter.maximumDepth = 2
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code == .malformedResponse)
     }
 
@@ -116,9 +116,9 @@ struct AdapterOptionTests {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(batch: [RPCCall("a")])
         let body = "[" + Array(repeating: "0", count: 5_000).joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(reply.outcomes == [.unanswered])
-        #expect(reply.warnings.count == 101)
-        #expect(reply.warnings.last?.message == "there were 4900 further warnings")
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(response.outcomes == [.unanswered])
+        #expect(response.warnings.count == 101)
+        #expect(response.warnings.last?.message == "there were 4900 further warnings")
     }
 }

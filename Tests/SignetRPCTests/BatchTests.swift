@@ -19,8 +19,8 @@ struct BatchTests {
         "{\"jsonrpc\":\"2.0\",\"id\":\(id),\"error\":{\"code\":-32600,\"message\":\"no\"}}"
     }
 
-    private func names(_ reply: BatchResponse) -> [String] {
-        reply.outcomes.map { outcome in
+    private func names(_ response: BatchResponse) -> [String] {
+        response.outcomes.map { outcome in
             switch outcome {
             case .result(let result): text(result.bytes)
             case .failure(let error): error.code.name
@@ -43,15 +43,15 @@ struct BatchTests {
     }
 
     @Test func rule8ResponsesMayHaveAnyOrder() throws {
-        let replies = [result("7", "\"a\""), result("8", "\"b\""), result("9", "null")]
+        let responses = [result("7", "\"a\""), result("8", "\"b\""), result("9", "null")]
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let adapter = JSONRPCAdapter.fromSeven()
             let request = try adapter.box(batch: calls)
-            let body = "[" + order.map { replies[$0] }.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-            #expect(names(reply) == ["\"a\"", "\"b\"", "notified", "null"])
-            #expect(reply.error == nil)
-            #expect(reply.warnings.isEmpty)
+            let body = "[" + order.map { responses[$0] }.joined(separator: ",") + "]"
+            let response = try adapter.unboxBatch(RawResponse(body), to: request)
+            #expect(names(response) == ["\"a\"", "\"b\"", "notified", "null"])
+            #expect(response.error == nil)
+            #expect(response.warnings.isEmpty)
         }
     }
 
@@ -107,8 +107,8 @@ struct BatchTests {
             #expect(names(try adapter.unboxBatch(RawResponse(body), to: request)) == [Self.many])
         }
         let call = try JSONRPCAdapter.fromSeven().box(calls[0])
-        let reply = try adapter.unbox(RawResponse(result("7", Self.many)), to: call)
-        #expect(reply.result?.bytes == bytes(Self.many))
+        let response = try adapter.unbox(RawResponse(result("7", Self.many)), to: call)
+        #expect(response.result?.bytes == bytes(Self.many))
     }
 
     @Test func rule9IdsAreUnique() {
@@ -126,9 +126,9 @@ struct BatchTests {
 
     @Test func rule5AnEmptyArrayLeavesAllUnanswered() throws {
         let request = try adapter.box(batch: calls)
-        let reply = try adapter.unboxBatch(RawResponse("[]"), to: request)
-        #expect(names(reply) == ["unanswered", "unanswered", "notified", "unanswered"])
-        #expect(reply.error?.code.name == "batch-incomplete")
+        let response = try adapter.unboxBatch(RawResponse("[]"), to: request)
+        #expect(names(response) == ["unanswered", "unanswered", "notified", "unanswered"])
+        #expect(response.error?.code.name == "batch-incomplete")
     }
 
     @Test func rule6OneErrorObjectRejectsTheBatch() throws {
@@ -136,9 +136,10 @@ struct BatchTests {
             for status in [200, 400, 500] {
                 let adapter = JSONRPCAdapter.fromSeven()
                 let request = try adapter.box(batch: calls)
-                let reply = try adapter.unboxBatch(RawResponse(body, status: status), to: request)
-                #expect(names(reply) == ["rejected", "rejected", "notified", "rejected"])
-                #expect(reply.error?.code.name == "rpc-error")
+                let response = try adapter.unboxBatch(
+                    RawResponse(body, status: status), to: request)
+                #expect(names(response) == ["rejected", "rejected", "notified", "rejected"])
+                #expect(response.error?.code.name == "rpc-error")
             }
         }
     }
@@ -146,8 +147,8 @@ struct BatchTests {
     @Test func rule7AnErrorWithoutIdFailsOpenCallsOnly() throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [failure("null"), result("8")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(reply) == ["rejected", "1", "notified", "rejected"])
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(names(response) == ["rejected", "1", "notified", "rejected"])
     }
 
     @Test func rule9TheFirstOfTwoResponsesWins() throws {
@@ -156,10 +157,10 @@ struct BatchTests {
             "["
             + [result("7", "1"), result("7", "2"), failure("8"), result("8"), result("9")]
             .joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(reply) == ["1", "rpc-error", "notified", "1"])
-        #expect(reply.warnings.map(\.code.name) == ["duplicate-reply", "duplicate-reply"])
-        #expect(reply.error?.code.name == "rpc-error")
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(names(response) == ["1", "rpc-error", "notified", "1"])
+        #expect(response.warnings.map(\.code.name) == ["duplicate-reply", "duplicate-reply"])
+        #expect(response.error?.code.name == "rpc-error")
     }
 
     @Test(arguments: [
@@ -175,10 +176,10 @@ struct BatchTests {
     func responsesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [stray, result("8"), result("9")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(reply) == ["unanswered", "1", "notified", "1"])
-        #expect(reply.warnings.map(\.code.name) == [warning])
-        #expect(reply.error?.code.name == "batch-incomplete")
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(names(response) == ["unanswered", "1", "notified", "1"])
+        #expect(response.warnings.map(\.code.name) == [warning])
+        #expect(response.error?.code.name == "batch-incomplete")
     }
 
     @Test(arguments: [
@@ -190,25 +191,25 @@ struct BatchTests {
     func aMalformedResponseFailsItsCall(_ malformed: String) throws {
         let request = try adapter.box(batch: calls)
         let body = "[" + [malformed, result("8"), result("9")].joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(reply) == ["malformed-reply", "1", "notified", "1"])
-        #expect(reply.error?.code.name == "malformed-reply")
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(names(response) == ["malformed-reply", "1", "notified", "1"])
+        #expect(response.error?.code.name == "malformed-reply")
     }
 
     @Test func theServersErrorIsThatOfTheWhole() throws {
         let request = try adapter.box(batch: calls)
         let malformed = #"{"jsonrpc":"2.0","id":7}"#
-        for (replies, code) in [
+        for (responses, code) in [
             ([malformed, failure("8"), result("9")], "rpc-error"),
             ([failure("9"), result("8"), malformed], "rpc-error"),
             ([malformed, failure("null")], "rpc-error"),
             ([malformed, result("8"), result("9")], "malformed-reply"),
             ([malformed, failure("8")], "batch-incomplete"),
         ] {
-            let body = "[" + replies.joined(separator: ",") + "]"
-            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-            #expect(reply.error?.code.name == code)
-            #expect((reply.error?.server != nil) == (code == "rpc-error"))
+            let body = "[" + responses.joined(separator: ",") + "]"
+            let response = try adapter.unboxBatch(RawResponse(body), to: request)
+            #expect(response.error?.code.name == code)
+            #expect((response.error?.server != nil) == (code == "rpc-error"))
         }
     }
 
@@ -246,9 +247,9 @@ struct BatchTests {
 
     @Test func rule19AnArrayIsReadBeforeTheStatus() throws {
         let request = try adapter.box(batch: calls)
-        let replies = [failure("9"), "1", result("7"), result("8", "2")]
+        let responses = [failure("9"), "1", result("7"), result("8", "2")]
         let whole = try adapter.unboxBatch(
-            RawResponse("[" + replies.joined(separator: ",") + "]", status: 500), to: request)
+            RawResponse("[" + responses.joined(separator: ",") + "]", status: 500), to: request)
         #expect(names(whole) == ["1", "2", "notified", "rpc-error"])
         #expect(whole.status == 500)
         for stray in [result("70"), #"{"jsonrpc":"2.0","id":true,"result":1}"#] {
@@ -259,24 +260,24 @@ struct BatchTests {
         }
         // With a good status there is nothing else that the array could be.
         for body in ["[1]", "[{}]"] {
-            let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-            #expect(reply.error?.code == .batchIncomplete)
+            let response = try adapter.unboxBatch(RawResponse(body), to: request)
+            #expect(response.error?.code == .batchIncomplete)
         }
     }
 
     @Test func oneResponseObjectEndsItsCall() throws {
         let request = try adapter.box(batch: [RPCCall("a")])
-        let reply = try adapter.unboxBatch(RawResponse(result("7")), to: request)
-        #expect(names(reply) == ["1"])
+        let response = try adapter.unboxBatch(RawResponse(result("7")), to: request)
+        #expect(names(response) == ["1"])
     }
 
     @Test func rule4ABatchOfNotifications() throws {
         let request = try adapter.box(batch: [calls[2], calls[2]])
         for (body, status, warnings) in [("", 204, 0), ("", 200, 0), ("[]", 200, 1)] {
-            let reply = try adapter.unboxBatch(RawResponse(body, status: status), to: request)
-            #expect(names(reply) == ["notified", "notified"])
-            #expect(reply.warnings.count == warnings)
-            #expect(reply.error == nil)
+            let response = try adapter.unboxBatch(RawResponse(body, status: status), to: request)
+            #expect(names(response) == ["notified", "notified"])
+            #expect(response.warnings.count == warnings)
+            #expect(response.error == nil)
         }
         let error = #expect(throws: RPCError.self) {
             try adapter.unboxBatch(RawResponse("", status: 500), to: request)
@@ -292,10 +293,10 @@ struct BatchTests {
             "["
             + [result("\"7\""), result("8"), result("\"8\"", "2"), result("\"09\"")]
             .joined(separator: ",") + "]"
-        let reply = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(reply) == ["1", "1", "notified", "unanswered"])
+        let response = try adapter.unboxBatch(RawResponse(body), to: request)
+        #expect(names(response) == ["1", "1", "notified", "unanswered"])
         #expect(
-            reply.warnings.map(\.code.name)
+            response.warnings.map(\.code.name)
                 == ["stringified-id", "unknown-reply", "unknown-reply"])
     }
 }

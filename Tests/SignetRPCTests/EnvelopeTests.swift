@@ -101,9 +101,9 @@ struct EnvelopeTests {
 
     private func error(_ body: String, _ type: String, status: Int = 403) throws -> RPCError? {
         let adapter = RESTAdapter()
-        let reply = RawResponse(status: status, fields: [.contentType: type], body: bytes(body))
+        let response = RawResponse(status: status, fields: [.contentType: type], body: bytes(body))
         return #expect(throws: RPCError.self) {
-            try adapter.unbox(reply, to: adapter.box(RPCCall("GET")))
+            try adapter.unbox(response, to: adapter.box(RPCCall("GET")))
         }
     }
 

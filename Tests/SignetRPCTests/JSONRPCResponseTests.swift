@@ -7,7 +7,7 @@ import Testing
 
 /// Responses to one call, by the rules that servers get wrong.
 struct JSONRPCResponseTests {
-    struct Reply: Decodable, Sendable, CustomTestStringConvertible {
+    struct Response: Decodable, Sendable, CustomTestStringConvertible {
         let rule: Int
         let name: String
         let status: Int
@@ -23,17 +23,17 @@ struct JSONRPCResponseTests {
     }
 
     @Test func vectorsAreThereAndRefuseMoreThanTheyAccept() throws {
-        let replies = try VectorFile<Reply>.load("replies", in: .module)
-        let accepted = replies.count { $0.outcome == "result" || $0.outcome == "notified" }
-        #expect(replies.count > 100)
-        #expect(replies.count - accepted > accepted)
+        let responses = try VectorFile<Response>.load("responses", in: .module)
+        let accepted = responses.count { $0.outcome == "result" || $0.outcome == "notified" }
+        #expect(responses.count > 100)
+        #expect(responses.count - accepted > accepted)
         for rule in [1, 2, 3, 4, 6, 10, 11, 14, 15, 16, 17, 18, 19, 20] {
-            #expect(replies.contains { $0.rule == rule }, "rule \(rule)")
+            #expect(responses.contains { $0.rule == rule }, "rule \(rule)")
         }
     }
 
-    @Test(arguments: try VectorFile<Reply>.load("replies", in: .module))
-    func isUnboxedByTheRules(_ vector: Reply) throws {
+    @Test(arguments: try VectorFile<Response>.load("responses", in: .module))
+    func isUnboxedByTheRules(_ vector: Response) throws {
         let adapter = JSONRPCAdapter.fromSeven(vector.version == "1.0" ? .v1 : .v2)
         let call = RPCCall("orders.list", isNotification: vector.kind == "notification")
         let request = try adapter.box(call)
@@ -41,11 +41,11 @@ struct JSONRPCResponseTests {
             status: vector.status, fields: [.contentType: vector.contentType],
             body: bytes(vector.body))
         do {
-            let reply = try adapter.unbox(raw, to: request)
-            #expect(vector.outcome == (reply.result == nil ? "notified" : "result"))
-            #expect(reply.result.map { text($0.bytes) } == vector.result)
-            #expect(reply.warnings.map(\.code.name) == (vector.warning.map { [$0] } ?? []))
-            #expect(reply.status == vector.status)
+            let response = try adapter.unbox(raw, to: request)
+            #expect(vector.outcome == (response.result == nil ? "notified" : "result"))
+            #expect(response.result.map { text($0.bytes) } == vector.result)
+            #expect(response.warnings.map(\.code.name) == (vector.warning.map { [$0] } ?? []))
+            #expect(response.status == vector.status)
         } catch {
             #expect(error.code.name == vector.outcome, "\(error)")
             #expect(error.status == vector.status)
@@ -61,24 +61,24 @@ struct JSONRPCResponseTests {
     @Test func rule2AcceptsAStringifiedIdOnlyWhenAsked() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
-        #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        let response = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
+        #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         adapter.acceptsStringifiedNumericIDs = true
-        let unboxed = try adapter.unbox(reply, to: request)
+        let unboxed = try adapter.unbox(response, to: request)
         #expect(unboxed.result?.value == 1)
         #expect(unboxed.warnings.map(\.code) == [.stringifiedID])
         for id in ["\"07\"", "\"7.0\"", "\" 7\"", "\"8\"", "8", "7.0", "null", "true"] {
-            let reply = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
-            #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+            let response = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
+            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         }
     }
 
     @Test(.features("004-11")) func rule11KeepsCodeMessageAndData() throws {
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawResponse(
+        let response = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":[1e400]}}"#)
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.server?.code.int64 == -32001)
         #expect(error?.server?.message == "no")
         #expect(error?.server?.data?.text == "[1e400]")
@@ -105,12 +105,12 @@ struct JSONRPCResponseTests {
     @Test func rule20RefusesAResponseOverTheLimit() throws {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#)
+        let response = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":1}"#)
         #expect(adapter.maximumResponseSize == 64 << 20)
-        adapter.maximumResponseSize = reply.body.count
-        _ = try adapter.unbox(reply, to: request)
+        adapter.maximumResponseSize = response.body.count
+        _ = try adapter.unbox(response, to: request)
         adapter.maximumResponseSize -= 1
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) }
+        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code == .responseTooLarge)
     }
 
@@ -120,11 +120,11 @@ struct JSONRPCResponseTests {
         let words =
             #"\u001b[2Jred\r\nlog line\u202eevil\u0000\u2028\u0085"#
             + String(repeating: "x", count: 9_000)
-        let reply = RawResponse(
+        let response = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""# + words
                 + #"","data":"ZZZZZZCANARYZZZZZZ"}}"#)
         let error = try #require(
-            #expect(throws: RPCError.self) { try adapter.unbox(reply, to: request) })
+            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) })
         var dumped = ""
         dump(error, to: &dumped)
         for printed in [
@@ -168,8 +168,8 @@ struct JSONRPCResponseTests {
         struct Order: Decodable { let id: Int64 }
         let adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
-        let reply = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":{"id":9007199254740993}}"#)
-        let result = try #require(try adapter.unbox(reply, to: request).result)
+        let response = RawResponse(#"{"jsonrpc":"2.0","id":7,"result":{"id":9007199254740993}}"#)
+        let result = try #require(try adapter.unbox(response, to: request).result)
         #expect(try result.decode(Order.self).id == 9_007_199_254_740_993)
         #expect(throws: JSONError.self) { try result.decode([Order].self) }
         #expect(throws: JSONError.self) { try RPCResult(parsing: bytes("{} x")) }

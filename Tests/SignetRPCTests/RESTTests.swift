@@ -94,9 +94,9 @@ struct RESTTests {
     ])
     func resultIsTheBody(_ status: Int, _ body: String, _ result: String) throws {
         let request = try adapter.box(RPCCall("GET"))
-        let reply = try adapter.unbox(RawResponse(body, status: status), to: request)
-        #expect(reply.result.map { text($0.bytes) } == result)
-        #expect(reply.status == status)
+        let response = try adapter.unbox(RawResponse(body, status: status), to: request)
+        #expect(response.result.map { text($0.bytes) } == result)
+        #expect(response.status == status)
     }
 
     @Test(arguments: [

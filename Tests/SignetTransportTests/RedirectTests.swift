@@ -24,7 +24,7 @@ private func request(
         path: parts.count > 3 ? "/\(parts[3])" : "/", headerFields: fields)
 }
 
-private func reply(_ status: Int, _ locations: String...) -> HTTPResponse {
+private func response(_ status: Int, _ locations: String...) -> HTTPResponse {
     var fields = HTTPFields()
     for location in locations { fields.append(HTTPField(name: .location, value: location)) }
     return HTTPResponse(status: .init(code: status), headerFields: fields)
@@ -85,7 +85,7 @@ private func failure(
         var chain = try RedirectChain(
             request(before, "https://api.test/a", fields), policy: RedirectPolicy())
         let body: RedirectChain.BodyKind = [.get, .head].contains(before) ? .none : .replayable
-        let redirect = try chain.follow(reply(status, "/b"), body: body, pins: nil, now: 0)
+        let redirect = try chain.follow(response(status, "/b"), body: body, pins: nil, now: 0)
         #expect(redirect?.keepsBody == keeps)
         #expect(chain.request.method == after && chain.request.path == "/b")
         let kept = Set(chain.request.headerFields.map { $0.name.canonicalName })
@@ -98,14 +98,14 @@ private func failure(
     @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 400, 503])
     func leavesOtherStatusesAlone(_ status: Int) throws {
         var chain = try RedirectChain(request(), policy: RedirectPolicy())
-        #expect(try chain.follow(reply(status, "/b"), pins: nil, now: 0) == nil)
+        #expect(try chain.follow(response(status, "/b"), pins: nil, now: 0) == nil)
     }
 
     @Test func aResponseWithoutLocationIsFinal() throws {
         var chain = try RedirectChain(request(), policy: RedirectPolicy())
-        #expect(try chain.follow(reply(302), pins: nil, now: 0) == nil)
+        #expect(try chain.follow(response(302), pins: nil, now: 0) == nil)
         var none = try RedirectChain(request(), policy: .none)
-        #expect(try none.follow(reply(302, "/b"), pins: nil, now: 0) == nil)
+        #expect(try none.follow(response(302, "/b"), pins: nil, now: 0) == nil)
     }
 
     @Test func onlyPlainFieldsGoToAnotherOrigin() throws {
@@ -128,7 +128,7 @@ private func failure(
                 request(.get, "https://api.test/a", fields), policy: RedirectPolicy())
             guard
                 let redirect = try? chain.follow(
-                    reply(302, location), pins: nil, now: 0)
+                    response(302, location), pins: nil, now: 0)
             else {
                 #expect(location.contains("@"))
                 continue
@@ -137,14 +137,14 @@ private func failure(
             let kept = Set(chain.request.headerFields.map { $0.name.canonicalName })
             #expect(kept == ["accept", "user-agent", "range"])
             // Led back, nothing comes again.
-            _ = try chain.follow(reply(302, "https://api.test/b"), pins: nil, now: 0)
+            _ = try chain.follow(response(302, "https://api.test/b"), pins: nil, now: 0)
             #expect(!chain.isWithinOrigin && chain.request.headerFields.count == 3)
         }
         var policy = RedirectPolicy()
         policy.fieldsForOtherOrigins = [secret]
         var chain = try RedirectChain(
             request(.get, "https://api.test/a", fields), policy: policy)
-        _ = try chain.follow(reply(302, "https://other.test/"), pins: nil, now: 0)
+        _ = try chain.follow(response(302, "https://other.test/"), pins: nil, now: 0)
         #expect(chain.request.headerFields[secret] == "s3cr3t")
     }
 
@@ -159,9 +159,9 @@ private func failure(
         policy.fieldsForOtherOrigins = Set(names)
         var chain = try RedirectChain(
             request(.get, "https://api.test/a", fields), policy: policy)
-        _ = try chain.follow(reply(302, "/b"), pins: nil, now: 0)
+        _ = try chain.follow(response(302, "/b"), pins: nil, now: 0)
         #expect(chain.request.headerFields.count == 7)
-        _ = try chain.follow(reply(302, "https://other.test/"), pins: nil, now: 0)
+        _ = try chain.follow(response(302, "https://other.test/"), pins: nil, now: 0)
         #expect(chain.request.headerFields.map(\.name.canonicalName) == ["x-api-key"])
     }
 
@@ -175,7 +175,7 @@ private func failure(
     func schemePortAndHostMakeAnOriginEach(_ from: String, _ location: String) throws {
         var chain = try RedirectChain(
             request(.get, from, [.authorization: "x"]), policy: RedirectPolicy())
-        let redirect = try chain.follow(reply(302, location), pins: nil, now: 0)
+        let redirect = try chain.follow(response(302, location), pins: nil, now: 0)
         #expect(redirect?.crossesOrigins == true && !chain.isWithinOrigin)
         #expect(chain.request.headerFields[.authorization] == nil)
     }
@@ -187,7 +187,7 @@ private func failure(
                 .get, "https://api.test/a",
                 [.authorization: "x", HTTPField.Name("Host")!: "api.test:443"]),
             policy: RedirectPolicy())
-        let redirect = try chain.follow(reply(302, location), pins: nil, now: 0)
+        let redirect = try chain.follow(response(302, location), pins: nil, now: 0)
         #expect(redirect?.crossesOrigins == false && chain.isWithinOrigin)
         // The engine writes Host for each URL.
         #expect(chain.request.headerFields == [.authorization: "x"])
@@ -198,70 +198,70 @@ private func failure(
             request(.post, "https://api.test/a"), policy: RedirectPolicy())
         for status in [307, 308] {
             let error = failure(
-                chain, reply(status, "https://other.test/?token=s3cr3t"), body: .replayable)
+                chain, response(status, "https://other.test/?token=s3cr3t"), body: .replayable)
             #expect(error?.code == .redirectRefused)
             #expect(
                 error?.message
                     == "redirect \(status) from https://api.test/a to https://other.test/?…: "
                     + "a body is not sent to another origin")
         }
-        #expect(failure(chain, reply(303, "https://other.test/"), body: .replayable) == nil)
-        #expect(failure(chain, reply(307, "/b"), body: .once)?.code == .bodyNotReplayable)
-        #expect(failure(chain, reply(303, "/b"), body: .once) == nil)
+        #expect(failure(chain, response(303, "https://other.test/"), body: .replayable) == nil)
+        #expect(failure(chain, response(307, "/b"), body: .once)?.code == .bodyNotReplayable)
+        #expect(failure(chain, response(303, "/b"), body: .once) == nil)
         var policy = RedirectPolicy()
         policy.dangerous.sendBodyAcrossOrigins()
         var loose = try RedirectChain(
             request(.post, "https://api.test/a", [.contentType: "text/plain"]), policy: policy)
         let redirect = try loose.follow(
-            reply(307, "https://other.test/"), body: .replayable, pins: nil, now: 0)
+            response(307, "https://other.test/"), body: .replayable, pins: nil, now: 0)
         #expect(redirect?.keepsBody == true)
         #expect(loose.request.headerFields[.contentType] == "text/plain")
     }
 
     @Test func httpsIsNotLeft() throws {
         let chain = try RedirectChain(request(), policy: RedirectPolicy())
-        #expect(failure(chain, reply(302, "http://api.test/a"))?.code == .redirectRefused)
+        #expect(failure(chain, response(302, "http://api.test/a"))?.code == .redirectRefused)
         let plain = try RedirectChain(
             request(.get, "http://api.test/a"), policy: RedirectPolicy())
-        #expect(failure(plain, reply(302, "http://other.test/")) == nil)
-        #expect(failure(plain, reply(302, "https://api.test/a")) == nil)
+        #expect(failure(plain, response(302, "http://other.test/")) == nil)
+        #expect(failure(plain, response(302, "https://api.test/a")) == nil)
         var policy = RedirectPolicy()
         policy.dangerous.allowCleartext()
         let loose = try RedirectChain(request(), policy: policy)
-        #expect(failure(loose, reply(302, "http://other.test/")) == nil)
+        #expect(failure(loose, response(302, "http://other.test/")) == nil)
         let pin = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
         let pins = try PinPolicy(rules: [
             PinRule(host: "other.test", pins: [Pin(parsing: pin)]),
             PinRule(host: "api.test", pins: [Pin(parsing: pin)]),
         ])
         for host in ["other.test", "OTHER.test.", "%6fther.test"] {
-            let error = failure(loose, reply(302, "http://\(host)/"), pins: pins)
+            let error = failure(loose, response(302, "http://\(host)/"), pins: pins)
             #expect(error?.code == .cleartextToPinnedHost)
         }
         #expect(
-            failure(loose, reply(302, "https://third.test/"), pins: pins)?.code == .unlistedHost)
+            failure(loose, response(302, "https://third.test/"), pins: pins)?.code == .unlistedHost)
     }
 
     @Test func aLoopAndTooManyEnd() throws {
         var chain = try RedirectChain(request(.get, "https://api.test/a"), policy: RedirectPolicy())
-        #expect(failure(chain, reply(302, "/a"))?.code == .redirectLoop)
-        #expect(failure(chain, reply(302, ""))?.code == .redirectLoop)
-        #expect(failure(chain, reply(302, "#x"))?.code == .redirectLoop)
+        #expect(failure(chain, response(302, "/a"))?.code == .redirectLoop)
+        #expect(failure(chain, response(302, ""))?.code == .redirectLoop)
+        #expect(failure(chain, response(302, "#x"))?.code == .redirectLoop)
         // Whatever the method, and also by way of another place.
         var upload = try RedirectChain(
             request(.put, "https://api.test/a"), policy: RedirectPolicy())
-        #expect(failure(upload, reply(307, "/a"), body: .replayable)?.code == .redirectLoop)
-        _ = try upload.follow(reply(307, "/b"), body: .replayable, pins: nil, now: 0)
-        #expect(failure(upload, reply(308, "/a"), body: .replayable)?.code == .redirectLoop)
+        #expect(failure(upload, response(307, "/a"), body: .replayable)?.code == .redirectLoop)
+        _ = try upload.follow(response(307, "/b"), body: .replayable, pins: nil, now: 0)
+        #expect(failure(upload, response(308, "/a"), body: .replayable)?.code == .redirectLoop)
         for number in 1...5 {
-            _ = try chain.follow(reply(307, "/\(number)"), pins: nil, now: 0)
+            _ = try chain.follow(response(307, "/\(number)"), pins: nil, now: 0)
         }
-        #expect(failure(chain, reply(302, "/3"))?.code == .redirectLoop)
-        #expect(failure(chain, reply(302, "/6"))?.code == .tooManyRedirects)
+        #expect(failure(chain, response(302, "/3"))?.code == .redirectLoop)
+        #expect(failure(chain, response(302, "/6"))?.code == .tooManyRedirects)
         #expect(chain.redirects.count == 5)
         // The response to a form may have the form's URL.
         let form = try RedirectChain(request(.post), policy: RedirectPolicy())
-        #expect(failure(form, reply(303, ""), body: .replayable) == nil)
+        #expect(failure(form, response(303, ""), body: .replayable) == nil)
     }
 
     @Test func rulesCanBeNarrowed() throws {
@@ -269,22 +269,23 @@ private func failure(
         policy.crossesOrigins = false
         policy.changesMethod = false
         let chain = try RedirectChain(request(.post), policy: policy)
-        #expect(failure(chain, reply(307, "https://other.test/"))?.code == .redirectRefused)
-        #expect(failure(chain, reply(302, "/b"))?.code == .redirectRefused)
-        #expect(failure(chain, reply(307, "/b")) == nil)
+        #expect(failure(chain, response(307, "https://other.test/"))?.code == .redirectRefused)
+        #expect(failure(chain, response(302, "/b"))?.code == .redirectRefused)
+        #expect(failure(chain, response(307, "/b")) == nil)
     }
 
     @Test func severalLocationsMustAgree() throws {
         let chain = try RedirectChain(request(), policy: RedirectPolicy())
-        #expect(failure(chain, reply(302, "/b", "/b")) == nil)
-        #expect(failure(chain, reply(302, "/b", "/c"))?.code == .malformedResponse)
-        #expect(failure(chain, reply(302, "/b", "https://evil.test/"))?.code == .malformedResponse)
+        #expect(failure(chain, response(302, "/b", "/b")) == nil)
+        #expect(failure(chain, response(302, "/b", "/c"))?.code == .malformedResponse)
+        #expect(
+            failure(chain, response(302, "/b", "https://evil.test/"))?.code == .malformedResponse)
     }
 
     @Test func signaturesInTheQueryAreNotSentOn() throws {
         var chain = try RedirectChain(request(.get, "https://api.test/a?x=1"), policy: .init())
         _ = try chain.follow(
-            reply(302, "https://other.test/b?x=1&sig=s3cr3t&t=2&sig"), pins: nil, now: 0,
+            response(302, "https://other.test/b?x=1&sig=s3cr3t&t=2&sig"), pins: nil, now: 0,
             droppingParameters: ["sig"])
         #expect(chain.request.path == "/b?x=1&t=2")
     }

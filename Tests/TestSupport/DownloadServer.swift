@@ -3,8 +3,8 @@ import Foundation
 /// A server on loopback that has files, knows ranges (RFC 9110, section 14), redirects as a test
 /// chooses, and cuts or holds back what a query asks it to.
 ///
-/// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first reply to that
-/// target after N bytes, `?hold=N` sends no more after N bytes until the client goes.
+/// `/file` and `/other` differ and have the same entity tag. `?cut=N` ends the first response to
+/// that target after N bytes, `?hold=N` sends no more after N bytes until the client goes.
 package final class DownloadServer: Sendable {
     package static let size = 200_000
     /// The content of `/file`.

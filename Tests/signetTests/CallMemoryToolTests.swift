@@ -15,9 +15,9 @@ import Testing
             def run(c):
                 first, body, _ = request(c)
                 calls = json.loads(body) if body else None
-                def reply(call): return '{"jsonrpc":"2.0","id":%d,"result":%s}' % (call['id'], result)
-                text = result if calls is None else reply(calls) if isinstance(calls, dict) \\
-                    else '[' + ','.join(map(reply, calls)) + ']'
+                def response(call): return '{"jsonrpc":"2.0","id":%d,"result":%s}' % (call['id'], result)
+                text = result if calls is None else response(calls) if isinstance(calls, dict) \\
+                    else '[' + ','.join(map(response, calls)) + ']'
                 c.sendall(('HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n'
                     % len(text)).encode())
                 c.sendall(text.encode())

@@ -33,17 +33,17 @@ import Testing
         try await host.stop()
     }
 
-    private static func reply(_ id: String, _ content: String) -> String {
+    private static func response(_ id: String, _ content: String) -> String {
         #"{"jsonrpc":"2.0","id":\#(id),\#(content)}"#
     }
 
-    private static let result = reply("1", #""result":1"#)
-    private static let otherResult = reply("2", #""result":2"#)
-    private static let refusal = reply("1", #""error":{"code":7,"message":"no"}"#)
-    private static let otherRefusal = reply("2", #""error":{"code":7,"message":"no"}"#)
-    private static let malformed = reply("1", #""error":"s3cr3t""#)
-    private static let otherMalformed = reply("2", #""result":"s3cr3t","error":null"#)
-    private static let rejection = reply("null", #""error":{"code":7,"message":"no"}"#)
+    private static let result = response("1", #""result":1"#)
+    private static let otherResult = response("2", #""result":2"#)
+    private static let refusal = response("1", #""error":{"code":7,"message":"no"}"#)
+    private static let otherRefusal = response("2", #""error":{"code":7,"message":"no"}"#)
+    private static let malformed = response("1", #""error":"s3cr3t""#)
+    private static let otherMalformed = response("2", #""result":"s3cr3t","error":null"#)
+    private static let rejection = response("null", #""error":{"code":7,"message":"no"}"#)
 
     /// 3 if a call has no response, else 1 if one has an error, in any order.
     @Test(

@@ -17,12 +17,12 @@ import Testing
                 "pins", "show", "https://localhost:\(server.port)", "--ca-file", authority.caFile,
                 "--json",
             ], timeout: 300)
-        let reply = try JSONValue(parsing: output.stdout)
+        let response = try JSONValue(parsing: output.stdout)
         guard limit < 80 else {
-            #expect(reply["pins"]?.array?.first?["pin"]?.string == authority.leaf.pin)
+            #expect(response["pins"]?.array?.first?["pin"]?.string == authority.leaf.pin)
             return
         }
-        #expect(reply["error"]?["code"]?.string == "resources")
+        #expect(response["error"]?["code"]?.string == "resources")
         #expect(output.exit == 3)
     }
 

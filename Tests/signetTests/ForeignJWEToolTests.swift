@@ -21,8 +21,8 @@ import Testing
             let output = try await SignetTool.run(
                 ["vault", "inspect", "--json"], stdin: Array(tokens[index].utf8))
             #expect(output.exit == 2)
-            let reply = try JSONValue(parsing: Array(output.stdout.dropLast()))
-            #expect(reply["error"]?["code"]?.string == "malformed-dump", "token \(index)")
+            let response = try JSONValue(parsing: Array(output.stdout.dropLast()))
+            #expect(response["error"]?["code"]?.string == "malformed-dump", "token \(index)")
         }
     }
 }

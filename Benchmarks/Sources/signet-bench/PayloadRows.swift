@@ -3,7 +3,7 @@ import Foundation
 import SignetJSON
 import SignetRPC
 
-/// Unboxing a reply of 1 KiB beside one memchr pass and beside Foundation's JSON, and Codable beside
+/// Unboxing a response of 1 KiB beside one memchr pass and beside Foundation's JSON, and Codable beside
 /// Foundation's.
 struct PayloadRows {
     private struct Order: Codable, Equatable {
@@ -35,9 +35,9 @@ struct PayloadRows {
         let body = Array(#"{"jsonrpc":"2.0","id":1,"result":"#.utf8) + json + Array("}".utf8)
         let adapter = JSONRPCAdapter()
         let request = try adapter.box(RPCCall("orders.read"))
-        let reply = RawResponse(status: 200, body: body)
+        let response = RawResponse(status: 200, body: body)
         func unboxed() throws {
-            let result = try adapter.unbox(reply, to: request).result
+            let result = try adapter.unbox(response, to: request).result
             try require(result?.bytes.count == json.count, "wrong result")
         }
         let data = Data(body)

@@ -126,7 +126,7 @@ import Tracing
 
     // MARK: Errors and limits
 
-    private static let replies: [(String, TransportError.Code)] = [
+    private static let responses: [(String, TransportError.Code)] = [
         ("pass", .cutOff),
         ("c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')", .cutOff),
         ("c.sendall(b'<html>hello</html>\\r\\n\\r\\n')", .malformedResponse),
@@ -142,8 +142,8 @@ import Tracing
         ),
     ]
 
-    @Test(arguments: replies.indices) func namesTheFailure(_ index: Int) async throws {
-        let (behaviour, code) = Self.replies[index]
+    @Test(arguments: responses.indices) func namesTheFailure(_ index: Int) async throws {
+        let (behaviour, code) = Self.responses[index]
         let (server, port) = try await Self.server(behaviour)
         let engine = try AsyncHTTPClientEngine()
         var request = Self.request(port)

@@ -93,8 +93,8 @@ function perform(method, params, request) {
     }
 }
 
-// The reply to one call, or undefined for a notification.
-function reply(call, request) {
+// The response to one call, or undefined for a notification.
+function response(call, request) {
     const isObject = call !== null && typeof call === 'object' && !Array.isArray(call);
     const hasParams = isObject && call.params !== undefined;
     const id = isObject && (typeof call.id === 'string' || typeof call.id === 'number')
@@ -130,12 +130,12 @@ function rpc(request, body) {
         return;
     }
     const isBatch = Array.isArray(call) && call.length > 0;
-    const replies = (isBatch ? call : [call]).map(one => reply(one, request))
+    const responses = (isBatch ? call : [call]).map(one => response(one, request))
         .filter(one => one !== undefined);
-    if (replies.length === 0) {
+    if (responses.length === 0) {
         request.return(204);
     } else {
-        answer(request, 200, isBatch ? replies : replies[0]);
+        answer(request, 200, isBatch ? responses : responses[0]);
     }
 }
 

@@ -95,7 +95,7 @@ private func seal(_ configuration: GlobalConfiguration) throws(VaultError) {
 private func services(_ configuration: GlobalConfiguration) {
     do throws(ClientError) {
         _ = try ServiceConfiguration.all(
-            in: configuration, usesTestServers: false, adapters: nil)
+            in: configuration, mode: .production, adapters: nil, checks: nil)
         _ = try URLRules(configuration)
     } catch {
         checkMessage(error.message, of: "a service's configuration")

@@ -20,7 +20,7 @@
 // - whether a response is complete if its connection ends, and the kind of each of libcurl's
 //   results (outcome.c);
 // - how many bytes a server may send beyond its response, how many bytes of bodies may wait unread,
-//   when calls get a second connection, and how long an upload may go on after the response
+//   when calls get a second connection, and how long an upload may continue after the response
 //   (traffic.c, flow.c);
 // - which connections are shut down if the loop's thread is stuck (watch.c).
 #ifndef SIGNET_CURL_H

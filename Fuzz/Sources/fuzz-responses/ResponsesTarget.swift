@@ -2,8 +2,8 @@ import FuzzSupport
 import SignetJSON
 import SignetRPC
 
-/// A reply's body is taken for the call that its id names by type and value, or refused; never for
-/// another's. Each call of a batch has what the first reply that names it says.
+/// A response's body is taken for the call that its id names by type and value, or refused; never for
+/// another's. Each call of a batch has what the first response that names it says.
 
 private let seeds = [
     #"{"jsonrpc":"2.0","id":1,"result":{"a":[1,2.5,"x"]}}"#,
@@ -23,7 +23,7 @@ private let seeds = [
 /// Called by libFuzzer once, before it reads the corpus.
 @_cdecl("LLVMFuzzerInitialize")
 public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt {
-    Seeds.write(seeds.enumerated().map { ("reply\($0)", Array($1.utf8)) })
+    Seeds.write(seeds.enumerated().map { ("response\($0)", Array($1.utf8)) })
     return 0
 }
 
@@ -34,7 +34,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let value = try? JSONValue(parsing: body)
     for version in [JSONRPCAdapter.Version.v2, .v1] {
         for stringified in [false, true] {
-            let oracle = ReplyOracle(version: version, acceptsStringified: stringified)
+            let oracle = ResponseOracle(version: version, acceptsStringified: stringified)
             // Ids that are numbers, and strings of the same digits.
             for isText in [false, true] {
                 one(adapter(oracle, isText: isText), oracle, body, value)
@@ -47,7 +47,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// An adapter whose first ids are 1, 2, 3 or "1", "2", "3".
-private func adapter(_ oracle: ReplyOracle, isText: Bool) -> JSONRPCAdapter {
+private func adapter(_ oracle: ResponseOracle, isText: Bool) -> JSONRPCAdapter {
     let numbers = RPCIDGenerator.counting()
     let texts = RPCIDGenerator(strings: {
         if case .number(let number) = try? numbers.next() { number.text } else { "" }
@@ -58,18 +58,19 @@ private func adapter(_ oracle: ReplyOracle, isText: Bool) -> JSONRPCAdapter {
 }
 
 private func one(
-    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+    _ adapter: JSONRPCAdapter, _ oracle: ResponseOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
     guard let request = try? adapter.box(RPCCall("orders.read")),
         let id = request.expected.ids.first.flatMap({ $0 })
     else { broken("a call cannot be boxed") }
     do throws(RPCError) {
-        let reply = try adapter.unbox(RawResponse(status: 200, body: body), to: request)
+        let response = try adapter.unbox(RawResponse(status: 200, body: body), to: request)
         guard let value, oracle.names(value["id"], id) else {
-            broken("another call's reply was taken")
+            broken("another call's response was taken")
         }
-        guard let result = reply.result?.value, oracle.content(of: value) == .result(result) else {
-            broken("a result that is not the reply's")
+        guard let result = response.result?.value, oracle.content(of: value) == .result(result)
+        else {
+            broken("a result that is not the response's")
         }
     } catch {
         guard let value else { return }
@@ -83,10 +84,10 @@ private func one(
     }
 }
 
-/// With a status that is not 2xx, what does not say that it is a reply is kept as the body of an error,
+/// With a status that is not 2xx, what does not say that it is a response is kept as the body of an error,
 /// and what says so is read before the status is judged.
 private func failed(
-    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+    _ adapter: JSONRPCAdapter, _ oracle: ResponseOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
     func code(_ status: Int, isBatch: Bool) -> RPCError.Code? {
         let raw = RawResponse(status: status, body: body)
@@ -103,40 +104,42 @@ private func failed(
             return error.code
         }
     }
-    let replies = value?.array ?? value.map { [$0] } ?? []
+    let responses = value?.array ?? value.map { [$0] } ?? []
     if oracle.version == .v2 {
-        let isSaid = replies.contains { $0["jsonrpc"] != nil }
+        let isSaid = responses.contains { $0["jsonrpc"] != nil }
         for isBatch in [false, true] where !isSaid {
             if code(503, isBatch: isBatch) != .httpStatus {
-                broken("a body is no reply, but taken")
+                broken("a body is no response, but taken")
             }
         }
     }
     if value?["jsonrpc"] != nil, code(503, isBatch: false) == .httpStatus {
-        broken("a reply was not read before the status")
+        broken("a response was not read before the status")
     }
 }
 
 private func batch(
-    _ adapter: JSONRPCAdapter, _ oracle: ReplyOracle, _ body: [UInt8], _ value: JSONValue?
+    _ adapter: JSONRPCAdapter, _ oracle: ResponseOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
     let calls = [RPCCall("a"), RPCCall("b"), RPCCall("n", isNotification: true), RPCCall("c")]
     guard let request = try? adapter.box(batch: calls) else { broken("no batch can be boxed") }
     let raw = RawResponse(status: 200, body: body)
-    guard let reply = try? adapter.unboxBatch(raw, to: request) else {
-        if value?.array != nil { broken("an array of replies was refused") }
+    guard let response = try? adapter.unboxBatch(raw, to: request) else {
+        if value?.array != nil { broken("an array of responses was refused") }
         return
     }
     guard let value else { broken("what is no JSON was taken") }
-    if reply.outcomes.count != calls.count { broken("a batch has not one outcome for each call") }
-    let replies = value.array ?? [value]
-    let isRejected = replies.contains(where: oracle.rejects)
-    for (id, outcome) in zip(request.expected.ids, reply.outcomes) {
+    if response.outcomes.count != calls.count {
+        broken("a batch has not one outcome for each call")
+    }
+    let responses = value.array ?? [value]
+    let isRejected = responses.contains(where: oracle.rejects)
+    for (id, outcome) in zip(request.expected.ids, response.outcomes) {
         guard let id else {
             if outcome != .notified { broken("a notification was answered") }
             continue
         }
-        let own = replies.first { oracle.names($0["id"], id) }
+        let own = responses.first { oracle.names($0["id"], id) }
         let content = own.map(oracle.content(of:))
         let isRight =
             switch outcome {
@@ -147,6 +150,6 @@ private func batch(
             case .unanswered: content == nil && !isRejected
             case .notified: false
             }
-        if !isRight { broken("a call of a batch has not what the first reply to it says") }
+        if !isRight { broken("a call of a batch has not what the first response to it says") }
     }
 }
