@@ -41,7 +41,7 @@ extension PinPlan {
             }
         }
 
-        /// Finds out when the last certificate with a pinned key ends.
+        /// Adds a finding if no certificate of a pinned key is valid, or if no key is in reserve.
         private mutating func inspectEnd(of host: Host) {
             let hasReserve = host.pins.contains { $0.state == .reserve }
             if let until = host.until {

@@ -4,8 +4,7 @@ extension MessageSigner {
         /// Exactly the bytes that were signed.
         public var base: [UInt8] { text.bytes }
         /// The fields that were added to the message, in order. A scheme document may also add
-        /// query
-        /// parameters or XML elements, which only the message contains.
+        /// query parameters or XML elements, which only the message contains.
         public let addedFields: [SignableMessage.Field]
         private let text: SignedText
         private let origin: Origin

@@ -87,8 +87,7 @@ public struct MessageSigner: Sendable {
     ///   - message: The message in its final form; a later change breaks the signature.
     ///   - now: The time of the signature, in seconds since 1970.
     ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime. A
-    ///     scheme
-    ///     document with `{lifetime}` uses one hour then.
+    ///     scheme document with `{lifetime}` uses one hour then.
     ///   - nonce: A value that no other signature has; nil for a random one if the scheme or the
     ///     options require a nonce.
     /// - Returns: The signed bytes and the added fields.
@@ -124,8 +123,7 @@ public struct MessageSigner: Sendable {
     /// Computes the signature base of a message for a key that is held elsewhere (`rfc9421`).
     ///
     /// Adds a Content-Digest to the message if it is covered and missing. Don't change covered
-    /// values
-    /// before ``apply(_:of:to:)``.
+    /// values before ``apply(_:of:to:)``.
     ///
     /// - Parameters:
     ///   - message: The message in its final form.

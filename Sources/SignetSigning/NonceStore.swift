@@ -71,11 +71,9 @@ let nonceGrace: Int64 = 10
 /// A nonce store in memory with a fixed capacity. A full store refuses messages.
 ///
 /// The store takes the time from the `now` of each call and drops a nonce only after it has
-/// expired.
-/// If a clock was wrong, a later call can have a `now` at which a dropped nonce would still be
-/// live;
-/// the store refuses that call. It accepts smaller differences, such as a few seconds between
-/// threads.
+/// expired. If a clock was wrong, a later call can have a `now` at which a dropped nonce would
+/// still be live; the store refuses that call. It accepts smaller differences, such as a few
+/// seconds between threads.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         /// The expiration of each nonce.
