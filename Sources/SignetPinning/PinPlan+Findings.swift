@@ -59,7 +59,7 @@ extension PinPlan {
                     "no certificate of a pinned key is valid now: get one for the key in reserve"
                 } else if host.pins.allSatisfy({ $0.state == .noKey }) {
                     "no given certificate, request or key has one of its pins: give the"
-                        + " certificates that the host uses, or it is cut off"
+                        + " certificates that the host uses, or correct its pins"
                 } else {
                     "no certificate of a pinned key is valid now"
                 }

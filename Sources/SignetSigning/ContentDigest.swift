@@ -1,5 +1,4 @@
-/// The field Content-Digest (RFC 9530, section 2). A signature that covers it protects the body
-/// too.
+/// The field Content-Digest (RFC 9530, section 2). A signature that covers it protects the body.
 ///
 /// ```swift
 /// let body = Array(#"{"id":1}"#.utf8)

@@ -111,7 +111,9 @@ extension Verifier {
         claims.expiration = time + lifetime
         claims.ignoresMaximumAge = true
         guard time - now <= policy.clampedClockSkew else {
-            throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
+            throw SigningError(
+                .createdInFuture,
+                "the time is \(time - now) s in the future, expected at most \(policy.clockSkew) s")
         }
         guard now < time + lifetime else {
             throw SigningError(.expired, "the signature expired \(now - time - lifetime) s ago")
