@@ -21,7 +21,7 @@ struct ConversionNotes {
                 + "; the pins apply until they are changed")
     }
 
-    /// Adds a note about a date that a format counts otherwise.
+    /// Adds a note that a format's pins expire at the start of a day, and the policy's at its end.
     mutating func addNoteForMissingTime(_ day: String, of host: String, in format: String) {
         add("\(host): \(format)'s pins expire at the start of \(day), the policy's at its end")
     }
@@ -42,8 +42,8 @@ extension [Pin] {
 }
 
 extension PinRule {
-    /// Whether the rule covers all names below its host, for a format that knows only this and the
-    /// host alone.
+    /// Whether the rule covers all names below its host. For a format whose rules cover either the
+    /// host alone, or the host and all names below it.
     ///
     /// - Throws: `PinError` with code `not-expressible` for a `*.` pattern.
     func includesBelow(in format: String) throws(PinError) -> Bool {

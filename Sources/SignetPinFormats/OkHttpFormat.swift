@@ -4,8 +4,8 @@ internal import SignetPinning
 
 /// Code that builds OkHttp's `CertificatePinner` (square.github.io/okhttp, CertificatePinner).
 ///
-/// OkHttp accepts a key that *any* matching pattern pins, a policy one that the most specific rule
-/// pins.
+/// OkHttp accepts a key that *any* matching pattern pins. A policy accepts only the keys of the
+/// most specific rule.
 enum OkHttpFormat {
     // MARK: - Reading
 
@@ -37,8 +37,8 @@ enum OkHttpFormat {
         return try PinPolicy(rules: merged(try PinPolicy(rules: rules), notes: &notes))
     }
 
-    /// The most pins of all rules after each got those of the wider ones. Without a limit, many
-    /// names below a name with many pins would need too much memory.
+    /// The largest number of pins in all rules, after each rule got those of the wider ones.
+    /// Without a limit, many names below a name with many pins would need too much memory.
     private static let maximumPinCount = 1_000_000
 
     /// Returns the rules, each with the pins of the wider ones added.

@@ -15,22 +15,23 @@ struct RuleScopeIndex {
     /// Returns the other rules with pins that cover any host that `rule` decides about, in the
     /// policy's order.
     func pinnedRules(around rule: PinRule) -> [PinRule] {
-        (covering(rule) + [apex(rule)].compactMap(\.self)).sorted().map { rules[$0] }
+        (covering(rule) + [parentWildcard(of: rule)].compactMap(\.self)).sorted()
+            .map { rules[$0] }
     }
 
     /// Returns the other rules with pins that cover every host that `rule` decides about.
     func rules(coveringAllOf rule: PinRule) -> [PinRule] {
-        let apex = rule.pattern.scope == .exact ? apex(rule) : nil
-        return (covering(rule) + [apex].compactMap(\.self)).sorted().map { rules[$0] }
+        let wildcard = rule.pattern.scope == .exact ? parentWildcard(of: rule) : nil
+        return (covering(rule) + [wildcard].compactMap(\.self)).sorted().map { rules[$0] }
     }
 
     /// Returns the `*.` rule with pins that covers the name of a `**.` rule itself, if that name
     /// has no rule of its own.
     func rule(coveringTopOf rule: PinRule) -> PinRule? {
-        rule.pattern.scope == .anyDepth ? apex(rule).map { rules[$0] } : nil
+        rule.pattern.scope == .anyDepth ? parentWildcard(of: rule).map { rules[$0] } : nil
     }
 
-    /// Returns the rules that cover all names at and below the rule's host.
+    /// Returns the other rules with pins that cover all names below the rule's host.
     private func covering(_ rule: PinRule) -> [Int] {
         var found: [Int] = []
         var suffix: Substring? = rule.pattern.host.text[...]
@@ -46,7 +47,7 @@ struct RuleScopeIndex {
     }
 
     /// Returns the `*.` rule of the parent domain, if `rule` decides about its own name.
-    private func apex(_ rule: PinRule) -> Int? {
+    private func parentWildcard(of rule: PinRule) -> Int? {
         let name = rule.pattern.host.text
         guard rule.pattern.host.kind == .name, rule.pattern.scope != .oneLabel,
             let parent = name[...].droppingFirstLabel

@@ -4,7 +4,7 @@ internal import SignetPinning
 /// TrustKit's configuration, as the project's TSKTrustKitConfig.h documents its keys.
 ///
 /// TrustKit's code looks for a misspelt key for exclusions (`kSKExclude…`), and its documentation
-/// has `TSKExclude…`. Both are read, the first is written.
+/// has `TSKExclude…`. This type reads both and writes the first.
 enum TrustKitFormat {
     private static let excludes = "kSKExcludeSubdomainFromParentPolicy"
     private static let documentedExcludes = "TSKExcludeSubdomainFromParentPolicy"

@@ -3,8 +3,8 @@ internal import SignetPinning
 
 /// An element of an XML document, with its attributes and children.
 ///
-/// The package has its own small reader, because Foundation's uses libxml2 and its entities, which
-/// attackers abuse. It expands only XML's five entities and character numbers, refuses document
+/// The package has its own small reader, because Foundation's uses libxml2, whose entities
+/// attackers can abuse. It expands only XML's five entities and character numbers, refuses document
 /// types with declarations, and never opens a file or a connection.
 struct XMLElement {
     enum Child {
@@ -248,7 +248,7 @@ struct XMLReader {
         throw malformed("the element \(element.name) isn't closed")
     }
 
-    /// Appends the character that a byte is, or the one that a reference after it names.
+    /// Appends a byte, or for `&` the character of the reference that begins there.
     private mutating func append(_ byte: UInt8, to text: inout [UInt8]) throws(PinError) {
         guard byte >= 0x20 || Self.isSpace(byte) else {
             throw malformed("found a control character")

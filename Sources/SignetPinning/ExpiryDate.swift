@@ -26,7 +26,7 @@ public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { text }
 
-    /// A refused value for a message: in quotation marks, cut after 32 characters.
+    /// Returns a refused value for a message: in quotation marks, cut after 32 characters.
     static func shown(_ text: String) -> String {
         let start = String(text.unicodeScalars.prefix(32))
         return "\"\(printable(start))\(start.utf8.count < text.utf8.count ? "…" : "")\""

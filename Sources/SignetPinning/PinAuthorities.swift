@@ -4,7 +4,8 @@ internal import SignetSystem
 
 /// CA certificates that a rule trusts for its hosts, and for no other host.
 ///
-/// They are read once, with the policy. Later changes of the file count for the next policy.
+/// The file is read once, together with the policy. Later changes of the file apply only to
+/// policies that are read later.
 public struct PinAuthorities: Sendable, Hashable {
     /// The effect on the CAs that are trusted for all hosts.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
@@ -14,11 +15,11 @@ public struct PinAuthorities: Sendable, Hashable {
         case replace
     }
 
-    /// The largest file: 1 MiB.
+    /// The largest size of a file: 1 MiB.
     public static let maximumByteCount = 1 << 20
-    /// The most certificates in one file.
+    /// The largest number of certificates in a file.
     public static let maximumCertificateCount = 256
-    /// The most files in one policy.
+    /// The largest number of files in a policy.
     public static let maximumFileCount = 8
 
     /// The file's path as the policy gives it.

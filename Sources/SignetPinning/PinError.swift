@@ -33,7 +33,7 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
             .checkFailed("update-not-yet-valid", kind: .malformed))
         /// The signed policy is older than the one in use.
         public static let rolledBack = Code(.rolledBack)
-        /// The file of the newest signed policy was changed by something else.
+        /// The file of a ``PinUpdateStore`` isn't a document that the store could have written.
         public static let stateTampered = Code(.stateTampered)
         /// No key has the id that the signed policy names.
         public static let unknownKey = Code(.unknownKey)

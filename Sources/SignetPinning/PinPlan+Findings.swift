@@ -41,7 +41,7 @@ extension PinPlan {
             }
         }
 
-        /// Finds out when the last certificate with a pinned key ends.
+        /// Adds a finding if no certificate of a pinned key is valid, or if no key is in reserve.
         private mutating func inspectEnd(of host: Host) {
             let hasReserve = host.pins.contains { $0.state == .reserve }
             if let until = host.until {
@@ -59,7 +59,7 @@ extension PinPlan {
                     "no certificate of a pinned key is valid now: get one for the key in reserve"
                 } else if host.pins.allSatisfy({ $0.state == .noKey }) {
                     "no given certificate, request or key has one of its pins: give the"
-                        + " certificates that the host uses, or it is cut off"
+                        + " certificates that the host uses, or correct its pins"
                 } else {
                     "no certificate of a pinned key is valid now"
                 }

@@ -52,8 +52,8 @@ public struct PinPlan: Sendable, Hashable {
         /// A host that the material names.
         struct Name {
             let host: HostName
-            /// The name below which a wildcard matches one label; then `host` is an example of a
-            /// match.
+            /// For a wildcard, the name below which it matches one label. `host` is then an example
+            /// of a match.
             let parent: Substring?
 
             init?(_ text: String) {

@@ -26,8 +26,8 @@ extension PinPolicy {
     ///
     /// `unlisted` is `refuse` (the default) or `allow`. A rule has `pins` or `"exclude": true`.
     /// `mode` is `enforce` (the default) or `report`, `afterExpiry` is `refuse` (the default) or
-    /// `allow`. `caFile` names a file of CAs for the rule's hosts, which with `"caMode": "add"` are
-    /// trusted in addition to the others, and without it instead of them.
+    /// `allow`. `caFile` names a file of CAs, which for the rule's hosts replace the CAs that are
+    /// trusted for all hosts. With `"caMode": "add"` both are trusted.
     ///
     /// - Parameters:
     ///   - bytes: The whole JSON text.

@@ -57,7 +57,7 @@ extension BodyDigests {
 
     /// Digests a file in chunks of 64 KiB.
     ///
-    /// - Throws: `SigningError` with `unreadable-body`.
+    /// - Throws: `SigningError` with `unreadable-body` or `crypto-failed`.
     public init(
         ofFile path: String, algorithms: Set<BodyDigest> = [.sha256]
     ) throws(SigningError) {
@@ -123,7 +123,7 @@ public struct BodyDigester: ~Copyable, Sendable {
         try update(chunk.span)
     }
 
-    /// Adds the next bytes. ``finish()`` throws a failure.
+    /// Adds the next bytes. Keeps a failure for ``finish()`` to throw.
     mutating func update(unlessFailed chunk: Span<UInt8>) {
         guard failure == nil else { return }
         do throws(CryptoFailure) {
@@ -150,16 +150,15 @@ public struct BodyDigester: ~Copyable, Sendable {
     }
 }
 
-/// The body of a message, or what is known of it.
+/// The body of a message, its digests, or a placeholder for a body that will follow.
 enum MessageContent: Sendable, Hashable {
     case bytes([UInt8])
     /// The body isn't in memory.
     case digested(BodyDigests)
-    /// The body will follow. Only a verifier that requires the whole body later creates such a
-    /// message.
+    /// The body will follow. Only ``StreamedVerification`` has such a message.
     case expected
 
-    /// Whether there is certainly no body.
+    /// Whether the body is known to be empty.
     var isEmpty: Bool {
         switch self {
         case .bytes(let bytes): bytes.isEmpty
@@ -168,7 +167,7 @@ enum MessageContent: Sendable, Hashable {
         }
     }
 
-    /// Returns the bytes, for schemes that sign more than a hash of them.
+    /// Returns the bytes, for schemes that sign the body itself, not a hash of it.
     ///
     /// - Throws: `SigningError` with `body-not-held`.
     func held() throws(SigningError) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// The field Content-Digest (RFC 9530, section 2). A signature that covers it proves the body.
+/// The field Content-Digest (RFC 9530, section 2). A signature that covers it protects the body.
 ///
 /// ```swift
 /// let body = Array(#"{"id":1}"#.utf8)
@@ -36,16 +36,16 @@ public enum ContentDigest {
     /// Compares a message's Content-Digest with its body. All digests with sha-256 or sha-512 must
     /// match, and there must be at least one.
     ///
-    /// - Throws: `SigningError`: `missing-component` without the field; `digest-mismatch`;
-    ///   `malformed-digest`; `unsupported-digest` for any deprecated algorithm (RFC 9530, section
-    ///   5) or if there is no supported one.
+    /// - Throws: `SigningError`: `missing-component` if the message lacks the field;
+    ///   `digest-mismatch`; `malformed-digest`; `unsupported-digest` for any deprecated algorithm
+    ///   (RFC 9530, section 5) or if there is no supported one.
     public static func check(_ message: SignableMessage) throws(SigningError) {
         try DigestField.content.check(message)
     }
 }
 
-/// The field Repr-Digest (RFC 9530, section 3): the digest of a whole representation. A message may
-/// hold only a part of that representation, or nothing of it.
+/// The field Repr-Digest (RFC 9530, section 3): the digest of a whole representation. The message
+/// itself may hold only a part of that representation, or none of it.
 public enum ReprDigest {
     /// The field's identifier as a covered component.
     public static let component = ComponentIdentifier(field: "repr-digest")

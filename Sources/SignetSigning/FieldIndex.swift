@@ -2,8 +2,8 @@ internal import SignetBase
 
 /// Finds many fields by name in one list of field lines.
 ///
-/// Searches a short list from end to end. Builds an index of a long list at the first search, so
-/// that the total time grows with the size of the list, not with names times lines.
+/// Searches a short list line by line. Builds an index of a long list at the first search, so that
+/// many searches of a long list don't take quadratic time.
 struct FieldIndex {
     /// The length up to which a list is searched without an index.
     static let longestSearched = 64

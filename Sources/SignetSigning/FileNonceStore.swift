@@ -8,9 +8,9 @@ internal import Synchronization
 ///
 /// The file starts with the line `signet-nonces 1 ID`, where ID is a random name of this file. Each
 /// other line holds an expiration in seconds since 1970, a key id and a nonce, the last two in
-/// base64url. Expired lines are dropped by replacing the file; a line with an empty key id and
-/// nonce then holds the last expiration that was dropped. An incomplete line, left by a crash or a
-/// full disk, is overwritten: its message was never accepted.
+/// base64url. To drop expired lines, the store replaces the file. A line with an empty key id and
+/// an empty nonce then holds the latest expiration of the dropped lines. An incomplete line, left
+/// by a crash or a full disk, is overwritten: its message was never accepted.
 ///
 /// The store refuses every message if the file isn't readable, writable or of this form, or if
 /// another process holds its lock too long. The file must be a regular file that only its owner can
@@ -34,7 +34,7 @@ public final class FileNonceStore: NonceStore {
     ///   - lockTimeout: The longest wait for the file's lock. After it the message is refused.
     ///   - limit: The largest size of the file in bytes; a nonce takes about 80. A full file
     ///     refuses messages. A larger file is refused before it is read.
-    ///   - isDurable: Whether to wait for the disk after each nonce.
+    ///   - isDurable: Whether to wait until the disk has each nonce.
     public init(
         path: String, lockTimeout: Duration = .seconds(10), limit: Int = 64 << 20,
         isDurable: Bool = false
@@ -78,8 +78,8 @@ public final class FileNonceStore: NonceStore {
         try outcome.get()
     }
 
-    /// - Parameter deadline: The end of the wait, counted from the call, so that the waits of
-    ///   queued callers don't add up.
+    /// - Parameter deadline: The end of the wait for the file's lock. The caller sets it before it
+    ///   queues, so that the waits of queued callers don't add up.
     private func remember(
         _ entry: NonceFile.Entry, now: Int64, deadline: ContinuousClock.Instant
     ) throws(SigningError) {

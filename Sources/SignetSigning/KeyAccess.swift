@@ -62,7 +62,7 @@ func convertingCryptoFailure<Value>(
     }
 }
 
-/// Uses a key, and throws its error with the code of the same name.
+/// Runs work that uses a key, and throws its error as a `SigningError`.
 func convertingKeyError<Value>(
     _ work: () throws(KeyError) -> Value
 ) throws(SigningError) -> Value {
@@ -74,7 +74,7 @@ func convertingKeyError<Value>(
 }
 
 extension RandomBytes {
-    /// Returns bytes for a nonce or a salt.
+    /// Returns random bytes for a nonce or a salt.
     static func forSigning(_ count: Int) throws(SigningError) -> [UInt8] {
         try convertingCryptoFailure { () throws(CryptoFailure) in try bytes(count) }
     }

@@ -15,9 +15,9 @@ extension MessageSigner {
         public var tag: String?
         /// Seconds from `created` to `expires` (`rfc9421`); nil leaves `expires` out.
         public var lifetime: Int64?
-        /// Whether each signature gets a random nonce unless the caller passes one.
-        /// `salted-hmac-v1` and a scheme document that uses a nonce always have one; another
-        /// document has none.
+        /// Whether each signature gets a random nonce unless the caller passes one (`rfc9421`).
+        /// `salted-hmac-v1` and scheme documents that use a nonce always add one. Other documents
+        /// refuse this option.
         public var addsNonce = false
         /// The algorithm of a Content-Digest or Repr-Digest that the signer adds because it is
         /// covered and missing (`rfc9421`).

@@ -3,7 +3,8 @@ extension MessageSigner {
     public struct Result: Sendable, Hashable {
         /// Exactly the bytes that were signed.
         public var base: [UInt8] { text.bytes }
-        /// The fields that were added to the message, in order.
+        /// The fields that were added to the message, in order. A scheme document may also add
+        /// query parameters or XML elements, which only the message contains.
         public let addedFields: [SignableMessage.Field]
         private let text: SignedText
         private let origin: Origin
@@ -25,7 +26,7 @@ extension MessageSigner {
             origin.run.map { SchemeTrace(of: $0).parts } ?? text.parts
         }
 
-        /// The source of `parts` for a scheme document. Doesn't take part in `==`.
+        /// The source of `parts` for a scheme document. `==` ignores it.
         private struct Origin: Sendable, Hashable {
             let run: SchemeEvaluator?
             static func == (_: Origin, _: Origin) -> Bool { true }

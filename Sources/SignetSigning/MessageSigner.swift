@@ -35,9 +35,10 @@ public struct MessageSigner: Sendable {
 
     /// Creates a signer.
     ///
-    /// - Throws: `SigningError`: `wrong-key-use` (also for a public key) or `algorithm-mismatch`
-    ///   for the key; `duplicate-component`, `unsupported-component`, `unknown-field-type`,
-    ///   `unsupported-option`, `invalid-value` or `unanswerable-request` for the options.
+    /// - Throws: `SigningError`: `wrong-key-use` (also for a public key), `key-too-short` or
+    ///   `algorithm-mismatch` for the key; `duplicate-component`, `unsupported-component`,
+    ///   `unknown-field-type`, `unsupported-option`, `missing-option`, `invalid-value` or
+    ///   `unanswerable-request` for the options.
     public init(
         scheme: SigningScheme, key: Key, options: Options = Options()
     ) throws(SigningError) {
@@ -66,8 +67,8 @@ public struct MessageSigner: Sendable {
     /// - Parameters:
     ///   - keyID: The id under which verifiers know the key.
     ///   - algorithm: The algorithm that the key is bound to.
-    ///   - options: The same options as for other signers.
-    /// - Throws: `SigningError` for the options.
+    ///   - options: The choices for all messages.
+    /// - Throws: `SigningError` as the other initializer does for the options.
     public init(
         keyID: String, algorithm: HTTPSignatureAlgorithm, options: Options = Options()
     ) throws(SigningError) {
@@ -85,14 +86,15 @@ public struct MessageSigner: Sendable {
     /// - Parameters:
     ///   - message: The message in its final form; a later change breaks the signature.
     ///   - now: The time of the signature, in seconds since 1970.
-    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
+    ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime. A
+    ///     scheme document with `{lifetime}` uses one hour then.
     ///   - nonce: A value that no other signature has; nil for a random one if the scheme or the
     ///     options require a nonce.
     /// - Returns: The signed bytes and the added fields.
     /// - Throws: `SigningError`: `missing-component`, `non-ascii-value`, `malformed-field`,
     ///   `repeated-parameter`, `digest-mismatch`, `malformed-message`, `duplicate-label`,
-    ///   `invalid-time`, `invalid-value`, `unanswerable-request`, and the codes of a key that
-    ///   cannot be used at that time.
+    ///   `duplicate-field`, `body-not-held`, `unsupported-option`, `invalid-time`, `invalid-value`,
+    ///   `unanswerable-request`, and the codes of a key that cannot be used at that time.
     public func sign(
         _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
     ) throws(SigningError) -> Result {
@@ -120,8 +122,8 @@ public struct MessageSigner: Sendable {
 
     /// Computes the signature base of a message for a key that is held elsewhere (`rfc9421`).
     ///
-    /// Adds a Content-Digest to the message if it is covered and missing. Don't change what is
-    /// covered before ``apply(_:of:to:)``.
+    /// Adds a Content-Digest to the message if it is covered and missing. Don't change covered
+    /// values before ``apply(_:of:to:)``.
     ///
     /// - Parameters:
     ///   - message: The message in its final form.
@@ -148,7 +150,8 @@ public struct MessageSigner: Sendable {
     ///   - prepared: The result of this signer's ``prepare(_:now:expiration:nonce:)``.
     ///   - message: The message as it was after the preparation.
     /// - Throws: `SigningError`: `invalid-signature` for a wrong length, `message-changed`,
-    ///   `duplicate-label`. The signature itself isn't verified, because that needs the public key.
+    ///   `digest-mismatch`, `duplicate-label`. The signature itself isn't verified, because that
+    ///   needs the public key.
     public func apply(
         _ signature: [UInt8], of prepared: PreparedSignature, to message: inout SignableMessage
     ) throws(SigningError) -> Result {

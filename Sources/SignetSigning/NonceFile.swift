@@ -23,7 +23,7 @@ struct NonceFile {
     private static let smallSize = 256 * 1024
 
     private var remembered: [NonceIdentity: Int64] = [:]
-    /// The last expiration of a line that was dropped.
+    /// The latest expiration of a dropped line.
     private(set) var lastForgotten: Int64?
     /// The first line as it was read. A replaced file has another one.
     private var header: [UInt8] = []

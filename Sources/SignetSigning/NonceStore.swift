@@ -43,7 +43,7 @@ extension SigningError {
 
     /// Refuses a time at which a dropped nonce was still live.
     ///
-    /// - Parameter last: The last expiration of a dropped nonce.
+    /// - Parameter last: The latest expiration of a dropped nonce.
     static func requireNothingForgotten(at now: Int64, lastForgotten last: Int64?)
         throws(SigningError)
     {
@@ -70,9 +70,10 @@ let nonceGrace: Int64 = 10
 
 /// A nonce store in memory with a fixed capacity. A full store refuses messages.
 ///
-/// A nonce is dropped only after it has expired by the `now` of the calls. A call is refused if its
-/// `now` is so far before that of an earlier call that a dropped nonce would be live again, as
-/// after a wrong clock. Smaller differences, such as the few seconds between threads, do no harm.
+/// The store takes the time from the `now` of each call and drops a nonce only after it has
+/// expired. If a clock was wrong, a later call can have a `now` at which a dropped nonce would
+/// still be live; the store refuses that call. It accepts smaller differences, such as a few
+/// seconds between threads.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         /// The expiration of each nonce.
@@ -81,7 +82,7 @@ public final class MemoryNonceStore: NonceStore {
         var bySecond: [Int64: [NonceIdentity]] = [:]
         /// A lower bound of the keys of `bySecond`.
         var earliest = Int64.max
-        /// The last expiration of a dropped nonce.
+        /// The latest expiration of a dropped nonce.
         var lastForgotten: Int64?
 
         mutating func forget(before end: Int64) {

@@ -1,6 +1,6 @@
 internal import SignetBase
 
-/// A request or a response in the form that is signed and verified: HTTP semantics in bytes.
+/// A request or a response to sign or verify: its first line, fields, body and trailers as bytes.
 ///
 /// ```swift
 /// var request = try SignableMessage(
@@ -21,7 +21,7 @@ public struct SignableMessage: Sendable, Hashable {
         /// HTTP without TLS.
         case http
 
-        /// The port that is omitted from an authority.
+        /// The default port, which an authority in canonical form omits.
         var defaultPort: [UInt8] { self == .https ? Array("443".utf8) : Array("80".utf8) }
     }
 
@@ -112,7 +112,7 @@ public struct SignableMessage: Sendable, Hashable {
         get { if case .bytes(let bytes) = content { bytes } else { [] } }
         set { content = .bytes(newValue) }
     }
-    /// The body, or what is known of it.
+    /// The body, its digests, or a placeholder for a body that will follow.
     var content: MessageContent
     /// The trailers (RFC 9110, section 6.5) in order. ``serialized()`` leaves them out.
     public internal(set) var trailers: [Field] = []
@@ -144,7 +144,7 @@ public struct SignableMessage: Sendable, Hashable {
     /// Appends a trailer.
     public mutating func appendTrailer(_ field: Field) { trailers.append(field) }
 
-    /// Removes the trailers, because they follow a body that is sent later.
+    /// Removes the trailers, so that they can be sent after the body.
     ///
     /// - Returns: The trailers, in order.
     public mutating func removeTrailers() -> [Field] {
@@ -222,7 +222,7 @@ extension SignableMessage {
     /// Returns the values of a field in order. The name must be in lower case.
     func values(of name: [UInt8]) -> [[UInt8]] { fields.values(of: name) }
 
-    /// Returns a field's combined value, or nil if it is missing. Doesn't copy a single line.
+    /// Returns a field's combined value, or nil if it is missing.
     func value(of name: [UInt8]) -> [UInt8]? { fields.value(of: name) }
 
     /// Returns a field's combined value from the head and then the trailers, because signatures can
@@ -251,7 +251,7 @@ extension [SignableMessage.Field] {
     }
 
     /// Returns a field's combined value (RFC 9421, section 2.1): its lines joined by `, `. Returns
-    /// nil if it is missing. Doesn't copy a single line.
+    /// nil if the field is missing. Copies nothing if it has only one line.
     func value(of name: [UInt8]) -> [UInt8]? {
         var value: [UInt8]?
         // Indices, because a loop over the fields would copy each.

@@ -19,15 +19,15 @@ internal import SignetBase
 /// print(verified.keyID)
 /// ```
 ///
-/// Nothing is proved before `finish(trailers:now:)` returns a ``VerifiedMessage``, which it does
-/// only for a complete body that matches. Keep the received bytes apart until then. Created by
-/// `Verifier/startVerifying(_:now:)`.
+/// Created by `Verifier/startVerifying(_:now:)`. Don't trust the received bytes before
+/// `finish(trailers:now:)` returns a ``VerifiedMessage``, which it does only for a complete body
+/// that matches the signature.
 public struct StreamedVerification: ~Copyable, Sendable {
     /// Whether the signature is verified already, except for the body. This is so for `rfc9421` if
     /// the signature is in the head and covers no trailers. Otherwise only the policy has been
     /// checked, as far as the head allows: other schemes sign the body's hash itself, and a
-    /// signature in the trailers follows the body. A server that accepts large bodies only from
-    /// known senders stops if this is false.
+    /// signature in the trailers follows the body. If a server accepts large bodies only from known
+    /// senders, it should stop if this is false.
     public let isHeadVerified: Bool
 
     private let verifier: Verifier
@@ -87,9 +87,9 @@ public struct StreamedVerification: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - trailers: The trailers in the order of arrival.
-    ///   - now: The time at the end, in seconds since 1970. It is used if the head wasn't verified:
-    ///     then the whole transfer must fit into the policy's window, because a nonce could be
-    ///     dropped meanwhile.
+    ///   - now: The time at the end, in seconds since 1970. Ignored if ``isHeadVerified``.
+    ///     Otherwise the signature must still be fresh at this time, because its nonce is stored
+    ///     only now.
     /// - Returns: The values that the signature proves, including the body's digest.
     /// - Throws: `SigningError` as `Verifier/verify(_:now:)`, and with `body-cut` for fewer bytes
     ///   than Content-Length declares.
@@ -119,7 +119,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
         return verified
     }
 
-    /// Does all checks except that of the nonce's first use. Returns the claims if their nonce
+    /// Does all checks except whether the nonce was used before. Returns the claims if their nonce
     /// isn't stored yet.
     private consuming func verdict(
         _ trailers: [SignableMessage.Field], now: Int64

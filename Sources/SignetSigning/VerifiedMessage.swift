@@ -2,8 +2,8 @@ internal import SignetBase
 
 /// The proof of a valid signature: the values that it covered, and nothing else of the message.
 ///
-/// Only ``Verifier`` creates it. Act on these values, not on the message: anyone may have written
-/// what is not here.
+/// Only ``Verifier`` creates it. Act on these values, not on the message, because anyone may have
+/// changed the rest of the message.
 public struct VerifiedMessage: Sendable, Hashable {
     /// The scheme of the signature.
     public let scheme: SigningScheme
@@ -17,8 +17,8 @@ public struct VerifiedMessage: Sendable, Hashable {
     public let nonce: String?
     /// The purpose of the signature; nil if it has no tag.
     public let tag: String?
-    /// The body, if the signature or a covered digest was computed over it; nil if anyone may have
-    /// written it or if it isn't in memory.
+    /// The body, if the signature or a covered digest was computed over it; nil if neither was, or
+    /// if the body isn't in memory.
     public let body: [UInt8]?
 
     private let content: Content
@@ -125,7 +125,7 @@ public struct MessagePart: Sendable, Hashable {
     public let value: [UInt8]
 }
 
-/// A text that is signed, and where it contains parts of the message.
+/// A signed text and the ranges of the message's parts in it.
 struct SignedText: Sendable, Hashable {
     var bytes: [UInt8] = []
     /// The names of the parts.

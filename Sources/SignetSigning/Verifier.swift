@@ -46,9 +46,9 @@ public final class Verifier: Sendable {
     ///     signature is fresh.
     /// - Throws: `SigningError`: `unsupported-option` if the policy of `salted-hmac-v1` has a tag,
     ///   a nonce or algorithms, if that of a scheme document has a tag or algorithms, or if there
-    ///   is a nonce store but the scheme doesn't sign a nonce;
-    ///   `unsupported-component` if the list for `salted-hmac-v1` contains anything but fields;
-    ///   `duplicate-component` for `rfc9421`.
+    ///   is a nonce store but the scheme doesn't sign a nonce; `unsupported-component` if the list
+    ///   for `salted-hmac-v1` contains anything but fields; `duplicate-component` for `rfc9421`;
+    ///   `unsupported-option`, `missing-option` or `invalid-value` for the policy's settings.
     public init(
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
@@ -145,7 +145,7 @@ public final class Verifier: Sendable {
         }
     }
 
-    /// Does all checks except that of the nonce's first use.
+    /// Does all checks except whether the nonce was used before.
     func check(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {

@@ -11,7 +11,7 @@ public final class JSONLinesPinReports: PinReportSink {
     /// The file's path.
     public let path: String
     private let maximumSize: Int
-    // The file's lock blocks the thread, which threads of tasks must not do.
+    // Waiting for the file's lock blocks the thread, so it happens here and not in a task.
     private let queue = DispatchQueue(label: "signet.pin-reports")
 
     /// Creates a sink. The file is created with the first report.

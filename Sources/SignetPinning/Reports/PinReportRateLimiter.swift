@@ -3,10 +3,10 @@ internal import SignetCrypto
 /// Admits one report of each kind in a period. Reports with the same host, port, rule, code, mode
 /// and chain are of one kind.
 ///
-/// The number of remembered kinds is limited, so that a server with ever new certificates can't
-/// cause a flood of reports. If it is reached, new kinds aren't admitted until the period of an old
-/// one is over. Refusals before any connection fill at most half of it, because redirects can
-/// invent their host names; the other half is reserved for reports with a chain.
+/// The number of remembered kinds is limited, so that a server that keeps changing its certificate
+/// can't cause a flood of reports. At the limit, a new kind is admitted only after the period of an
+/// old one is over. Refusals before any connection fill at most half of the limit, because their
+/// host names can come from redirects; the other half is reserved for reports with a chain.
 public struct PinReportRateLimiter: Sendable {
     private struct Kind: Hashable {
         let host: HostName
@@ -54,7 +54,7 @@ public struct PinReportRateLimiter: Sendable {
         return !kind.chain.isEmpty || last.keys.count { $0.chain.isEmpty } < max(limit / 2, 1)
     }
 
-    /// Whether a period is over. It also is if the clock was set back.
+    /// Whether a period is over. It is also over if the clock was set back.
     private func isOver(_ before: Int64, at now: Int64) -> Bool {
         now < before || now - before >= pause
     }

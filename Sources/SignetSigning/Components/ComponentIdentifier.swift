@@ -25,7 +25,7 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     public let parameters: [Parameter]
     let nameBytes: [UInt8]
     let source: Source
-    /// Equal for equal components with parameters in any order.
+    /// The same for components that differ only in the order of their parameters.
     private let identity: [UInt8]
 
     /// The source of a component's value. The raw values are the names of derived components.
@@ -48,10 +48,10 @@ public struct ComponentIdentifier: Sendable, Hashable, CustomStringConvertible {
     ///   - name: A field name in lower case, or one of `@method`, `@authority`, `@scheme`,
     ///     `@target-uri`, `@request-target`, `@path`, `@query`, `@query-param` and `@status`.
     ///   - parameters: The parameters in the order of writing.
-    /// - Throws: `SigningError`: `unsupported-component` for another derived component or for
-    ///   parameters that the component, or each other, exclude; `malformed-component` for a name
-    ///   that isn't a lower-case token, for a repeated parameter, and for an invalid `key` or
-    ///   `name`.
+    /// - Throws: `SigningError`: `unsupported-component` for another derived component, and for a
+    ///   parameter that the component doesn't allow or that can't be combined with another;
+    ///   `malformed-component` for a name that isn't a lower-case token, for a repeated parameter,
+    ///   and for an invalid `key` or `name`.
     public init(_ name: String, parameters: [Parameter] = []) throws(SigningError) {
         let nameBytes = Array(name.utf8)
         let source: Source

@@ -172,7 +172,10 @@ extension AcceptSignature {
         }
     }
 
-    /// Returns the nonce of the requested signature.
+    /// Returns the requested nonce, or the given one if the request has none.
+    ///
+    /// - Throws: `SigningError` with `unanswerable-request` if both exist and differ, or if the
+    ///   request demands an expiration and there is none.
     func nonce(_ given: String?, expiration: Int64?) throws(SigningError) -> String? {
         guard !requestsExpiration || expiration != nil else {
             throw SigningError(

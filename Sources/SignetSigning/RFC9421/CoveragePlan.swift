@@ -16,8 +16,8 @@ final class CoveragePlan: Sendable {
     let components: [ComponentIdentifier]
     /// The bytes before each component's value: `"name": `.
     private let prefixes: [[UInt8]]
-    /// The sources of the components; `field` for those with `;req` too, because it is taken from
-    /// another message.
+    /// The sources of the components; `field` also for derived components with `;req`, so that
+    /// `ComponentReader` takes them from the related request.
     private let sources: [ComponentIdentifier.Source]
     /// The list as an inner list of RFC 9651: `("@method" "date")`.
     let innerList: [UInt8]

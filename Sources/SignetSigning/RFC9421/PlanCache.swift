@@ -1,8 +1,8 @@
 internal import Synchronization
 
 /// The compiled lists of components of verified signatures. There are at most 16, so searching them
-/// is cheaper than hashing. Reading takes no lock, because entries are only appended. With it,
-/// `rfc9421-verify` takes 4.0 µs; without it, 10.7.
+/// is cheaper than hashing. Reading takes no lock, because entries are only appended. With this
+/// cache, the benchmark `rfc9421-verify` takes 4.0 µs; without it, 10.7 µs.
 final class PlanCache: Sendable {
     private final class Entry: Sendable {
         let plan: CoveragePlan

@@ -2,8 +2,9 @@ internal import SignetBase
 
 /// The signature to verify, parsed from a message's fields.
 struct ReceivedSignature {
-    /// Signature-Input, with the range of the covered list including its parentheses.
+    /// The field Signature-Input.
     let inputs: StructuredDictionary
+    /// The range of the covered list in `inputs`, including its parentheses.
     let list: Range<Int>
     /// The list with the signature's parameters: the value of the base's last line.
     let parameters: [UInt8]

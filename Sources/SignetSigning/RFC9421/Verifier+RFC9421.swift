@@ -1,7 +1,8 @@
 internal import SignetBase
 
 extension Verifier {
-    /// Verifies a message by RFC 9421, section 3.2, except for the nonce's first use.
+    /// Verifies a message by RFC 9421, section 3.2. Doesn't check whether the nonce was used
+    /// before.
     func verifyRFC9421(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {

@@ -1,8 +1,8 @@
 internal import SignetBase
 internal import SignetCrypto
 
-/// The text that `salted-hmac-v1` signs: a sequence of netstrings, so that no value can pass for a
-/// part of another.
+/// The text that `salted-hmac-v1` signs: a sequence of netstrings, so that no value can be mistaken
+/// for a part of another.
 ///
 /// The MAC is HMAC(HMAC(K, "salted-hmac-v1" ‖ 0x00 ‖ salt), text), with the hash of the key's
 /// `alg`. The text contains a netstring (decimal byte count, `:`, bytes, `,`) for each of these
@@ -15,7 +15,7 @@ struct SaltedHMACText {
     static let fieldBytes = Array("signet-signature".utf8)
     static let member = Array("v1".utf8)
     static let minimumSaltSize = 16
-    /// The prefix of the salt when the salt's key is derived.
+    /// The bytes before the salt when the key of a message is derived.
     private static let label = Array("salted-hmac-v1\0".utf8)
 
     /// The text; its parts are method, authority, path, query, the fields and the digest.
@@ -82,7 +82,7 @@ struct SaltedHMACText {
         }
     }
 
-    /// Returns the algorithm's name in the field; nil if no key can have it.
+    /// Returns the algorithm's name in the field; nil for a hash that the scheme doesn't allow.
     static func name(of algorithm: DigestAlgorithm) -> String? {
         switch algorithm {
         case .sha256: "hmac-sha256"

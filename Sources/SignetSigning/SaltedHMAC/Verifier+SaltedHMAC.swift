@@ -2,7 +2,7 @@ internal import SignetBase
 internal import SignetCrypto
 
 extension Verifier {
-    /// Verifies a message by `salted-hmac-v1`, except for the nonce's first use.
+    /// Verifies a message by `salted-hmac-v1`. Doesn't check whether the nonce was used before.
     func verifySaltedHMAC(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {

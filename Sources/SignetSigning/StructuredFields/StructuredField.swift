@@ -111,7 +111,7 @@ struct StructuredField {
         return result
     }
 
-    /// Returns base64 with its padding, which parsers accept without but serializers must write.
+    /// Adds missing padding to base64: parsers accept it without, but serializers must write it.
     private static func canonical(_ value: RFC9651BareItem) throws -> RFC9651BareItem {
         guard case .undecodedByteSequence(let text) = value else { return value }
         var padded = Array(text.utf8)

@@ -1,9 +1,9 @@
 internal import SignetBase
 
 extension CompiledScheme {
-    /// The sources that the signature depends on with all settings: those of the signed
-    /// text, and those that make the key or surround the secret. A source that occurs in only one
-    /// of several choices does not count.
+    /// The sources that the signature depends on, whatever the settings are: those of the signed
+    /// text, and those that make the key or surround the secret. If there are several choices, only
+    /// the sources that occur in all of them count.
     struct SignedSources: Sendable {
         private(set) var sources: Set<SchemeTemplate.Source> = []
         private var rules: [ParameterRule] = []

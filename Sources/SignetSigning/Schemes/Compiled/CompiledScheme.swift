@@ -154,7 +154,7 @@ final class CompiledScheme: Sendable {
     /// The form of the secret in the key's member `k`.
     enum SecretDecoding: String, Sendable, CaseIterable {
         case none
-        /// Base64 after the prefix `whsec_` (Standard Webhooks); without that prefix, as it is.
+        /// Base64 after the prefix `whsec_` (Standard Webhooks); a secret without it isn't decoded.
         case whsec
     }
 
@@ -212,7 +212,7 @@ final class CompiledScheme: Sendable {
 }
 
 extension CompiledScheme {
-    /// The hash that signs, if it is broken; such a scheme needs `.Insecure`.
+    /// The hash that signs, if it is broken. Only ``SigningScheme/Insecure`` creates such a scheme.
     var brokenHash: HashFunction? {
         if case .hash(let function, _, _) = algorithm, function.isBroken { return function }
         return nil

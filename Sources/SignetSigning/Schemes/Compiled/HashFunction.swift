@@ -5,7 +5,8 @@ internal import SignetCrypto
 enum HashFunction: String, Sendable, CaseIterable {
     case sha256, sha512, sha1, md5
 
-    /// Whether collisions are known. A scheme that signs with such a hash needs `.Insecure`.
+    /// Whether collisions are known. Only ``SigningScheme/Insecure`` creates a scheme that signs
+    /// with such a hash.
     var isBroken: Bool { self == .sha1 || self == .md5 }
 
     /// The body digest of the same algorithm, if a message can hold one in place of its body.

@@ -155,8 +155,7 @@ struct SchemeCoverage: Sendable {
 }
 
 extension CompiledScheme {
-    /// Whether a rule's text keeps all that the query says: it has every parameter, and escapes
-    /// them.
+    /// Whether a rule's text determines the query: it contains every parameter, escaped.
     fileprivate func keepsQuery(_ rule: ParameterRule) -> Bool {
         rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
             && rule.except.allSatisfy { name in

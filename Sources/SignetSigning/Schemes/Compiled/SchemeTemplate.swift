@@ -26,7 +26,7 @@ struct SchemeTemplate: Sendable, Hashable {
 
         var isLiteral: Bool { if case .literal = self { true } else { false } }
 
-        /// Whether it is the time in a format that has it to the second.
+        /// Whether the source is the time, to the second or finer.
         var isTimeToTheSecond: Bool {
             if case .time(let format) = self { format.isWhole } else { false }
         }

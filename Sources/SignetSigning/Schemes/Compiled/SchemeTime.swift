@@ -15,7 +15,7 @@ enum SchemeTime: String, Sendable, CaseIterable {
     /// `2026-01-02T03:04:05Z`
     case extended = "time.iso"
 
-    /// Whether the format has the time to the second.
+    /// Whether the format contains the time to the second, not only the date.
     var isWhole: Bool { self != .date && self != .day }
 
     /// Appends a time.
@@ -76,11 +76,11 @@ enum SchemeTime: String, Sendable, CaseIterable {
             let time =
                 days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
             guard time >= 0 else { return nil }
-            // Formatting must give the same text: this refuses 30 February, hour 25 and other
-            // signs.
-            var again: [UInt8] = []
-            append(time, to: &again)
-            return again == text ? time : nil
+            // Formatting must produce the same text: this refuses 30 February, hour 25 and other
+            // separators.
+            var formatted: [UInt8] = []
+            append(time, to: &formatted)
+            return formatted == text ? time : nil
         }
     }
 }

@@ -10,7 +10,7 @@ struct SchemeEvaluator {
     var time: Int64 = 0
     /// The milliseconds of the time's second in a received message.
     var millisecond: Int64 = 0
-    /// Seconds from the time to the expiration.
+    /// Seconds from the time to the expiration; `nil` for an hour.
     var lifetime: Int64?
     /// The encoded signature, after signing.
     var signature: [UInt8] = []
@@ -199,8 +199,8 @@ struct SchemeEvaluator {
         return result
     }
 
-    /// Returns the choice that applies, or `nil` for another step. One always applies: the last has
-    /// no condition.
+    /// Returns the choice that applies, or `nil` if the step isn't a choice. The last choice has no
+    /// condition, so one always applies.
     func chosen(_ step: CompiledScheme.Step) -> CompiledScheme.Step? {
         guard case .choice(let choices) = step else { return nil }
         return choices.first { $0.0.holds(settings) }?.1

@@ -120,7 +120,7 @@ final class SchemeKey: Sendable {
             let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
             return try RFC9421Key.hmac(key).sign(text)
         case .hash(let function, let before, let after):
-            // The secret's place is `nil`.
+            // `nil` stands for the secret, which is read only while the hash is computed.
             var pieces: [[UInt8]?] = []
             for source in (before?.sources ?? []) + [.literal(text)] + (after?.sources ?? []) {
                 pieces.append(source == .secret ? nil : try evaluator.bytes(of: source))

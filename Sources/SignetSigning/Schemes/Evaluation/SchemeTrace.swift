@@ -31,7 +31,7 @@ struct SchemeTrace {
 
     /// Adds the parts of a step, then the step itself if the document has no name for it.
     private mutating func walk(_ step: CompiledScheme.Step) throws(SigningError) {
-        try inside(step)
+        try addParts(of: step)
         switch step {
         case .hash(let function, let inner, _):
             var name = "..."
@@ -47,7 +47,7 @@ struct SchemeTrace {
     }
 
     /// Adds the parts of a step.
-    private mutating func inside(_ step: CompiledScheme.Step) throws(SigningError) {
+    private mutating func addParts(of step: CompiledScheme.Step) throws(SigningError) {
         switch step {
         case .template(let template): for source in template.sources { try show(source) }
         case .join(let steps, _): for step in steps { try walk(step) }
@@ -57,7 +57,7 @@ struct SchemeTrace {
             try walk(inner)
             isInHash = outer
         case .parameters(let rule):
-            for (_, template) in rule.added { try inside(.template(template)) }
+            for (_, template) in rule.added { try addParts(of: .template(template)) }
         case .path, .choice: break
         }
     }
@@ -79,7 +79,7 @@ struct SchemeTrace {
         if case .value(let index) = source {
             var step = evaluator.compiled.values[index]
             while let chosen = evaluator.chosen(step) { step = chosen }
-            try inside(step)
+            try addParts(of: step)
         }
         add(name, value: try evaluator.bytes(of: source))
     }

@@ -1,7 +1,7 @@
 internal import SignetCrypto
 
 extension Verifier {
-    /// Verifies a message by a scheme document.
+    /// Verifies a message by a scheme document. Doesn't check whether the nonce was used before.
     func verifyScheme(
         _ compiled: CompiledScheme, of message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
@@ -12,7 +12,7 @@ extension Verifier {
             of: text, received: received, scheme: scheme, with: &evaluator, now: now)
         for (source, value) in received.claimed where try evaluator.bytes(of: source) != value {
             throw SigningError(
-                .signatureMismatch, "a value beside the signature does not match the message")
+                .signatureMismatch, "a value sent with the signature does not match the message")
         }
         let proof = VerifiedMessage(
             scheme: self.scheme, keyID: key.id,
@@ -111,7 +111,9 @@ extension Verifier {
         claims.expiration = time + lifetime
         claims.ignoresMaximumAge = true
         guard time - now <= policy.clampedClockSkew else {
-            throw SigningError(.createdInFuture, "the time is \(time - now) s ahead of now")
+            throw SigningError(
+                .createdInFuture,
+                "the time is \(time - now) s in the future, expected at most \(policy.clockSkew) s")
         }
         guard now < time + lifetime else {
             throw SigningError(.expired, "the signature expired \(now - time - lifetime) s ago")

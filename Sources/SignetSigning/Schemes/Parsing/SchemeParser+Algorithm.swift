@@ -5,7 +5,7 @@ extension SchemeParser {
     func algorithm(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
         _ = try sign.object()
         if sign.has("hmac") { return try hmac(sign) }
-        if sign.has("hash") { return try saltedHash(sign) }
+        if sign.has("hash") { return try hashWithSecret(sign) }
         guard sign.has("key") else {
             throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
         }
@@ -34,7 +34,9 @@ extension SchemeParser {
         return .hmac(hash, decoding: decoding, prefix: prefix, chain: chain)
     }
 
-    private func saltedHash(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
+    private func hashWithSecret(
+        _ sign: SchemeValue
+    ) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.requireMembers(in: ["hash", "before", "behind"])
         func part(_ member: String) throws(SigningError) -> SchemeTemplate? {
             guard let text = sign[member].ifPresent else { return nil }

@@ -176,7 +176,7 @@ struct SchemeValue {
         return choice
     }
 
-    /// Returns the cases that an array of different names names.
+    /// Returns the cases whose names an array lists. The names must be distinct.
     func choices<Choice: RawRepresentable & CaseIterable>() throws(SigningError) -> [Choice]
     where Choice.RawValue == String {
         let names = try strings(count: 1...Choice.allCases.count)
