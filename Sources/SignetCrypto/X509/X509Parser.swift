@@ -77,8 +77,8 @@ package enum X509Parser {
         guard bytes.count <= 64 << 20 else {
             throw X509Failure("found \(bytes.count) bytes, expected at most 64 MiB")
         }
-        signet_forget_errors()
-        defer { signet_forget_errors() }
+        copenssl_forget_errors()
+        defer { copenssl_forget_errors() }
         var entries: [Entry] = []
         let blocks = try PEM.forEachBlock(in: bytes) { (label, der) throws(X509Failure) in
             if let entry = try entry(der: der, label: label) { entries.append(entry) }
@@ -130,13 +130,13 @@ package enum X509Parser {
         _ der: Span<UInt8>, isTrusted: Bool
     ) throws(X509Failure) -> Entry? {
         let reader =
-            unsafe isTrusted ? signet_read_trusted_certificate : signet_read_certificate
+            unsafe isTrusted ? copenssl_read_trusted_certificate : copenssl_read_certificate
         guard let read = unsafe read(der, by: reader) else { return nil }
         defer { unsafe X509_free(read) }
         let digest = unsafe PublicKeyDigest(
             kind: .certificate, subject: try name(X509_get_subject_name(read)),
-            hosts: hosts(signet_certificate_names(read)),
-            spkiSHA256: try spkiDigest { unsafe signet_spki(X509_get_X509_PUBKEY(read), $0) })
+            hosts: hosts(copenssl_certificate_names(read)),
+            spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
         let encoded = unsafe der.withUnsafeBytes { unsafe Array($0) }
         let certificate = unsafe CertificateInfo(
             subject: digest.subject, spkiSHA256: digest.spkiSHA256,
@@ -149,30 +149,30 @@ package enum X509Parser {
         _ der: Span<UInt8>, isPKCS1: Bool
     ) throws(X509Failure) -> Entry? {
         if isPKCS1 {
-            guard let read = unsafe read(der, by: signet_read_rsa_public_key) else { return nil }
+            guard let read = unsafe read(der, by: copenssl_read_rsa_public_key) else { return nil }
             defer { unsafe EVP_PKEY_free(read) }
-            return unsafe try bareKey(kind: .publicKey) { unsafe signet_key_spki(read, $0) }
+            return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_key_spki(read, $0) }
         }
-        guard let read = unsafe read(der, by: signet_read_public_key) else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_public_key) else { return nil }
         defer { unsafe X509_PUBKEY_free(read) }
-        return unsafe try bareKey(kind: .publicKey) { unsafe signet_spki(read, $0) }
+        return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_spki(read, $0) }
     }
 
     private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        guard let read = unsafe read(der, by: signet_read_private_key) else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_private_key) else { return nil }
         defer { unsafe EVP_PKEY_free(read) }
-        return unsafe try bareKey(kind: .privateKey) { unsafe signet_key_spki(read, $0) }
+        return unsafe try bareKey(kind: .privateKey) { unsafe copenssl_key_spki(read, $0) }
     }
 
     private static func request(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        guard let read = unsafe read(der, by: signet_read_request) else { return nil }
+        guard let read = unsafe read(der, by: copenssl_read_request) else { return nil }
         defer { unsafe X509_REQ_free(read) }
         return unsafe Entry(
             digest: PublicKeyDigest(
                 kind: .request, subject: try name(X509_REQ_get_subject_name(read)),
-                hosts: hosts(signet_request_names(read)),
+                hosts: hosts(copenssl_request_names(read)),
                 spkiSHA256: try spkiDigest {
-                    unsafe signet_spki(X509_REQ_get_X509_PUBKEY(read), $0)
+                    unsafe copenssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
                 }))
     }
 
@@ -199,7 +199,7 @@ package enum X509Parser {
         guard let der = unsafe spki(&count) else {
             throw X509Failure("the public key cannot be read")
         }
-        defer { unsafe signet_free(der) }
+        defer { unsafe copenssl_free(der) }
         do throws(CryptoFailure) {
             return unsafe try Digest.of(Span(_unsafeStart: der, count: Int(count)))
         } catch {
@@ -209,10 +209,10 @@ package enum X509Parser {
 
     private static func name(_ name: OpaquePointer?) throws(X509Failure) -> String {
         var count = 0
-        guard let text = unsafe signet_name(name, &count) else {
+        guard let text = unsafe copenssl_name(name, &count) else {
             throw X509Failure("the subject cannot be converted to text")
         }
-        defer { unsafe signet_free(text) }
+        defer { unsafe copenssl_free(text) }
         return printable(
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
     }
@@ -222,11 +222,11 @@ package enum X509Parser {
     private static func hosts(_ names: OpaquePointer?) -> [String] {
         defer { unsafe GENERAL_NAMES_free(names) }
         var hosts: [String] = []
-        for index in 0..<(unsafe signet_names_count(names)) {
+        for index in 0..<(unsafe copenssl_names_count(names)) {
             var isAddress: Int32 = 0
             var count: Int32 = 0
             guard
-                let bytes = unsafe signet_names_bytes(names, index, &isAddress, &count),
+                let bytes = unsafe copenssl_names_bytes(names, index, &isAddress, &count),
                 count > 0
             else { continue }
             let name = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
@@ -247,7 +247,7 @@ package enum X509Parser {
 
     private static func time(_ time: UnsafePointer<ASN1_TIME>?) throws(X509Failure) -> Int64 {
         var seconds: Int64 = 0
-        guard unsafe signet_unix_time(time, &seconds) == 1 else {
+        guard unsafe copenssl_unix_time(time, &seconds) == 1 else {
             throw X509Failure("the validity contains an invalid time")
         }
         return seconds
