@@ -1,5 +1,5 @@
-#ifndef SIGNET_STATE_H
-#define SIGNET_STATE_H
+#ifndef SIGNET_CURL_STATE_H
+#define SIGNET_CURL_STATE_H
 
 #include <curl/curl.h>
 #include <pthread.h>
