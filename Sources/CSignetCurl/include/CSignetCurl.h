@@ -58,7 +58,7 @@ typedef enum {
     SIGNET_PROXY_HEAD_TOO_LARGE,
     SIGNET_FLOODED,           // far more bytes arrived than the response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
-    SIGNET_BAD_CODING,        // Transfer-Encoding is not only "chunked", or Content-Length is there too
+    SIGNET_BAD_CODING,        // Transfer-Encoding not only "chunked", or with Content-Length
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
     SIGNET_NO_TRAILERS,       // the request has trailers, and the connection uses HTTP/2
