@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "asymmetric.h"
-#include "base64.h"
 
 // MAC
 

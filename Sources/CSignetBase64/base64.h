@@ -1,10 +1,12 @@
-#ifndef SIGNET_OPENSSL_BASE64_H
-#define SIGNET_OPENSSL_BASE64_H
+#ifndef SIGNET_BASE64_H
+#define SIGNET_BASE64_H
 
 // Base64 with AVX2, 32 characters at a time. Swift code processes the ends, and everything on
 // machines without AVX2. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using AVX2
 // Instructions" (2018). The time doesn't depend on the bytes, except that decoding stops at an
 // invalid character.
+//
+// Only a header and a module map, so that the functions are inlined into Swift code.
 
 #include <stddef.h>
 #include <stdint.h>
