@@ -99,6 +99,8 @@ let package = Package(
             name: "CSignetCurl", dependencies: ["CSignetLibcurl", "CSignetOpenSSL"],
             cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("z")]),
 
+        // Only a header; a system library needs no C file.
+        .systemLibrary(name: "CSignetBase64"),
         .target(name: "CSignetSystem"),
         .target(name: "CSignetStreams"),
 
@@ -107,7 +109,8 @@ let package = Package(
         module("SignetSystem", ["CSignetSystem", "SignetBase"], settings: lifetimes),
         module("SignetJSON", ["SignetBase"]),
         module(
-            "SignetCrypto", ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
+            "SignetCrypto",
+            ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(

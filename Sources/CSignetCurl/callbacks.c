@@ -320,8 +320,9 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_FORBID_REUSE, loop->idle_seconds > 0 ? 0L : 1L)
         && SET(CURLOPT_MAXAGE_CONN, loop->idle_seconds)
         && SET(CURLOPT_DNS_CACHE_TIMEOUT, loop->dns_seconds)
-        && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L) && SET(CURLOPT_PATH_AS_IS, 1L)
-        && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE) && SET(CURLOPT_FAILONERROR, 0L)
+        && SET(CURLOPT_DOH_URL, NULL) && SET(CURLOPT_HTTP09_ALLOWED, 0L)
+        && SET(CURLOPT_PATH_AS_IS, 1L) && SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_NONE)
+        && SET(CURLOPT_FAILONERROR, 0L)
         // TLS verification. No option turns it off.
         && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L)
         && SET(CURLOPT_SSL_OPTIONS, (long)CURLSSLOPT_NO_PARTIALCHAIN)

@@ -1,6 +1,6 @@
 // Certificate chains, and how they are stored with TLS connections and sessions.
-#ifndef SIGNET_CHAIN_H
-#define SIGNET_CHAIN_H
+#ifndef SIGNET_CURL_CHAIN_H
+#define SIGNET_CURL_CHAIN_H
 
 #include <openssl/ssl.h>
 #include <openssl/x509.h>

@@ -1,5 +1,5 @@
-#ifndef SIGNET_CONNECTION_H
-#define SIGNET_CONNECTION_H
+#ifndef SIGNET_CURL_CONNECTION_H
+#define SIGNET_CURL_CONNECTION_H
 
 #include "route.h"
 

@@ -52,7 +52,8 @@ signet_coded signet_coder_run(
     switch (result) {
     case Z_STREAM_END: return SIGNET_CODED_END;
     case Z_OK:
-    case Z_BUF_ERROR: return SIGNET_CODED_PART;  // Z_BUF_ERROR: no progress without more bytes or room
+    // There is no progress without more bytes or room.
+    case Z_BUF_ERROR: return SIGNET_CODED_PART;
     case Z_MEM_ERROR: return SIGNET_CODED_NO_MEMORY;
     default: return SIGNET_CODED_BAD;
     }

@@ -1,5 +1,5 @@
-#ifndef SIGNET_FLOW_H
-#define SIGNET_FLOW_H
+#ifndef SIGNET_CURL_FLOW_H
+#define SIGNET_CURL_FLOW_H
 
 #include "state.h"
 

@@ -1,5 +1,5 @@
-#ifndef SIGNET_FRAMING_H
-#define SIGNET_FRAMING_H
+#ifndef SIGNET_CURL_FRAMING_H
+#define SIGNET_CURL_FRAMING_H
 
 #include "CSignetCurl.h"
 

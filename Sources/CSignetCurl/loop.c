@@ -37,8 +37,8 @@ static int on_socket(
         fcntl(socket, F_SETFD, FD_CLOEXEC);
     if (wanted || !loop->sockets[socket].is_connection) signet_loop_update_epoll(loop, socket);
     signet_transfer *transfer = NULL;
-    if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer
-        && what != CURL_POLL_REMOVE)
+    if (easy && curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK
+        && transfer && what != CURL_POLL_REMOVE)
         signet_flow_note_reading(transfer, socket);
     return 0;
 }

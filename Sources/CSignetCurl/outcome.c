@@ -119,7 +119,8 @@ static signet_result result_of_code(const signet_transfer *transfer) {
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
-    case CURLE_HTTP2:  // the HTTP/2 session ended, by a GOAWAY or by an error that libcurl doesn't name
+    // The HTTP/2 session ended, by a GOAWAY or by an error that libcurl doesn't name.
+    case CURLE_HTTP2:
         return SIGNET_FAILED_CUT_OFF;
     case CURLE_HTTP2_STREAM:
         // Only libcurl's text says whether the server violated HTTP/2, for example by contradictory

@@ -1,5 +1,5 @@
-#ifndef SIGNET_ROUTE_H
-#define SIGNET_ROUTE_H
+#ifndef SIGNET_CURL_ROUTE_H
+#define SIGNET_CURL_ROUTE_H
 
 #include "state.h"
 

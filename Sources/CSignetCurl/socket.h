@@ -1,5 +1,5 @@
-#ifndef SIGNET_SOCKET_H
-#define SIGNET_SOCKET_H
+#ifndef SIGNET_CURL_SOCKET_H
+#define SIGNET_CURL_SOCKET_H
 
 #include "state.h"
 

@@ -1,5 +1,5 @@
-#ifndef SIGNET_STATE_H
-#define SIGNET_STATE_H
+#ifndef SIGNET_CURL_STATE_H
+#define SIGNET_CURL_STATE_H
 
 #include <curl/curl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ typedef struct {
     unsigned slow;  // the number of transfers with counted bytes
     uint64_t crowded_origin;  // 0: the connection takes new calls
     bool is_second;  // the connection belongs to the second set
-    int64_t stuck_until;  // no write is tried before this time, in monotonic milliseconds; 0: not stuck
+    int64_t stuck_until;  // monotonic milliseconds; no write is tried before; 0: not stuck
     int stuck_pause;  // the length of the current pause, in milliseconds
 } signet_flow;
 
@@ -98,7 +98,7 @@ struct signet_transfer {
     bool was_repeated;   // signet_transfer_repeat has been used
     bool is_dropped;     // it was released: its body is discarded
     bool gets_error_text;   // libcurl's error text was empty when the request was sent
-    curl_socket_t opened;  // the last socket that libcurl opened for it since its last request, or -1
+    curl_socket_t opened;  // the last socket opened for it since its last request, or -1
     bool lacks_resources;  // the system had no descriptor or memory for a socket
     CURLcode code;
     signet_refusal refusal;
@@ -109,7 +109,7 @@ struct signet_transfer {
     bool is_repeatable, was_http2;
     struct {
         bool is_used, is_tls;
-        bool is_passed;      // the proxy has connected to the origin: its handshake or request has started
+        bool is_passed;  // the proxy has connected to the origin: handshake or request has started
         unsigned handshakes;  // on this connection, including the proxy's own
         size_t head_total;
         long sent;  // bytes to the proxy, or on an earlier connection, that aren't this request's
@@ -118,7 +118,7 @@ struct signet_transfer {
     int64_t lost;  // microseconds of earlier attempts
     struct {
         int64_t deadline;     // monotonic milliseconds
-        long limit, connect;  // milliseconds; `limit` is measured from the start of the last attempt
+        long limit, connect;  // milliseconds; `limit` begins with the last attempt
     } time;
     struct {
         bool is_streamed, is_replayable, is_ended, is_wanted, is_paused, restarts;
@@ -160,7 +160,8 @@ struct signet_transfer {
     // connection's, or `cleartext`, or NULL before a request.
     signet_handshake *connection;
     signet_traffic *traffic, cleartext;
-    signet_traffic *outer;  // over HTTP/2: of the TLS next to the socket, an HTTPS proxy's or the connection's
+    // Over HTTP/2, the traffic of the TLS next to the socket: an HTTPS proxy's or the connection's.
+    signet_traffic *outer;
     uint64_t received_before;  // bytes that the socket had received when the request started
     curl_socket_t socket;  // the cleartext socket whose bytes are counted, or -1
     bool is_stream;  // the request is an HTTP/2 stream

@@ -1,5 +1,5 @@
-#ifndef SIGNET_SYSTEM_H
-#define SIGNET_SYSTEM_H
+#ifndef SIGNET_CURL_SYSTEM_H
+#define SIGNET_CURL_SYSTEM_H
 
 #include "state.h"
 

@@ -1,7 +1,7 @@
 // The bytes that a connection receives, compared with those that libcurl delivers, and the end of
 // its TLS.
-#ifndef SIGNET_TRAFFIC_H
-#define SIGNET_TRAFFIC_H
+#ifndef SIGNET_CURL_TRAFFIC_H
+#define SIGNET_CURL_TRAFFIC_H
 
 #include <openssl/ssl.h>
 #include <stdbool.h>

@@ -61,7 +61,8 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_transfer_make_unready(transfer);
     signet_flow_leave(transfer);
     bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share))
-        && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL) && SET(CURLOPT_CONNECT_TO, NULL);
+        && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
+        && SET(CURLOPT_CONNECT_TO, NULL);
     if (transfer->proxy.is_used)
         cleared = SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*")
             && SET(CURLOPT_PROXYUSERNAME, NULL) && SET(CURLOPT_PROXYPASSWORD, NULL)

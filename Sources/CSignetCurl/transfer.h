@@ -1,5 +1,5 @@
-#ifndef SIGNET_TRANSFER_H
-#define SIGNET_TRANSFER_H
+#ifndef SIGNET_CURL_TRANSFER_H
+#define SIGNET_CURL_TRANSFER_H
 
 #include "state.h"
 

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// hiredis calls these functions to store a response in the connection. csignet_redis_read refuses
+// hiredis calls these functions to store a response in the connection. signet_redis_read refuses
 // other types, such as lists, before hiredis parses them.
 
 static void *store(const redisReadTask *task, int kind, const char *text, size_t count) {
-    csignet_redis *connection = task->privdata;
+    signet_redis *connection = task->privdata;
     if (count > sizeof connection->text) return NULL;
     if (count > 0) memcpy(connection->text, text, count);
     connection->response =
-        (csignet_redis_response){.kind = kind, .text = connection->text, .count = count};
+        (signet_redis_response){.kind = kind, .text = connection->text, .count = count};
     return connection;
 }
 
@@ -23,7 +23,7 @@ static void *store_text(const redisReadTask *task, char *text, size_t count) {
 }
 
 static void *store_integer(const redisReadTask *task, long long value) {
-    csignet_redis *connection = store(task, REDIS_REPLY_INTEGER, NULL, 0);
+    signet_redis *connection = store(task, REDIS_REPLY_INTEGER, NULL, 0);
     connection->response.integer = value;
     return connection;
 }
@@ -42,59 +42,59 @@ static redisReplyObjectFunctions store_functions = {
 };
 
 static int connect_raw(
-    csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
+    signet_redis *connection, const signet_redis_server *server, int64_t deadline,
     char *reason, size_t room) {
-    int64_t left = deadline - csignet_redis_now();
-    if (left <= 0) return CSIGNET_REDIS_TIMED_OUT;
+    int64_t left = deadline - signet_redis_now();
+    if (left <= 0) return SIGNET_REDIS_TIMED_OUT;
     struct timeval patience = {.tv_sec = left / 1000, .tv_usec = (left % 1000) * 1000};
     redisContext *context = server->socket_path != NULL
         ? redisConnectUnixWithTimeout(server->socket_path, patience)
         : redisConnectWithTimeout(server->host, server->port, patience);
-    if (context == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    if (context == NULL) return SIGNET_REDIS_NO_MEMORY;
     connection->context = context;
     if (context->err != 0) {
-        csignet_redis_set_reason(reason, room, context->errstr);
-        return CSIGNET_REDIS_NOT_CONNECTED;
+        signet_redis_set_reason(reason, room, context->errstr);
+        return SIGNET_REDIS_NOT_CONNECTED;
     }
     int flags = fcntl(context->fd, F_GETFL);
     if (flags < 0 || fcntl(context->fd, F_SETFL, flags | O_NONBLOCK) != 0
         || fcntl(context->fd, F_SETFD, FD_CLOEXEC) != 0) {
-        return CSIGNET_REDIS_NOT_CONNECTED;
+        return SIGNET_REDIS_NOT_CONNECTED;
     }
     if (server->socket_path == NULL) (void)redisEnableKeepAlive(context);
-    return CSIGNET_REDIS_OK;
+    return SIGNET_REDIS_OK;
 }
 
-int csignet_redis_connect(
-    const csignet_redis_server *server, int64_t deadline, csignet_redis **result, char *reason,
+int signet_redis_connect(
+    const signet_redis_server *server, int64_t deadline, signet_redis **result, char *reason,
     size_t room) {
     *result = NULL;
-    csignet_redis_set_reason(reason, room, "");
-    csignet_redis *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    signet_redis_set_reason(reason, room, "");
+    signet_redis *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) return SIGNET_REDIS_NO_MEMORY;
     connection->reader = redisReaderCreateWithFunctions(&store_functions);
     int status = connection->reader == NULL
-        ? CSIGNET_REDIS_NO_MEMORY
+        ? SIGNET_REDIS_NO_MEMORY
         : connect_raw(connection, server, deadline, reason, room);
-    if (status == CSIGNET_REDIS_OK) {
+    if (status == SIGNET_REDIS_OK) {
         connection->reader->privdata = connection;
         if (server->uses_tls) {
-            status = csignet_redis_start_tls(connection, server, deadline, reason, room);
+            status = signet_redis_start_tls(connection, server, deadline, reason, room);
         }
     }
-    if (status != CSIGNET_REDIS_OK) {
-        csignet_redis_close(connection);
+    if (status != SIGNET_REDIS_OK) {
+        signet_redis_close(connection);
         return status;
     }
     *result = connection;
-    return CSIGNET_REDIS_OK;
+    return SIGNET_REDIS_OK;
 }
 
-int csignet_redis_add(
-    csignet_redis *connection, const unsigned char *bytes, const size_t *lengths,
+int signet_redis_add(
+    signet_redis *connection, const unsigned char *bytes, const size_t *lengths,
     size_t count) {
     const char *parts[8];
-    if (count == 0 || count > 8) return CSIGNET_REDIS_INVALID;
+    if (count == 0 || count > 8) return SIGNET_REDIS_INVALID;
     size_t start = 0;
     for (size_t index = 0; index < count; index += 1) {
         parts[index] = (const char *)bytes + start;
@@ -102,20 +102,20 @@ int csignet_redis_add(
     }
     char *command = NULL;
     int length = redisFormatCommandArgv(&command, (int)count, parts, lengths);
-    if (length < 0) return CSIGNET_REDIS_NO_MEMORY;
-    int status = CSIGNET_REDIS_NO_MEMORY;
-    if ((size_t)length <= CSIGNET_REDIS_OUT - connection->out_count) {
+    if (length < 0) return SIGNET_REDIS_NO_MEMORY;
+    int status = SIGNET_REDIS_NO_MEMORY;
+    if ((size_t)length <= SIGNET_REDIS_OUT - connection->out_count) {
         memcpy(connection->out + connection->out_count, command, (size_t)length);
         connection->out_count += (size_t)length;
-        status = CSIGNET_REDIS_OK;
+        status = SIGNET_REDIS_OK;
     }
     OPENSSL_cleanse(command, (size_t)length);
     redisFreeCommand(command);
     return status;
 }
 
-int csignet_redis_send(csignet_redis *connection, int64_t deadline) {
-    int status = csignet_redis_transmit(
+int signet_redis_send(signet_redis *connection, int64_t deadline) {
+    int status = signet_redis_transmit(
         connection, connection->out, connection->out_count, deadline);
     OPENSSL_cleanse(connection->out, connection->out_count);
     connection->out_count = 0;
@@ -128,8 +128,8 @@ static int is_stored(char type) {
     return type == '+' || type == '-' || type == ':' || type == '$' || type == '_';
 }
 
-int csignet_redis_read(
-    csignet_redis *connection, int64_t deadline, csignet_redis_response *response) {
+int signet_redis_read(
+    signet_redis *connection, int64_t deadline, signet_redis_response *response) {
     const redisReader *reader = connection->reader;
     int has_started = 0;
     for (;;) {
@@ -137,34 +137,34 @@ int csignet_redis_read(
             char type = reader->buf[reader->pos];
             if (!is_stored(type)) {
                 response->kind = (unsigned char)type;
-                return CSIGNET_REDIS_WRONG_TYPE;
+                return SIGNET_REDIS_WRONG_TYPE;
             }
             has_started = 1;
         }
         void *found = NULL;
         if (redisReaderGetReply(connection->reader, &found) != REDIS_OK) {
-            return CSIGNET_REDIS_INVALID;
+            return SIGNET_REDIS_INVALID;
         }
         if (found != NULL) {
             // The rest belongs to later responses.
             connection->unread = connection->reader->len - connection->reader->pos;
             *response = connection->response;
-            return CSIGNET_REDIS_OK;
+            return SIGNET_REDIS_OK;
         }
         unsigned char bytes[8192];
         size_t count = 0;
-        int status = csignet_redis_receive(
+        int status = signet_redis_receive(
             connection, bytes, sizeof bytes, &count, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
         connection->unread += count;
-        if (connection->unread > 2 * CSIGNET_REDIS_IN) return CSIGNET_REDIS_INVALID;
+        if (connection->unread > 2 * SIGNET_REDIS_IN) return SIGNET_REDIS_INVALID;
         if (redisReaderFeed(connection->reader, (const char *)bytes, count) != REDIS_OK) {
-            return CSIGNET_REDIS_INVALID;
+            return SIGNET_REDIS_INVALID;
         }
     }
 }
 
-void csignet_redis_close(csignet_redis *connection) {
+void signet_redis_close(signet_redis *connection) {
     if (connection == NULL) return;
     OPENSSL_cleanse(connection->out, connection->out_count);
     redisReaderFree(connection->reader);
@@ -176,5 +176,5 @@ void csignet_redis_close(csignet_redis *connection) {
 
 #else
 // C does not allow an empty file.
-typedef int csignet_redis_connection_is_not_built;
+typedef int signet_redis_connection_is_not_built;
 #endif

@@ -1,5 +1,5 @@
-#ifndef CSIGNET_REDIS_CONNECTION_H
-#define CSIGNET_REDIS_CONNECTION_H
+#ifndef SIGNET_HIREDIS_CONNECTION_H
+#define SIGNET_HIREDIS_CONNECTION_H
 
 // Declarations shared by the files of this target.
 
@@ -8,38 +8,38 @@
 #include <openssl/ssl.h>
 
 // The maximum number of bytes of commands that wait to be sent.
-#define CSIGNET_REDIS_OUT (128 * 1024)
+#define SIGNET_REDIS_OUT (128 * 1024)
 // The maximum number of bytes of one response.
-#define CSIGNET_REDIS_IN (32 * 1024)
+#define SIGNET_REDIS_IN (32 * 1024)
 
-struct csignet_redis {
+struct signet_redis {
     redisContext *context;
     redisReader *reader;
-    unsigned char out[CSIGNET_REDIS_OUT];
+    unsigned char out[SIGNET_REDIS_OUT];
     size_t out_count;
     // Bytes received since the last whole response.
     size_t unread;
-    csignet_redis_response response;
-    unsigned char text[CSIGNET_REDIS_IN];
+    signet_redis_response response;
+    unsigned char text[SIGNET_REDIS_IN];
     // Only with TLS.
     SSL_CTX *trust;
     SSL *ssl;
 };
 
 // Starts TLS on a new connection.
-int csignet_redis_start_tls(
-    csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
+int signet_redis_start_tls(
+    signet_redis *connection, const signet_redis_server *server, int64_t deadline,
     char *reason, size_t room);
 
 // Sends all of the bytes.
-int csignet_redis_transmit(
-    csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline);
+int signet_redis_transmit(
+    signet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline);
 
 // Receives at least one byte, at most `room`.
-int csignet_redis_receive(
-    csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
+int signet_redis_receive(
+    signet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline);
 
-void csignet_redis_set_reason(char *reason, size_t room, const char *words);
+void signet_redis_set_reason(char *reason, size_t room, const char *words);
 
 #endif

@@ -10,102 +10,102 @@
 #include <time.h>
 #include <unistd.h>
 
-int64_t csignet_redis_now(void) {
+int64_t signet_redis_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void csignet_redis_set_reason(char *reason, size_t room, const char *words) {
+void signet_redis_set_reason(char *reason, size_t room, const char *words) {
     if (room > 0) snprintf(reason, room, "%s", words == NULL ? "unknown reason" : words);
 }
 
 // Waits until the socket is ready. After the deadline it always times out, even if the socket is
 // ready.
-static int wait_for(csignet_redis *connection, short event, int64_t deadline) {
+static int wait_for(signet_redis *connection, short event, int64_t deadline) {
     for (;;) {
-        int64_t left = deadline - csignet_redis_now();
-        if (left <= 0) return CSIGNET_REDIS_TIMED_OUT;
+        int64_t left = deadline - signet_redis_now();
+        if (left <= 0) return SIGNET_REDIS_TIMED_OUT;
         struct pollfd socket = {.fd = connection->context->fd, .events = event};
         int found = poll(&socket, 1, left > 60000 ? 60000 : (int)left);
-        if (found > 0) return CSIGNET_REDIS_OK;
-        if (found < 0 && errno != EINTR) return CSIGNET_REDIS_CONNECTION_LOST;
+        if (found > 0) return SIGNET_REDIS_OK;
+        if (found < 0 && errno != EINTR) return SIGNET_REDIS_CONNECTION_LOST;
     }
 }
 
 static int transmit_raw(
-    csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
+    signet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
     while (count > 0) {
         int status = wait_for(connection, POLLOUT, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
         ssize_t sent = send(connection->context->fd, bytes, count, MSG_NOSIGNAL);
         if (sent >= 0) {
             bytes += sent;
             count -= (size_t)sent;
         } else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
-            return CSIGNET_REDIS_CONNECTION_LOST;
+            return SIGNET_REDIS_CONNECTION_LOST;
         }
     }
-    return CSIGNET_REDIS_OK;
+    return SIGNET_REDIS_OK;
 }
 
 static int receive_raw(
-    csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
+    signet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline) {
     for (;;) {
         int status = wait_for(connection, POLLIN, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
         ssize_t taken = recv(connection->context->fd, bytes, room, 0);
         if (taken > 0) {
             *count = (size_t)taken;
-            return CSIGNET_REDIS_OK;
+            return SIGNET_REDIS_OK;
         }
         if (taken == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
-            return CSIGNET_REDIS_CONNECTION_LOST;
+            return SIGNET_REDIS_CONNECTION_LOST;
         }
     }
 }
 
 // TLS: OpenSSL reads from one memory BIO and writes to another.
 
-static int flush_tls(csignet_redis *connection, int64_t deadline) {
+static int flush_tls(signet_redis *connection, int64_t deadline) {
     unsigned char bytes[4096];
     BIO *outgoing = SSL_get_wbio(connection->ssl);
     while (BIO_ctrl_pending(outgoing) > 0) {
         int count = BIO_read(outgoing, bytes, sizeof bytes);
-        if (count <= 0) return CSIGNET_REDIS_CONNECTION_LOST;
+        if (count <= 0) return SIGNET_REDIS_CONNECTION_LOST;
         int status = transmit_raw(connection, bytes, (size_t)count, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
     }
-    return CSIGNET_REDIS_OK;
+    return SIGNET_REDIS_OK;
 }
 
-static int feed_tls(csignet_redis *connection, int64_t deadline) {
+static int feed_tls(signet_redis *connection, int64_t deadline) {
     unsigned char bytes[16384];
     size_t count = 0;
     int status = receive_raw(connection, bytes, sizeof bytes, &count, deadline);
-    if (status != CSIGNET_REDIS_OK) return status;
+    if (status != SIGNET_REDIS_OK) return status;
     return BIO_write(SSL_get_rbio(connection->ssl), bytes, (int)count) == (int)count
-        ? CSIGNET_REDIS_OK
-        : CSIGNET_REDIS_NO_MEMORY;
+        ? SIGNET_REDIS_OK
+        : SIGNET_REDIS_NO_MEMORY;
 }
 
 // Sends or receives the bytes that OpenSSL needs after a call that returned `result`; fails if it
 // needs neither.
-static int continue_tls(csignet_redis *connection, int result, int64_t deadline) {
+static int continue_tls(signet_redis *connection, int result, int64_t deadline) {
     int need = SSL_get_error(connection->ssl, result);
     int status = flush_tls(connection, deadline);
-    if (status != CSIGNET_REDIS_OK) return status;
+    if (status != SIGNET_REDIS_OK) return status;
     if (need == SSL_ERROR_WANT_READ) return feed_tls(connection, deadline);
-    return need == SSL_ERROR_WANT_WRITE ? CSIGNET_REDIS_OK : CSIGNET_REDIS_CONNECTION_LOST;
+    return need == SSL_ERROR_WANT_WRITE ? SIGNET_REDIS_OK : SIGNET_REDIS_CONNECTION_LOST;
 }
 
 // Writes the last error of OpenSSL to `reason`.
 static int refuse(char *reason, size_t room) {
     unsigned long code = ERR_peek_last_error();
-    csignet_redis_set_reason(reason, room, ERR_reason_error_string(code));
+    signet_redis_set_reason(reason, room, ERR_reason_error_string(code));
     ERR_clear_error();
-    return CSIGNET_REDIS_NOT_TRUSTED;
+    return SIGNET_REDIS_NOT_TRUSTED;
 }
 
 // Refuses a key file with a passphrase, instead of asking for it on the terminal.
@@ -126,7 +126,7 @@ static int trust_system(SSL_CTX *trust) {
     return SSL_CTX_load_verify_dir(trust, X509_get_default_cert_dir()) == 1;
 }
 
-static int configure_trust(SSL_CTX *trust, const csignet_redis_server *server) {
+static int configure_trust(SSL_CTX *trust, const signet_redis_server *server) {
     if (SSL_CTX_set_min_proto_version(trust, TLS1_2_VERSION) != 1) return 0;
     SSL_CTX_set_default_passwd_cb(trust, no_passphrase);
     SSL_CTX_set_verify(trust, SSL_VERIFY_PEER, NULL);
@@ -153,12 +153,12 @@ static int require_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
-int csignet_redis_start_tls(
-    csignet_redis *connection, const csignet_redis_server *server, int64_t deadline,
+int signet_redis_start_tls(
+    signet_redis *connection, const signet_redis_server *server, int64_t deadline,
     char *reason, size_t room) {
     ERR_clear_error();
     connection->trust = SSL_CTX_new(TLS_client_method());
-    if (connection->trust == NULL) return CSIGNET_REDIS_NO_MEMORY;
+    if (connection->trust == NULL) return SIGNET_REDIS_NO_MEMORY;
     if (!configure_trust(connection->trust, server)) return refuse(reason, room);
     connection->ssl = SSL_new(connection->trust);
     BIO *incoming = BIO_new(BIO_s_mem());
@@ -166,7 +166,7 @@ int csignet_redis_start_tls(
     if (connection->ssl == NULL || incoming == NULL || outgoing == NULL) {
         BIO_free(incoming);
         BIO_free(outgoing);
-        return CSIGNET_REDIS_NO_MEMORY;
+        return SIGNET_REDIS_NO_MEMORY;
     }
     BIO_set_mem_eof_return(incoming, -1);
     SSL_set_bio(connection->ssl, incoming, outgoing);
@@ -181,18 +181,18 @@ int csignet_redis_start_tls(
             (void)flush_tls(connection, deadline);
             long verdict = SSL_get_verify_result(connection->ssl);
             if (verdict == X509_V_OK) return refuse(reason, room);
-            csignet_redis_set_reason(reason, room, X509_verify_cert_error_string(verdict));
+            signet_redis_set_reason(reason, room, X509_verify_cert_error_string(verdict));
             ERR_clear_error();
-            return CSIGNET_REDIS_NOT_TRUSTED;
+            return SIGNET_REDIS_NOT_TRUSTED;
         }
         int status = continue_tls(connection, result, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
     }
     return flush_tls(connection, deadline);
 }
 
-int csignet_redis_transmit(
-    csignet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
+int signet_redis_transmit(
+    signet_redis *connection, const unsigned char *bytes, size_t count, int64_t deadline) {
     if (connection->ssl == NULL) return transmit_raw(connection, bytes, count, deadline);
     while (count > 0) {
         ERR_clear_error();
@@ -203,26 +203,26 @@ int csignet_redis_transmit(
             count -= written;
         } else {
             int status = continue_tls(connection, result, deadline);
-            if (status != CSIGNET_REDIS_OK) return status;
+            if (status != SIGNET_REDIS_OK) return status;
         }
     }
     return flush_tls(connection, deadline);
 }
 
-int csignet_redis_receive(
-    csignet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
+int signet_redis_receive(
+    signet_redis *connection, unsigned char *bytes, size_t room, size_t *count,
     int64_t deadline) {
     if (connection->ssl == NULL) return receive_raw(connection, bytes, room, count, deadline);
     for (;;) {
         ERR_clear_error();
         int result = SSL_read_ex(connection->ssl, bytes, room, count);
-        if (result == 1) return CSIGNET_REDIS_OK;
+        if (result == 1) return SIGNET_REDIS_OK;
         int status = continue_tls(connection, result, deadline);
-        if (status != CSIGNET_REDIS_OK) return status;
+        if (status != SIGNET_REDIS_OK) return status;
     }
 }
 
-int csignet_redis_is_reusable(csignet_redis *connection) {
+int signet_redis_is_reusable(signet_redis *connection) {
     // Every expected response has been read, so leftover bytes are unexpected.
     if (connection->unread > 0 || connection->out_count > 0) return 0;
     struct pollfd socket = {.fd = connection->context->fd, .events = POLLIN};
@@ -234,7 +234,7 @@ int csignet_redis_is_reusable(csignet_redis *connection) {
     ERR_clear_error();
     if (found > 0) {
         // A TLS server may send session tickets at any time.
-        if (feed_tls(connection, csignet_redis_now() + 50) != CSIGNET_REDIS_OK) return 0;
+        if (feed_tls(connection, signet_redis_now() + 50) != SIGNET_REDIS_OK) return 0;
     }
     unsigned char byte;
     size_t count = 0;
@@ -244,5 +244,5 @@ int csignet_redis_is_reusable(csignet_redis *connection) {
 
 #else
 // C does not allow an empty file.
-typedef int csignet_redis_transport_is_not_built;
+typedef int signet_redis_transport_is_not_built;
 #endif

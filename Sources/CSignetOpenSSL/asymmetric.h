@@ -15,10 +15,12 @@
 #include <stdint.h>
 #include <string.h>
 
+// Each C target defines this for itself: a module of its own sees only its own headers and those of
+// targets it depends on, and a system library such as this one can depend on no target.
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
 // Ed25519 (RFC 8032). `secret` is NULL for a public key. Returns NULL if the halves don't match.
-static inline EVP_PKEY *copenssl_ed25519_key(const void *point, const void *secret) {
+static inline EVP_PKEY *signet_openssl_ed25519_key(const void *point, const void *secret) {
     if (secret == NULL)
         return EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, point, 32);
     EVP_PKEY *key = EVP_PKEY_new_raw_private_key_ex(NULL, "ED25519", NULL, secret, 32);
@@ -33,7 +35,7 @@ static inline EVP_PKEY *copenssl_ed25519_key(const void *point, const void *secr
     return key;
 }
 
-static inline EVP_PKEY *copenssl_key_from_parameters(
+static inline EVP_PKEY *signet_openssl_key_from_parameters(
     const char *type, int selection, OSSL_PARAM_BLD *builder) {
     EVP_PKEY *key = NULL;
     OSSL_PARAM *parameters = OSSL_PARAM_BLD_to_param(builder);
@@ -50,7 +52,7 @@ static inline EVP_PKEY *copenssl_key_from_parameters(
 
 // Returns whether the public half is a point on the curve and in its group and, for a pair, whether
 // the halves match.
-static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_pair) {
+static inline SIGNET_MUST_CHECK int signet_openssl_key_is_sound(EVP_PKEY *key, int is_pair) {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
     int sound = context != NULL && EVP_PKEY_public_check(context) == 1
         && (!is_pair || EVP_PKEY_pairwise_check(context) == 1);
@@ -60,7 +62,7 @@ static inline SIGNET_MUST_CHECK int copenssl_key_is_sound(EVP_PKEY *key, int is_
 
 // ECDSA on a named curve (FIPS 186-4). Each number has `count` bytes, at most 66. `secret` is NULL
 // for a public key.
-static inline EVP_PKEY *copenssl_ec_key(
+static inline EVP_PKEY *signet_openssl_ec_key(
     const char *curve, const void *x, const void *y, const void *secret, int count) {
     unsigned char point[1 + 2 * 66];
     if (count < 1 || count > 66) return NULL;
@@ -77,11 +79,11 @@ static inline EVP_PKEY *copenssl_ec_key(
             == 1
         && (number == NULL
             || OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, number) == 1))
-        key = copenssl_key_from_parameters(
+        key = signet_openssl_key_from_parameters(
             "EC", number == NULL ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
     OSSL_PARAM_BLD_free(builder);
     BN_clear_free(number);
-    if (key != NULL && copenssl_key_is_sound(key, secret != NULL) != 1) {
+    if (key != NULL && signet_openssl_key_is_sound(key, secret != NULL) != 1) {
         EVP_PKEY_free(key);
         return NULL;
     }
@@ -90,46 +92,46 @@ static inline EVP_PKEY *copenssl_ec_key(
 
 // How a message is hashed and padded.
 typedef enum {
-    copenssl_ed25519,
-    copenssl_ecdsa_sha256,
-    copenssl_ecdsa_sha384,
-    copenssl_rsa_pss_sha512, // MGF1 with SHA-512, a salt of 64 bytes
-    copenssl_rsa_pkcs1_sha256,
-} copenssl_scheme;
+    signet_openssl_ed25519,
+    signet_openssl_ecdsa_sha256,
+    signet_openssl_ecdsa_sha384,
+    signet_openssl_rsa_pss_sha512, // MGF1 with SHA-512, a salt of 64 bytes
+    signet_openssl_rsa_pkcs1_sha256,
+} signet_openssl_scheme;
 
-static inline SIGNET_MUST_CHECK int copenssl_start_signature(
-    EVP_MD_CTX *context, EVP_PKEY *key, copenssl_scheme scheme, int signs) {
+static inline SIGNET_MUST_CHECK int signet_openssl_start_signature(
+    EVP_MD_CTX *context, EVP_PKEY *key, signet_openssl_scheme scheme, int signs) {
     static const char *const digests[] = {NULL, "SHA2-256", "SHA2-384", "SHA2-512", "SHA2-256"};
     const char *digest = digests[scheme];
     EVP_PKEY_CTX *details = NULL;
     int status = signs ? EVP_DigestSignInit_ex(context, &details, digest, NULL, NULL, key, NULL)
                        : EVP_DigestVerifyInit_ex(context, &details, digest, NULL, NULL, key, NULL);
     if (status != 1) return 0;
-    if (scheme == copenssl_rsa_pss_sha512)
+    if (scheme == signet_openssl_rsa_pss_sha512)
         return EVP_PKEY_CTX_set_rsa_padding(details, RSA_PKCS1_PSS_PADDING) > 0
             && EVP_PKEY_CTX_set_rsa_mgf1_md_name(details, "SHA2-512", NULL) > 0
             && EVP_PKEY_CTX_set_rsa_pss_saltlen(details, 64) > 0;
-    if (scheme == copenssl_rsa_pkcs1_sha256)
+    if (scheme == signet_openssl_rsa_pkcs1_sha256)
         return EVP_PKEY_CTX_set_rsa_padding(details, RSA_PKCS1_PADDING) > 0;
     return 1;
 }
 
-static inline int copenssl_is_ecdsa(copenssl_scheme scheme) {
-    return scheme == copenssl_ecdsa_sha256 || scheme == copenssl_ecdsa_sha384;
+static inline int signet_openssl_is_ecdsa(signet_openssl_scheme scheme) {
+    return scheme == signet_openssl_ecdsa_sha256 || scheme == signet_openssl_ecdsa_sha384;
 }
 
 // Writes a signature of exactly `count` bytes.
-static inline SIGNET_MUST_CHECK int copenssl_sign(
-    EVP_PKEY *key, copenssl_scheme scheme, const void *message, size_t message_count,
+static inline SIGNET_MUST_CHECK int signet_openssl_sign(
+    EVP_PKEY *key, signet_openssl_scheme scheme, const void *message, size_t message_count,
     void *signature, size_t count) {
     unsigned char der[160];
-    size_t written = copenssl_is_ecdsa(scheme) ? sizeof der : count;
-    unsigned char *target = copenssl_is_ecdsa(scheme) ? der : signature;
+    size_t written = signet_openssl_is_ecdsa(scheme) ? sizeof der : count;
+    unsigned char *target = signet_openssl_is_ecdsa(scheme) ? der : signature;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int status = context != NULL && copenssl_start_signature(context, key, scheme, 1) == 1
+    int status = context != NULL && signet_openssl_start_signature(context, key, scheme, 1) == 1
         && EVP_DigestSign(context, target, &written, message, message_count) == 1;
     EVP_MD_CTX_free(context);
-    if (!copenssl_is_ecdsa(scheme)) return status && written == count;
+    if (!signet_openssl_is_ecdsa(scheme)) return status && written == count;
     const unsigned char *cursor = der;
     ECDSA_SIG *pair = status ? d2i_ECDSA_SIG(NULL, &cursor, (long)written) : NULL;
     int half = (int)(count / 2);
@@ -141,12 +143,12 @@ static inline SIGNET_MUST_CHECK int copenssl_sign(
 }
 
 // Returns 1 if the signature is valid, 0 if it is not, -1 if OpenSSL failed before it could decide.
-static inline SIGNET_MUST_CHECK int copenssl_verify(
-    EVP_PKEY *key, copenssl_scheme scheme, const void *message, size_t message_count,
+static inline SIGNET_MUST_CHECK int signet_openssl_verify(
+    EVP_PKEY *key, signet_openssl_scheme scheme, const void *message, size_t message_count,
     const void *signature, size_t count) {
     const unsigned char *given = signature;
     unsigned char *der = NULL;
-    if (copenssl_is_ecdsa(scheme)) {
+    if (signet_openssl_is_ecdsa(scheme)) {
         int half = (int)(count / 2);
         ECDSA_SIG *pair = ECDSA_SIG_new();
         BIGNUM *r = BN_bin2bn(given, half, NULL);
@@ -166,7 +168,7 @@ static inline SIGNET_MUST_CHECK int copenssl_verify(
     }
     int status = -1;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (context != NULL && copenssl_start_signature(context, key, scheme, 0) == 1)
+    if (context != NULL && signet_openssl_start_signature(context, key, scheme, 0) == 1)
         status = EVP_DigestVerify(context, given, count, message, message_count) == 1;
     EVP_MD_CTX_free(context);
     OPENSSL_free(der);
@@ -175,7 +177,8 @@ static inline SIGNET_MUST_CHECK int copenssl_verify(
 
 // RSA from its concatenated big-endian numbers (RFC 8017): n, e, and for a pair d and optionally p,
 // q, dp, dq, qi. A missing number has the count 0.
-static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32_t counts[8]) {
+static inline EVP_PKEY *signet_openssl_rsa_key(
+    const unsigned char *bytes, const int32_t counts[8]) {
     static const char *const names[8] = {
         OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,
         OSSL_PKEY_PARAM_RSA_D,         OSSL_PKEY_PARAM_RSA_FACTOR1,
@@ -194,7 +197,7 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     }
     EVP_PKEY *key = NULL;
     if (good)
-        key = copenssl_key_from_parameters(
+        key = signet_openssl_key_from_parameters(
             "RSA", counts[2] == 0 ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
     OSSL_PARAM_BLD_free(builder);
     for (int index = 0; index < 8; index++) BN_clear_free(numbers[index]);
@@ -202,10 +205,11 @@ static inline EVP_PKEY *copenssl_rsa_key(const unsigned char *bytes, const int32
     // Checks the pair with a signature. OpenSSL's own check tests the primes, which takes a tenth
     // of a second, a hundred times as long.
     unsigned char signature[2048];
+    const signet_openssl_scheme scheme = signet_openssl_rsa_pkcs1_sha256;
     size_t count = (size_t)EVP_PKEY_get_size(key);
     if (count > sizeof signature
-        || copenssl_sign(key, copenssl_rsa_pkcs1_sha256, "signet", 6, signature, count) != 1
-        || copenssl_verify(key, copenssl_rsa_pkcs1_sha256, "signet", 6, signature, count) != 1) {
+        || signet_openssl_sign(key, scheme, "signet", 6, signature, count) != 1
+        || signet_openssl_verify(key, scheme, "signet", 6, signature, count) != 1) {
         EVP_PKEY_free(key);
         return NULL;
     }

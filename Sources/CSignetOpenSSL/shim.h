@@ -24,13 +24,12 @@
 #include <string.h>
 
 #include "asymmetric.h"
-#include "base64.h"
 
 // MAC
 
 // Sets a context's key and digest; a `digest` of NULL keeps the context's own. NULL with a length
 // of 0 is the empty key.
-static inline SIGNET_MUST_CHECK int copenssl_mac_start(
+static inline SIGNET_MUST_CHECK int signet_openssl_mac_start(
     EVP_MAC_CTX *context, const void *key, size_t count, const char *digest) {
     static const unsigned char nothing[1] = {0};
     OSSL_PARAM parameters[2] = {
@@ -42,17 +41,17 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_start(
 }
 
 // Starts a new message with the context's key.
-static inline SIGNET_MUST_CHECK int copenssl_mac_restart(EVP_MAC_CTX *context) {
+static inline SIGNET_MUST_CHECK int signet_openssl_mac_restart(EVP_MAC_CTX *context) {
     return EVP_MAC_init(context, NULL, 0, NULL);
 }
 
-static inline SIGNET_MUST_CHECK int copenssl_mac_update(
+static inline SIGNET_MUST_CHECK int signet_openssl_mac_update(
     EVP_MAC_CTX *context, const void *bytes, size_t count) {
     return count == 0 ? 1 : EVP_MAC_update(context, bytes, count);
 }
 
 // Writes the tag. `count` must be the digest's length.
-static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
+static inline SIGNET_MUST_CHECK int signet_openssl_mac_finish(
     EVP_MAC_CTX *context, void *tag, size_t count) {
     size_t written = 0;
     int status = EVP_MAC_final(context, tag, &written, count);
@@ -60,19 +59,19 @@ static inline SIGNET_MUST_CHECK int copenssl_mac_finish(
 }
 
 // HKDF-Expand (RFC 5869, section 2.3) with SHA-256. The context has the pseudorandom key.
-static inline SIGNET_MUST_CHECK int copenssl_hkdf_expand(
+static inline SIGNET_MUST_CHECK int signet_openssl_hkdf_expand(
     EVP_MAC_CTX *context, const void *info, size_t info_count, void *target, size_t count) {
     unsigned char block[32];
     size_t written = 0;
     int status = 1;
     for (unsigned char number = 1; status == 1 && written < count; number++) {
         if (number > 1
-            && (copenssl_mac_restart(context) != 1
-                || copenssl_mac_update(context, block, sizeof block) != 1))
+            && (signet_openssl_mac_restart(context) != 1
+                || signet_openssl_mac_update(context, block, sizeof block) != 1))
             status = 0;
-        else if (copenssl_mac_update(context, info, info_count) != 1
-            || copenssl_mac_update(context, &number, 1) != 1
-            || copenssl_mac_finish(context, block, sizeof block) != 1)
+        else if (signet_openssl_mac_update(context, info, info_count) != 1
+            || signet_openssl_mac_update(context, &number, 1) != 1
+            || signet_openssl_mac_finish(context, block, sizeof block) != 1)
             status = 0;
         else {
             const size_t step = count - written < sizeof block ? count - written : sizeof block;
@@ -86,17 +85,17 @@ static inline SIGNET_MUST_CHECK int copenssl_hkdf_expand(
 
 // Digest
 
-static inline SIGNET_MUST_CHECK int copenssl_digest_start(
+static inline SIGNET_MUST_CHECK int signet_openssl_digest_start(
     EVP_MD_CTX *context, const EVP_MD *algorithm) {
     return EVP_DigestInit_ex2(context, algorithm, NULL);
 }
 
-static inline SIGNET_MUST_CHECK int copenssl_digest_update(
+static inline SIGNET_MUST_CHECK int signet_openssl_digest_update(
     EVP_MD_CTX *context, const void *bytes, size_t count) {
     return count == 0 ? 1 : EVP_DigestUpdate(context, bytes, count);
 }
 
-static inline SIGNET_MUST_CHECK int copenssl_digest_finish(
+static inline SIGNET_MUST_CHECK int signet_openssl_digest_finish(
     EVP_MD_CTX *context, void *digest, size_t count) {
     unsigned int written = 0;
     int status = EVP_DigestFinal_ex(context, digest, &written);
@@ -104,7 +103,7 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_finish(
 }
 
 // Computes a digest by its name, which is looked up each time.
-static inline SIGNET_MUST_CHECK int copenssl_digest_once(
+static inline SIGNET_MUST_CHECK int signet_openssl_digest_once(
     const char *name, const void *bytes, size_t count, void *digest, size_t digest_count) {
     unsigned char made[EVP_MAX_MD_SIZE];
     size_t written = 0;
@@ -119,7 +118,7 @@ static inline SIGNET_MUST_CHECK int copenssl_digest_once(
 
 // Encrypts or decrypts a text, without the final step that makes or checks the tag. `expected_tag`
 // is NULL for encryption.
-static inline SIGNET_MUST_CHECK int copenssl_gcm_transform(
+static inline SIGNET_MUST_CHECK int signet_openssl_gcm_transform(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, const void *source, int count, void *target,
     const void *expected_tag) {
@@ -137,25 +136,25 @@ static inline SIGNET_MUST_CHECK int copenssl_gcm_transform(
 }
 
 // Encrypts a text in place and writes the tag.
-static inline SIGNET_MUST_CHECK int copenssl_gcm_seal(
+static inline SIGNET_MUST_CHECK int signet_openssl_gcm_seal(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, void *text, int count, void *tag) {
     unsigned char rest[16];
     int written = 0;
-    return copenssl_gcm_transform(
+    return signet_openssl_gcm_transform(
                context, cipher, key, nonce, associated, associated_count, text, count, text, NULL)
         && EVP_EncryptFinal_ex(context, rest, &written) == 1 && written == 0
         && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
 }
 
 // Returns 1 if the tag matches, 0 if it doesn't, -1 if OpenSSL failed before it could decide.
-static inline SIGNET_MUST_CHECK int copenssl_gcm_open(
+static inline SIGNET_MUST_CHECK int signet_openssl_gcm_open(
     EVP_CIPHER_CTX *context, const EVP_CIPHER *cipher, const void *key, const void *nonce,
     const void *associated, int associated_count, const void *ciphertext, int count,
     const void *tag, void *plaintext) {
     unsigned char rest[16];
     int written = 0;
-    if (!copenssl_gcm_transform(
+    if (!signet_openssl_gcm_transform(
             context, cipher, key, nonce, associated, associated_count, ciphertext, count,
             plaintext, tag))
         return -1;
@@ -164,40 +163,41 @@ static inline SIGNET_MUST_CHECK int copenssl_gcm_open(
 
 // Key derivation and random bytes
 
-static inline SIGNET_MUST_CHECK int copenssl_scrypt(
+static inline SIGNET_MUST_CHECK int signet_openssl_scrypt(
     const void *passphrase, size_t passphrase_count, const void *salt, size_t salt_count,
     uint64_t n, uint64_t r, uint64_t p, uint64_t maximum_memory, void *key, size_t count) {
     return EVP_PBE_scrypt(
         passphrase, passphrase_count, salt, salt_count, n, r, p, maximum_memory, key, count);
 }
 
-static inline SIGNET_MUST_CHECK int copenssl_random(void *bytes, int count) {
+static inline SIGNET_MUST_CHECK int signet_openssl_random(void *bytes, int count) {
     return RAND_bytes(bytes, count);
 }
 
-static inline SIGNET_MUST_CHECK int copenssl_random_secret(void *bytes, int count) {
+static inline SIGNET_MUST_CHECK int signet_openssl_random_secret(void *bytes, int count) {
     return RAND_priv_bytes(bytes, count);
 }
 
 // Returns 1 if both are equal. Always reads all `count` bytes.
-static inline SIGNET_MUST_CHECK int copenssl_equal(const void *a, const void *b, size_t count) {
+static inline SIGNET_MUST_CHECK int signet_openssl_equal(
+    const void *a, const void *b, size_t count) {
     return count == 0 || CRYPTO_memcmp(a, b, count) == 0;
 }
 
 // Memory allocated by OpenSSL, which is freed by macros
 
-static inline void copenssl_free(void *pointer) { OPENSSL_free(pointer); }
+static inline void signet_openssl_free(void *pointer) { OPENSSL_free(pointer); }
 
-static inline void copenssl_free_wiped(void *pointer, size_t count) {
+static inline void signet_openssl_free_wiped(void *pointer, size_t count) {
     OPENSSL_clear_free(pointer, count);
 }
 
 // Clears this thread's error queue, so that other code doesn't read our errors.
-static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
+static inline void signet_openssl_forget_errors(void) { ERR_clear_error(); }
 
 // X.509 and keys in DER. Each reader returns NULL if there are bytes after the structure.
 
-#define COPENSSL_READER(name, type, decode, release)                                     \
+#define SIGNET_OPENSSL_READER(name, type, decode, release)                               \
     static inline type *name(const void *der, long count) {                              \
         const unsigned char *cursor = der;                                               \
         type *value = decode;                                                            \
@@ -206,28 +206,34 @@ static inline void copenssl_forget_errors(void) { ERR_clear_error(); }
         return NULL;                                                                     \
     }
 
-COPENSSL_READER(copenssl_read_certificate, X509, d2i_X509(NULL, &cursor, count), X509_free)
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_certificate, X509, d2i_X509(NULL, &cursor, count), X509_free)
 // A certificate followed by OpenSSL's trust settings, as in "TRUSTED CERTIFICATE".
-COPENSSL_READER(copenssl_read_trusted_certificate, X509, d2i_X509_AUX(NULL, &cursor, count), X509_free)
-COPENSSL_READER(
-    copenssl_read_public_key, X509_PUBKEY, d2i_X509_PUBKEY(NULL, &cursor, count), X509_PUBKEY_free)
-COPENSSL_READER(copenssl_read_request, X509_REQ, d2i_X509_REQ(NULL, &cursor, count), X509_REQ_free)
-COPENSSL_READER(
-    copenssl_read_private_key, EVP_PKEY, d2i_AutoPrivateKey(NULL, &cursor, count), EVP_PKEY_free)
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_trusted_certificate, X509, d2i_X509_AUX(NULL, &cursor, count), X509_free)
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_public_key, X509_PUBKEY, d2i_X509_PUBKEY(NULL, &cursor, count),
+    X509_PUBKEY_free)
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_request, X509_REQ, d2i_X509_REQ(NULL, &cursor, count), X509_REQ_free)
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_private_key, EVP_PKEY, d2i_AutoPrivateKey(NULL, &cursor, count),
+    EVP_PKEY_free)
 // An RSA public key in the older form of PKCS #1 ("RSA PUBLIC KEY").
-COPENSSL_READER(
-    copenssl_read_rsa_public_key, EVP_PKEY, d2i_PublicKey(EVP_PKEY_RSA, NULL, &cursor, count),
+SIGNET_OPENSSL_READER(
+    signet_openssl_read_rsa_public_key, EVP_PKEY, d2i_PublicKey(EVP_PKEY_RSA, NULL, &cursor, count),
     EVP_PKEY_free)
 
-// Returns the SubjectPublicKeyInfo in DER, or NULL and a count of 0. Free it with copenssl_free.
-static inline unsigned char *copenssl_spki(const X509_PUBKEY *key, int *count) {
+// Returns the SubjectPublicKeyInfo in DER, or NULL and a count of 0. Free it with
+// signet_openssl_free.
+static inline unsigned char *signet_openssl_spki(const X509_PUBKEY *key, int *count) {
     unsigned char *der = NULL;
     int length = key == NULL ? 0 : i2d_X509_PUBKEY(key, &der);
     *count = length > 0 ? length : 0;
     return length > 0 ? der : NULL;
 }
 
-static inline unsigned char *copenssl_key_spki(const EVP_PKEY *key, int *count) {
+static inline unsigned char *signet_openssl_key_spki(const EVP_PKEY *key, int *count) {
     unsigned char *der = NULL;
     int length = key == NULL ? 0 : i2d_PUBKEY(key, &der);
     *count = length > 0 ? length : 0;
@@ -235,8 +241,8 @@ static inline unsigned char *copenssl_key_spki(const EVP_PKEY *key, int *count) 
 }
 
 // Returns a name on one line (RFC 2253), in UTF-8 with control characters escaped, or NULL. Free it
-// with copenssl_free.
-static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count) {
+// with signet_openssl_free.
+static inline unsigned char *signet_openssl_name(const X509_NAME *name, size_t *count) {
     *count = 0;
     if (name == NULL) return NULL;
     BIO *memory = BIO_new(BIO_s_mem());
@@ -258,24 +264,24 @@ static inline unsigned char *copenssl_name(const X509_NAME *name, size_t *count)
 
 // Returns the subject alternative names (RFC 5280, section 4.2.1.6), or NULL if they are missing or
 // malformed. Free them with GENERAL_NAMES_free.
-static inline GENERAL_NAMES *copenssl_certificate_names(const X509 *certificate) {
+static inline GENERAL_NAMES *signet_openssl_certificate_names(const X509 *certificate) {
     return X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
 
 // Returns the same names for a certificate request (RFC 2986).
-static inline GENERAL_NAMES *copenssl_request_names(X509_REQ *request) {
+static inline GENERAL_NAMES *signet_openssl_request_names(X509_REQ *request) {
     STACK_OF(X509_EXTENSION) *extensions = X509_REQ_get_extensions(request);
     GENERAL_NAMES *names = X509V3_get_d2i(extensions, NID_subject_alt_name, NULL, NULL);
     sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
     return names;
 }
 
-static inline int copenssl_names_count(const GENERAL_NAMES *names) {
+static inline int signet_openssl_names_count(const GENERAL_NAMES *names) {
     return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
 }
 
 // Returns the bytes of a host name or address, or NULL for any other kind of name.
-static inline const unsigned char *copenssl_names_bytes(
+static inline const unsigned char *signet_openssl_names_bytes(
     const GENERAL_NAMES *names, int index, int *is_address, int *count) {
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
     if (name == NULL || (name->type != GEN_DNS && name->type != GEN_IPADD)) return NULL;
@@ -286,7 +292,8 @@ static inline const unsigned char *copenssl_names_bytes(
 }
 
 // Converts an ASN.1 time to Unix seconds.
-static inline SIGNET_MUST_CHECK int copenssl_unix_time(const ASN1_TIME *time, int64_t *seconds) {
+static inline SIGNET_MUST_CHECK int signet_openssl_unix_time(
+    const ASN1_TIME *time, int64_t *seconds) {
     int days = 0, rest = 0, status = 0;
     ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
     if (epoch != NULL && time != NULL) status = ASN1_TIME_diff(&days, &rest, epoch, time);
@@ -299,34 +306,34 @@ static inline SIGNET_MUST_CHECK int copenssl_unix_time(const ASN1_TIME *time, in
 
 // Reads the next block: its label, header lines and bytes. Returns 0 if it is missing or malformed.
 // Decrypts nothing and asks for no passphrase.
-static inline SIGNET_MUST_CHECK int copenssl_next_block(
+static inline SIGNET_MUST_CHECK int signet_openssl_next_block(
     BIO *reader, char **label, char **header, unsigned char **bytes, long *count) {
     return PEM_read_bio(reader, label, header, bytes, count);
 }
 
 // Returns 1 if the last failure means that there are no more blocks, 0 if a block is malformed.
-static inline SIGNET_MUST_CHECK int copenssl_no_more_blocks(void) {
+static inline SIGNET_MUST_CHECK int signet_openssl_no_more_blocks(void) {
     unsigned long error = ERR_peek_last_error();
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
 // Key pairs
 
-static inline EVP_PKEY *copenssl_generate_ed25519(void) {
+static inline EVP_PKEY *signet_openssl_generate_ed25519(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 }
 
-static inline EVP_PKEY *copenssl_generate_ec(const char *curve) {
+static inline EVP_PKEY *signet_openssl_generate_ec(const char *curve) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", curve);
 }
 
-static inline EVP_PKEY *copenssl_generate_rsa(size_t bits) {
+static inline EVP_PKEY *signet_openssl_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
 
 // Writes an integer of a key, big-endian and left-padded to `width` bytes (0: without leading
 // zeros). Returns the number of bytes written, 0 on failure.
-static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
+static inline SIGNET_MUST_CHECK size_t signet_openssl_key_integer(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity, size_t width) {
     BIGNUM *number = NULL;
     size_t written = 0;
@@ -340,14 +347,14 @@ static inline SIGNET_MUST_CHECK size_t copenssl_key_integer(
 }
 
 // Writes an octet string of a key ("pub" or "priv" of Ed25519). Returns the count, 0 on failure.
-static inline SIGNET_MUST_CHECK size_t copenssl_key_octets(
+static inline SIGNET_MUST_CHECK size_t signet_openssl_key_octets(
     const EVP_PKEY *key, const char *name, void *bytes, size_t capacity) {
     size_t written = 0;
     return EVP_PKEY_get_octet_string_param(key, name, bytes, capacity, &written) == 1 ? written : 0;
 }
 
 // Returns the curve of an EC key as a NID, 0 if the curve has no name.
-static inline int copenssl_key_curve(const EVP_PKEY *key) {
+static inline int signet_openssl_key_curve(const EVP_PKEY *key) {
     char name[64];
     size_t count = 0;
     if (EVP_PKEY_get_group_name(key, name, sizeof name, &count) != 1) return 0;

@@ -21,17 +21,17 @@
 
 extern char **environ;
 
-int csignet_stream_waker(void) {
+int signet_stream_waker(void) {
     int waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return waker < 0 ? -errno : waker;
 }
 
-void csignet_stream_wake(int waker) {
+void signet_stream_wake(int waker) {
     eventfd_t one = 1;
     (void)eventfd_write(waker, one);
 }
 
-// Waits until `file` is ready for `events`. Returns 0, CSIGNET_STREAM_WOKEN or a negative error.
+// Waits until `file` is ready for `events`. Returns 0, SIGNET_STREAM_WOKEN or a negative error.
 static int await_ready(int file, int waker, short events) {
     struct pollfd files[2] = {
         {.fd = file, .events = events, .revents = 0},
@@ -41,13 +41,13 @@ static int await_ready(int file, int waker, short events) {
         int ready = poll(files, 2, -1);
         if (ready < 0 && errno == EINTR) continue;
         if (ready < 0) return -errno;
-        if (files[1].revents != 0) return CSIGNET_STREAM_WOKEN;
+        if (files[1].revents != 0) return SIGNET_STREAM_WOKEN;
         if (files[0].revents & POLLNVAL) return -EBADF;
         if (files[0].revents != 0) return 0;
     }
 }
 
-ssize_t csignet_stream_read(int file, int waker, void *buffer, size_t count) {
+ssize_t signet_stream_read(int file, int waker, void *buffer, size_t count) {
     for (;;) {
         int status = await_ready(file, waker, POLLIN);
         if (status != 0) return status;
@@ -64,7 +64,7 @@ static ssize_t write_some(int file, const unsigned char *bytes, size_t count) {
     return write(file, bytes, count < PIPE_BUF ? count : PIPE_BUF);
 }
 
-int csignet_stream_write(int file, int waker, const void *bytes, size_t count) {
+int signet_stream_write(int file, int waker, const void *bytes, size_t count) {
     // SIGPIPE is sent to this thread: block it, and discard it if this write raised it.
     sigset_t broken, before, pending;
     sigemptyset(&broken);
@@ -115,14 +115,14 @@ static int connected(int family, const struct sockaddr *address, socklen_t size)
     return file;
 }
 
-int csignet_stream_connect(const char *path) {
+int signet_stream_connect(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
     strcpy(address.sun_path, path);
     return connected(AF_UNIX, (struct sockaddr *)&address, sizeof address);
 }
 
-int csignet_stream_connect_loopback(uint16_t port) {
+int signet_stream_connect_loopback(uint16_t port) {
     struct sockaddr_in four = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int file = connected(AF_INET, (struct sockaddr *)&four, sizeof four);
@@ -186,7 +186,7 @@ static int raised(int file) {
     return higher;
 }
 
-int csignet_stream_spawn(char *const arguments[], int *input, int *output, pid_t *child) {
+int signet_stream_spawn(char *const arguments[], int *input, int *output, pid_t *child) {
     int to[2] = {-1, -1}, from[2] = {-1, -1};
     int error = pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0 ? errno : 0;
     for (int end = 0; end < 2; end++) {
@@ -207,7 +207,7 @@ int csignet_stream_spawn(char *const arguments[], int *input, int *output, pid_t
     return 0;
 }
 
-void csignet_stream_await_end(pid_t child) {
+void signet_stream_await_end(pid_t child) {
     siginfo_t ended;
     while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }

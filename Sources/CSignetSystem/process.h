@@ -1,5 +1,5 @@
-#ifndef SIGNET_PROCESS_H
-#define SIGNET_PROCESS_H
+#ifndef SIGNET_SYSTEM_PROCESS_H
+#define SIGNET_SYSTEM_PROCESS_H
 
 #include <signal.h>
 

@@ -33,7 +33,7 @@ package enum AES256GCM {
                     unsafe key.withUnsafeBytes { key in
                         unsafe nonce.withUnsafeBytes { nonce in
                             unsafe associated.withUnsafeBytes { associated in
-                                unsafe copenssl_gcm_seal(
+                                unsafe signet_openssl_gcm_seal(
                                     context, cipher, key.baseAddress, nonce.baseAddress,
                                     associated.baseAddress, Int32(associated.count),
                                     text.baseAddress, Int32(text.count), tag.baseAddress)
@@ -77,7 +77,7 @@ package enum AES256GCM {
                     unsafe nonce.withUnsafeBytes { nonce in
                         unsafe tag.withUnsafeBytes { tag in
                             unsafe associated.withUnsafeBytes { associated in
-                                unsafe copenssl_gcm_open(
+                                unsafe signet_openssl_gcm_open(
                                     context, cipher, key.baseAddress, nonce.baseAddress,
                                     associated.baseAddress, Int32(associated.count),
                                     ciphertext.baseAddress, Int32(count), tag.baseAddress,
@@ -91,7 +91,7 @@ package enum AES256GCM {
             if status != 1 { unsafe zeroize(UnsafeMutableRawBufferPointer(target)) }
         }
         guard status != 0 else {
-            copenssl_forget_errors()
+            signet_openssl_forget_errors()
             throw CryptoFailure(
                 operation: operation, reason: "the tag does not match",
                 isAuthenticationFailure: true)

@@ -18,7 +18,7 @@ internal import CSignetOpenSSL
         unsafe sha384 = EVP_MD_fetch(nil, "SHA2-384", nil)
         unsafe sha512 = EVP_MD_fetch(nil, "SHA2-512", nil)
         unsafe aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
-        copenssl_forget_errors()
+        signet_openssl_forget_errors()
     }
 }
 

@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+internal import CSignetBase64
 
 // Processes eight characters at a time, one in each byte of a 64-bit word. Each character is
 // computed, never looked up in a table, so that the time doesn't depend on the bytes. If the
@@ -52,7 +52,7 @@ extension Base64 {
         unsafe source.withUnsafeBytes { input in
             guard let base = input.baseAddress else { return }
             let count = input.count
-            var read = unsafe wide ? csignet_base64_encode(base, count, out, plus, slash) : 0
+            var read = unsafe wide ? signet_base64_encode(base, count, out, plus, slash) : 0
             var written = read / 3 * 4
             // Loads eight bytes and uses six of them.
             while count - read >= 8 {
@@ -118,7 +118,7 @@ extension Base64 {
                 return text.isEmpty
             }
             let count = input.count
-            var read = unsafe wide ? csignet_base64_decode(base, count, out, plus, slash) : 0
+            var read = unsafe wide ? signet_base64_decode(base, count, out, plus, slash) : 0
             var written = read / 4 * 3
             // Stores eight bytes and keeps six. The other two fit, because three characters follow.
             while count - read >= 11 {

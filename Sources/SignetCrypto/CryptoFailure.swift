@@ -27,7 +27,7 @@ package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible
     /// A failure in OpenSSL. Clears the thread's error queue, so that no other code reads our error
     /// as its own.
     static func library(_ operation: String) -> CryptoFailure {
-        copenssl_forget_errors()
+        signet_openssl_forget_errors()
         return CryptoFailure(operation: operation, reason: "OpenSSL reported a failure")
     }
 }

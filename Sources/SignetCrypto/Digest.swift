@@ -34,7 +34,7 @@ package enum Digest {
         guard let context = unsafe Self.idle.acquire() ?? EVP_MD_CTX_new() else {
             throw CryptoFailure.library("digest")
         }
-        guard unsafe copenssl_digest_start(context, fetched) == 1 else {
+        guard unsafe signet_openssl_digest_start(context, fetched) == 1 else {
             unsafe EVP_MD_CTX_free(context)
             throw CryptoFailure.library("digest")
         }
@@ -45,7 +45,7 @@ package enum Digest {
     /// Adds bytes.
     package mutating func update(_ bytes: Span<UInt8>) throws(CryptoFailure) {
         let status = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe copenssl_digest_update(context, bytes.baseAddress, bytes.count)
+            unsafe signet_openssl_digest_update(context, bytes.baseAddress, bytes.count)
         }
         guard status == 1 else { throw CryptoFailure.library("digest") }
     }
@@ -56,7 +56,7 @@ package enum Digest {
         var status: Int32 = 0
         let context = unsafe self.context
         let digest = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            status = unsafe copenssl_digest_finish(context, buffer.baseAddress, count)
+            status = unsafe signet_openssl_digest_finish(context, buffer.baseAddress, count)
             written = status == 1 ? count : 0
         }
         guard status == 1 else { throw CryptoFailure.library("digest") }

@@ -16,7 +16,8 @@ internal import CSignetOpenSSL
         unsafe self.template = try macContext()
         let template = unsafe self.template
         let status = unsafe key.withUnsafeBytes { key in
-            unsafe copenssl_mac_start(template, key.baseAddress, key.count, algorithm.opensslName)
+            unsafe signet_openssl_mac_start(
+                template, key.baseAddress, key.count, algorithm.opensslName)
         }
         guard status == 1 else { throw CryptoFailure.library("HMAC key") }
     }
@@ -33,9 +34,9 @@ internal import CSignetOpenSSL
         var isDone = false
         let tag = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
             isDone = unsafe message.withUnsafeBytes { message in
-                unsafe copenssl_mac_restart(context) == 1
-                    && copenssl_mac_update(context, message.baseAddress, message.count) == 1
-                    && copenssl_mac_finish(context, buffer.baseAddress, count) == 1
+                unsafe signet_openssl_mac_restart(context) == 1
+                    && signet_openssl_mac_update(context, message.baseAddress, message.count) == 1
+                    && signet_openssl_mac_finish(context, buffer.baseAddress, count) == 1
             }
             written = isDone ? count : 0
         }
@@ -98,8 +99,9 @@ package enum HMAC {
         try unsafe pool.withContext(key: key, using: algorithm, for: "HMAC") { context in
             unsafe message.withUnsafeBytes { message in
                 unsafe target.withUnsafeMutableBytes { target in
-                    unsafe copenssl_mac_update(context, message.baseAddress, message.count) == 1
-                        && copenssl_mac_finish(context, target.baseAddress, count) == 1
+                    unsafe signet_openssl_mac_update(context, message.baseAddress, message.count)
+                        == 1
+                        && signet_openssl_mac_finish(context, target.baseAddress, count) == 1
                 }
             }
         }
@@ -113,7 +115,7 @@ package enum HMAC {
         try unsafe sha256.withContext(key: key, using: .sha256, for: "HKDF expand") { context in
             unsafe info.withUnsafeBytes { info in
                 unsafe target.withUnsafeMutableBytes { target in
-                    unsafe copenssl_hkdf_expand(
+                    unsafe signet_openssl_hkdf_expand(
                         context, info.baseAddress, info.count, target.baseAddress, target.count)
                         == 1
                 }
@@ -156,10 +158,11 @@ private final class MACPool: Sendable {
         // An idle context has its digest already.
         let digest = unsafe idle == nil ? algorithm.opensslName : nil
         let status = unsafe key.withUnsafeBytes { key in
-            unsafe copenssl_mac_start(context, key.baseAddress, key.count, digest)
+            unsafe signet_openssl_mac_start(context, key.baseAddress, key.count, digest)
         }
         guard status == 1 else { throw CryptoFailure.library("HMAC key") }
         guard unsafe body(context) else { throw CryptoFailure.library(operation) }
-        isKept = unsafe copenssl_mac_start(context, nil, 0, nil) == 1 && contexts.release(context)
+        isKept =
+            unsafe signet_openssl_mac_start(context, nil, 0, nil) == 1 && contexts.release(context)
     }
 }

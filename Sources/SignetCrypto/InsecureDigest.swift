@@ -15,7 +15,7 @@ package enum InsecureDigest {
         let count = digest.count
         let status = unsafe bytes.withUnsafeBytes { bytes in
             unsafe digest.withUnsafeMutableBytes { digest in
-                unsafe copenssl_digest_once(
+                unsafe signet_openssl_digest_once(
                     algorithm == .md5 ? "MD5" : "SHA1", bytes.baseAddress, bytes.count,
                     digest.baseAddress, count)
             }

@@ -76,7 +76,7 @@ package enum Scrypt {
             let status = unsafe passphrase.withUnsafeBytes { passphrase in
                 unsafe salt.withUnsafeBytes { salt in
                     unsafe target.withUnsafeMutableBytes { target in
-                        unsafe copenssl_scrypt(
+                        unsafe signet_openssl_scrypt(
                             passphrase.baseAddress, passphrase.count, salt.baseAddress,
                             salt.count, n, r, p, memory, target.baseAddress, target.count)
                     }

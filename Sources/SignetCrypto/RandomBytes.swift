@@ -8,7 +8,7 @@ package enum RandomBytes {
         try require(count: count)
         var status: Int32 = 1
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            if count > 0 { status = unsafe copenssl_random(buffer.baseAddress, Int32(count)) }
+            if count > 0 { status = unsafe signet_openssl_random(buffer.baseAddress, Int32(count)) }
             written = status == 1 ? count : 0
         }
         guard status == 1 else { throw CryptoFailure.library("random bytes") }
@@ -22,7 +22,7 @@ package enum RandomBytes {
             (target: inout MutableSpan<UInt8>) throws(CryptoFailure) in
             guard count > 0 else { return }
             let status = unsafe target.withUnsafeMutableBytes { target in
-                unsafe copenssl_random_secret(target.baseAddress, Int32(count))
+                unsafe signet_openssl_random_secret(target.baseAddress, Int32(count))
             }
             guard status == 1 else { throw CryptoFailure.library("random bytes") }
         }
@@ -44,7 +44,7 @@ package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     guard left.count == right.count else { return false }
     return unsafe left.withUnsafeBytes { left in
         unsafe right.withUnsafeBytes { right in
-            unsafe copenssl_equal(left.baseAddress, right.baseAddress, left.count) == 1
+            unsafe signet_openssl_equal(left.baseAddress, right.baseAddress, left.count) == 1
         }
     }
 }

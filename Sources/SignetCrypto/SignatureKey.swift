@@ -11,13 +11,13 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rsaPKCS1SHA256 = "rsa-v1_5-sha256"
 
-    var scheme: copenssl_scheme {
+    var scheme: signet_openssl_scheme {
         switch self {
-        case .ed25519: copenssl_ed25519
-        case .ecdsaP256SHA256: copenssl_ecdsa_sha256
-        case .ecdsaP384SHA384: copenssl_ecdsa_sha384
-        case .rsaPSSSHA512: copenssl_rsa_pss_sha512
-        case .rsaPKCS1SHA256: copenssl_rsa_pkcs1_sha256
+        case .ed25519: signet_openssl_ed25519
+        case .ecdsaP256SHA256: signet_openssl_ecdsa_sha256
+        case .ecdsaP384SHA384: signet_openssl_ecdsa_sha384
+        case .rsaPSSSHA512: signet_openssl_rsa_pss_sha512
+        case .rsaPKCS1SHA256: signet_openssl_rsa_pkcs1_sha256
         }
     }
 
@@ -90,13 +90,14 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
             guard let base = bytes.baseAddress else { return nil }
             switch family {
             case .ed25519:
-                return unsafe copenssl_ed25519_key(base, isPair ? base + 32 : nil)
+                return unsafe signet_openssl_ed25519_key(base, isPair ? base + 32 : nil)
             case .p256, .p384:
-                return unsafe copenssl_ec_key(
+                return unsafe signet_openssl_ec_key(
                     family == .p256 ? "P-256" : "P-384", base, base + size,
                     isPair ? base + 2 * size : nil, Int32(size))
             case .rsa:
-                return unsafe copenssl_rsa_key(base.assumingMemoryBound(to: UInt8.self), sizes)
+                return unsafe signet_openssl_rsa_key(
+                    base.assumingMemoryBound(to: UInt8.self), sizes)
             }
         }
         guard let key = unsafe made else { throw CryptoFailure.library("key") }
@@ -127,7 +128,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         let count = signature.count
         let status = unsafe message.withUnsafeBytes { message in
             unsafe signature.withUnsafeMutableBytes { signature in
-                unsafe copenssl_sign(
+                unsafe signet_openssl_sign(
                     key, algorithm.scheme, message.baseAddress, message.count,
                     signature.baseAddress, count)
             }
@@ -146,13 +147,13 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         guard signature.count == signatureByteCount else { return false }
         let status = unsafe message.withUnsafeBytes { message in
             unsafe signature.withUnsafeBytes { signature in
-                unsafe copenssl_verify(
+                unsafe signet_openssl_verify(
                     key, algorithm.scheme, message.baseAddress, message.count,
                     signature.baseAddress, signature.count)
             }
         }
         guard status >= 0 else { throw CryptoFailure.library("verify") }
-        if status == 0 { copenssl_forget_errors() }
+        if status == 0 { signet_openssl_forget_errors() }
         return status == 1
     }
 

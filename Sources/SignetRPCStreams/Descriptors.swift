@@ -17,7 +17,7 @@ final class Descriptors: Sendable {
 
     /// Takes ownership of descriptors. Pass one for both directions twice.
     init(reading: Int32, writing: Int32) throws(RPCStreamError) {
-        waker = csignet_stream_waker()
+        waker = signet_stream_waker()
         input = reading
         output = writing
         // If this throws, `deinit` closes the descriptors.
@@ -31,13 +31,13 @@ final class Descriptors: Sendable {
     }
 
     /// Ends every wait, including later ones.
-    func wake() { csignet_stream_wake(waker) }
+    func wake() { signet_stream_wake(waker) }
 
     /// Blocks until bytes are available and returns them; an empty array at the end.
     func read(atMost count: Int) throws(RPCStreamError) -> [UInt8] {
         var status = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            unsafe status = csignet_stream_read(input, waker, buffer.baseAddress, count)
+            unsafe status = signet_stream_read(input, waker, buffer.baseAddress, count)
             filled = max(0, status)
         }
         guard status >= 0 else { throw RPCStreamError(.read, status: status) }
@@ -47,7 +47,7 @@ final class Descriptors: Sendable {
     /// Blocks until all bytes are written.
     func write(_ bytes: [UInt8]) throws(RPCStreamError) {
         let status = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe csignet_stream_write(output, waker, buffer.baseAddress, buffer.count)
+            unsafe signet_stream_write(output, waker, buffer.baseAddress, buffer.count)
         }
         guard status == 0 else { throw RPCStreamError(.write, status: Int(status)) }
     }
@@ -58,12 +58,12 @@ final class Descriptors: Sendable {
         guard !path.utf8.contains(0) else {
             throw RPCStreamError(.connect, number: EINVAL)
         }
-        return try connected(unsafe csignet_stream_connect(path))
+        return try connected(unsafe signet_stream_connect(path))
     }
 
     /// Connects to a port of this machine.
     static func connected(toLoopbackPort port: UInt16) throws(RPCStreamError) -> Descriptors {
-        try connected(csignet_stream_connect_loopback(port))
+        try connected(signet_stream_connect_loopback(port))
     }
 
     private static func connected(_ file: Int32) throws(RPCStreamError) -> Descriptors {
@@ -83,7 +83,7 @@ final class Descriptors: Sendable {
         unsafe pointers.append(nil)
         defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
         var (writing, reading, child): (Int32, Int32, pid_t) = (-1, -1, 0)
-        let status = unsafe csignet_stream_spawn(&pointers, &writing, &reading, &child)
+        let status = unsafe signet_stream_spawn(&pointers, &writing, &reading, &child)
         guard status == 0 else { throw RPCStreamError(.start, number: -status) }
         do throws(RPCStreamError) {
             return (try Descriptors(reading: reading, writing: writing), child)
@@ -95,7 +95,7 @@ final class Descriptors: Sendable {
     }
 
     /// Blocks until a child has ended. Its PID isn't reused until it is reaped.
-    static func awaitEnd(of child: Int32) { csignet_stream_await_end(child) }
+    static func awaitEnd(of child: Int32) { signet_stream_await_end(child) }
 
     /// Blocks until a child has ended, reaps it and returns its exit status.
     static func reap(_ child: Int32) -> Int32 { SystemCalls.wait(forChild: child) }
@@ -106,7 +106,7 @@ final class Descriptors: Sendable {
 
 extension RPCStreamError {
     fileprivate init(_ code: Code, status: Int) {
-        let isClosed = status == Int(CSIGNET_STREAM_WOKEN)
+        let isClosed = status == Int(SIGNET_STREAM_WOKEN)
         self.init(code, number: isClosed ? ECANCELED : Int32(clamping: -status))
     }
 

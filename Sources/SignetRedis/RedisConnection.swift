@@ -24,7 +24,7 @@
         private let connection: OpaquePointer
 
         /// Milliseconds of the monotonic clock.
-        static var now: Int64 { csignet_redis_now() }
+        static var now: Int64 { signet_redis_now() }
 
         /// Connects.
         ///
@@ -36,13 +36,13 @@
             let status = unsafe Self.withServer(of: options) { server in
                 unsafe withUnsafePointer(to: server) { server in
                     unsafe reason.withUnsafeMutableBytes { reason in
-                        unsafe csignet_redis_connect(
+                        unsafe signet_redis_connect(
                             server, deadline, &made,
                             reason.baseAddress?.assumingMemoryBound(to: CChar.self), reason.count)
                     }
                 }
             }
-            guard Int(status) == CSIGNET_REDIS_OK, let made = unsafe made else {
+            guard Int(status) == SIGNET_REDIS_OK, let made = unsafe made else {
                 let details = printable(
                     String(decoding: reason.prefix { $0 != 0 }, as: UTF8.self))
                 throw Self.failure(status, details: details.isEmpty ? "" : ": \(details)")
@@ -51,13 +51,13 @@
         }
 
         private static func withServer(
-            of options: RedisNonceStore.Options, _ body: (csignet_redis_server) -> Int32
+            of options: RedisNonceStore.Options, _ body: (signet_redis_server) -> Int32
         ) -> Int32 {
-            var server = unsafe csignet_redis_server()
+            var server = unsafe signet_redis_server()
             unsafe server.port = Int32(truncatingIfNeeded: options.address.port)
             unsafe server.uses_tls = options.tls == nil ? 0 : 1
             let tls = options.tls
-            let texts: [(WritableKeyPath<csignet_redis_server, UnsafePointer<CChar>?>, String?)] =
+            let texts: [(WritableKeyPath<signet_redis_server, UnsafePointer<CChar>?>, String?)] =
                 unsafe [
                     (\.socket_path, options.address.socketPath),
                     (\.host, options.address.host),
@@ -81,18 +81,18 @@
         private static func failure(_ status: Int32, details: String = "") -> RedisFailure {
             let reason =
                 switch Int(status) {
-                case CSIGNET_REDIS_NO_MEMORY: "out of memory"
-                case CSIGNET_REDIS_NOT_CONNECTED: "no connection\(details)"
-                case CSIGNET_REDIS_NOT_TRUSTED: "no TLS connection that can be trusted\(details)"
-                case CSIGNET_REDIS_TIMED_OUT: "no response in time"
-                case CSIGNET_REDIS_CONNECTION_LOST: "the connection broke"
+                case SIGNET_REDIS_NO_MEMORY: "out of memory"
+                case SIGNET_REDIS_NOT_CONNECTED: "no connection\(details)"
+                case SIGNET_REDIS_NOT_TRUSTED: "no TLS connection that can be trusted\(details)"
+                case SIGNET_REDIS_TIMED_OUT: "no response in time"
+                case SIGNET_REDIS_CONNECTION_LOST: "the connection broke"
                 default: "the response is not valid RESP"
                 }
             return RedisFailure(reason: reason)
         }
 
         /// Whether the connection is still open and has received no unexpected bytes.
-        var isReusable: Bool { unsafe csignet_redis_is_reusable(connection) == 1 }
+        var isReusable: Bool { unsafe signet_redis_is_reusable(connection) == 1 }
 
         /// Adds a command to those that the next `send` sends.
         borrowing func add(_ parts: [[UInt8]]) throws(RedisFailure) {
@@ -101,27 +101,27 @@
             let lengths = parts.map(\.count)
             let status = unsafe bytes.withUnsafeBufferPointer { bytes in
                 unsafe lengths.withUnsafeBufferPointer { lengths in
-                    unsafe csignet_redis_add(
+                    unsafe signet_redis_add(
                         connection, bytes.baseAddress, lengths.baseAddress, lengths.count)
                 }
             }
-            guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
+            guard Int(status) == SIGNET_REDIS_OK else { throw Self.failure(status) }
         }
 
         /// Sends the added commands.
         borrowing func send(by deadline: Int64) throws(RedisFailure) {
-            let status = unsafe csignet_redis_send(connection, deadline)
-            guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
+            let status = unsafe signet_redis_send(connection, deadline)
+            guard Int(status) == SIGNET_REDIS_OK else { throw Self.failure(status) }
         }
 
         /// Reads the next response.
         borrowing func read(by deadline: Int64) throws(RedisFailure) -> RedisResponse {
-            var response = unsafe csignet_redis_response()
-            let status = unsafe csignet_redis_read(connection, deadline, &response)
-            if Int(status) == CSIGNET_REDIS_WRONG_TYPE {
+            var response = unsafe signet_redis_response()
+            let status = unsafe signet_redis_read(connection, deadline, &response)
+            if Int(status) == SIGNET_REDIS_WRONG_TYPE {
                 throw Self.wrongType(unsafe response.kind)
             }
-            guard Int(status) == CSIGNET_REDIS_OK else { throw Self.failure(status) }
+            guard Int(status) == SIGNET_REDIS_OK else { throw Self.failure(status) }
             let text = unsafe Array(
                 UnsafeBufferPointer(start: response.text, count: response.count))
             // REDIS_REPLY_STRING and so on, of hiredis.
@@ -131,7 +131,7 @@
             case 4: return .null
             case 5: return .status(String(decoding: text, as: UTF8.self))
             case 6: return .error(Self.firstWord(text))
-            default: throw Self.failure(Int32(CSIGNET_REDIS_INVALID))
+            default: throw Self.failure(Int32(SIGNET_REDIS_INVALID))
             }
         }
 
@@ -152,7 +152,7 @@
                 case UInt8(ascii: ">"): "a push message"
                 default: nil
                 }
-            guard let type else { return failure(Int32(CSIGNET_REDIS_INVALID)) }
+            guard let type else { return failure(Int32(SIGNET_REDIS_INVALID)) }
             return RedisFailure(
                 reason: "found \(type), expected a status, a string, an integer, null or an error")
         }
@@ -172,6 +172,6 @@
             return try read(by: deadline)
         }
 
-        deinit { unsafe csignet_redis_close(connection) }
+        deinit { unsafe signet_redis_close(connection) }
     }
 #endif

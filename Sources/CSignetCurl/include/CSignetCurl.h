@@ -5,24 +5,35 @@
 // run here and store their results in the transfer, where the loop's thread finds them between two
 // steps: no callback calls Swift.
 //
-// The Swift side decides which requests are sent, which pins, CAs, timeouts and limits apply, which
-// redirects are followed and which failed requests are sent again. This code decides, and ends a
-// transfer with one of the codes below if a decision is against it:
-// - always: TLS 1.2 or newer, the certificate and host name are checked, and libcurl reads neither
-//   proxies nor credentials from the environment (callbacks.c);
-// - whether the verified chain has a wanted digest, before each request (callbacks.c, chain.c);
-// - whether a request may be sent a second time (callbacks.c, repeat.c);
-// - whether a pooled connection can carry another request (route.c);
-// - that the process keeps 16 descriptors for other uses, and that no trailers are sent over HTTP/2
-//   (callbacks.c);
-// - whether a response's header is too large or a 101 (callbacks.c), and whether the length of its
-//   body is in doubt (framing.c);
-// - whether a response is complete if its connection ends, and the kind of each of libcurl's
-//   results (outcome.c);
-// - how many bytes a server may send beyond its response, how many bytes of bodies may wait unread,
-//   when calls get a second connection, and how long an upload may continue after the response
-//   (traffic.c, flow.c);
-// - which connections are shut down if the loop's thread is stuck (watch.c).
+// The Swift side decides which requests are sent, which pins, CAs, proxies, timeouts and limits
+// apply, which redirects are followed and which failed requests are sent again. This code decides
+// the following, and ends a transfer with one of the codes below if a decision is against it.
+//
+// callbacks.c:
+// - TLS has version 1.2 or newer, and the chain and the host name are always verified.
+// - libcurl reads no proxy from the environment and no netrc, and uses only http and https.
+// - A request is sent only if the verified chain has a wanted digest (chain.c).
+// - A pooled connection must be able to carry another request (route.c).
+// - A request is sent a second time only if that is safe (also repeat.c).
+// - A request with trailers isn't sent over HTTP/2.
+// - A response's header is refused above its limits of bytes and of fields, and so is a 101.
+// - The header of a proxy's response to CONNECT has a limit too.
+// - The process keeps 16 descriptors for other uses.
+// framing.c:
+// - A response is refused if the length of its body is in doubt.
+// outcome.c:
+// - A body that ends with its connection is cut off if TLS sent no close_notify (connection.c).
+// - A late upload counts as success if the response is complete.
+// - Each of libcurl's codes has a kind of result.
+// traffic.c:
+// - A connection is ended if far more bytes arrive than its responses have (also connection.c).
+// flow.c:
+// - A connection isn't read while more than 65 MiB of bodies on it are unread.
+// - Calls whose unread bodies block others end, the largest body first.
+// - A crowded connection gets no new calls; they use a second set of connections.
+// - An upload may make no progress for 500 ms after the response is complete.
+// watch.c:
+// - If the loop's thread is stuck, one socket is shut down, and then all if that doesn't help.
 #ifndef SIGNET_CURL_H
 #define SIGNET_CURL_H
 
@@ -58,7 +69,7 @@ typedef enum {
     SIGNET_PROXY_HEAD_TOO_LARGE,
     SIGNET_FLOODED,           // far more bytes arrived than the response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
-    SIGNET_BAD_CODING,        // Transfer-Encoding is not only "chunked", or Content-Length is there too
+    SIGNET_BAD_CODING,        // Transfer-Encoding not only "chunked", or with Content-Length
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
     SIGNET_NO_TRAILERS,       // the request has trailers, and the connection uses HTTP/2

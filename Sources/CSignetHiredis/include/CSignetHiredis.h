@@ -1,5 +1,5 @@
-#ifndef CSIGNET_HIREDIS_H
-#define CSIGNET_HIREDIS_H
+#ifndef SIGNET_HIREDIS_H
+#define SIGNET_HIREDIS_H
 
 // A connection to Redis, with or without TLS, on which no call outlasts its deadline.
 //
@@ -12,23 +12,23 @@
 
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
-typedef struct csignet_redis csignet_redis;
+typedef struct signet_redis signet_redis;
 
 // The status of a call.
 enum {
-    CSIGNET_REDIS_OK = 0,
-    CSIGNET_REDIS_NO_MEMORY = 1,
+    SIGNET_REDIS_OK = 0,
+    SIGNET_REDIS_NO_MEMORY = 1,
     // The server could not be reached.
-    CSIGNET_REDIS_NOT_CONNECTED = 2,
+    SIGNET_REDIS_NOT_CONNECTED = 2,
     // The TLS handshake failed, or the certificate is not trusted.
-    CSIGNET_REDIS_NOT_TRUSTED = 3,
-    CSIGNET_REDIS_TIMED_OUT = 4,
+    SIGNET_REDIS_NOT_TRUSTED = 3,
+    SIGNET_REDIS_TIMED_OUT = 4,
     // The server closed the connection, or it broke.
-    CSIGNET_REDIS_CONNECTION_LOST = 5,
+    SIGNET_REDIS_CONNECTION_LOST = 5,
     // The response is malformed or too long, or a command has no parts or more than 8.
-    CSIGNET_REDIS_INVALID = 6,
+    SIGNET_REDIS_INVALID = 6,
     // The response has a type that no command here returns, such as a list or a boolean.
-    CSIGNET_REDIS_WRONG_TYPE = 7,
+    SIGNET_REDIS_WRONG_TYPE = 7,
 };
 
 // A server's address and TLS settings. Strings end with 0; NULL leaves a setting out.
@@ -45,41 +45,41 @@ typedef struct {
     // The client certificate, for a server that requires one.
     const char *certificate_file;
     const char *key_file;
-} csignet_redis_server;
+} signet_redis_server;
 
 // A response. The connection owns the text, which is valid until the next response.
 typedef struct {
     // One of REDIS_REPLY_…: 1 text, 3 integer, 4 null, 5 status, 6 error. After
-    // CSIGNET_REDIS_WRONG_TYPE: the first byte of the response.
+    // SIGNET_REDIS_WRONG_TYPE: the first byte of the response.
     int kind;
     long long integer;
     const unsigned char *text;
     size_t count;
-} csignet_redis_response;
+} signet_redis_response;
 
 // Returns milliseconds of the monotonic clock. Deadlines use this clock.
-int64_t csignet_redis_now(void);
+int64_t signet_redis_now(void);
 
 // Connects. Writes the reason of a failure to `reason`: at most `room` bytes, ending with 0.
 // Looking up a host name can outlast the deadline.
-SIGNET_MUST_CHECK int csignet_redis_connect(
-    const csignet_redis_server *server, int64_t deadline, csignet_redis **connection,
+SIGNET_MUST_CHECK int signet_redis_connect(
+    const signet_redis_server *server, int64_t deadline, signet_redis **connection,
     char *reason, size_t room);
 
 // Adds a command of `count` parts, at most 8. `bytes` holds the parts one after another.
-SIGNET_MUST_CHECK int csignet_redis_add(
-    csignet_redis *connection, const unsigned char *bytes, const size_t *lengths, size_t count);
+SIGNET_MUST_CHECK int signet_redis_add(
+    signet_redis *connection, const unsigned char *bytes, const size_t *lengths, size_t count);
 
 // Sends the added commands, and wipes them.
-SIGNET_MUST_CHECK int csignet_redis_send(csignet_redis *connection, int64_t deadline);
+SIGNET_MUST_CHECK int signet_redis_send(signet_redis *connection, int64_t deadline);
 
 // Reads the next response.
-SIGNET_MUST_CHECK int csignet_redis_read(
-    csignet_redis *connection, int64_t deadline, csignet_redis_response *response);
+SIGNET_MUST_CHECK int signet_redis_read(
+    signet_redis *connection, int64_t deadline, signet_redis_response *response);
 
 // Returns 1 if the connection is open and has received no unexpected bytes, otherwise 0.
-SIGNET_MUST_CHECK int csignet_redis_is_reusable(csignet_redis *connection);
+SIGNET_MUST_CHECK int signet_redis_is_reusable(signet_redis *connection);
 
-void csignet_redis_close(csignet_redis *connection);
+void signet_redis_close(signet_redis *connection);
 
 #endif

@@ -1,5 +1,5 @@
-#ifndef CSIGNET_SYSTEM_H
-#define CSIGNET_SYSTEM_H
+#ifndef SIGNET_SYSTEM_H
+#define SIGNET_SYSTEM_H
 
 #include <signal.h>
 #include <stddef.h>

@@ -35,8 +35,8 @@ struct ForeignKey {
     ///
     /// - Throws: `KeyError` with `malformedKeys`.
     init(der: Span<UInt8>, with header: Header) throws(KeyError) {
-        copenssl_forget_errors()
-        defer { copenssl_forget_errors() }
+        signet_openssl_forget_errors()
+        defer { signet_openssl_forget_errors() }
         for origin in [Origin.privateKey, .publicKey, .certificate] {
             guard let key = try Self.read(der, as: origin, isPKCS1: false, with: header) else {
                 continue
@@ -54,8 +54,8 @@ struct ForeignKey {
     ///
     /// - Throws: `KeyError` with `malformedKeys`.
     init(pem: [UInt8], with header: Header) throws(KeyError) {
-        copenssl_forget_errors()
-        defer { copenssl_forget_errors() }
+        signet_openssl_forget_errors()
+        defer { signet_openssl_forget_errors() }
         var found: [(origin: Origin, key: ForeignKey)] = []
         do throws(X509Failure) {
             _ = try PEM.forEachBlock(in: pem) { (label, der) throws(X509Failure) in
@@ -129,16 +129,16 @@ struct ForeignKey {
         let key: OpaquePointer?
         switch origin {
         case .privateKey:
-            unsafe key = X509Parser.read(der, by: copenssl_read_private_key)
+            unsafe key = X509Parser.read(der, by: signet_openssl_read_private_key)
         case .publicKey where isPKCS1:
-            unsafe key = X509Parser.read(der, by: copenssl_read_rsa_public_key)
+            unsafe key = X509Parser.read(der, by: signet_openssl_read_rsa_public_key)
         case .publicKey:
-            let read = unsafe X509Parser.read(der, by: copenssl_read_public_key)
+            let read = unsafe X509Parser.read(der, by: signet_openssl_read_public_key)
             guard let read = unsafe read else { return nil }
             defer { unsafe X509_PUBKEY_free(read) }
             unsafe key = X509_PUBKEY_get(read)
         case .certificate:
-            let read = unsafe X509Parser.read(der, by: copenssl_read_certificate)
+            let read = unsafe X509Parser.read(der, by: signet_openssl_read_certificate)
             guard let read = unsafe read else { return nil }
             defer { unsafe X509_free(read) }
             unsafe key = X509_get_pubkey(read)

@@ -14,10 +14,10 @@ internal import SignetSystem
     /// Generates a pair: Ed25519, ECDSA on P-256 or P-384, or RSA of 3072 bits.
     init(generating kind: Key.Kind) throws(KeyError) {
         switch kind {
-        case .ed25519: try unsafe self.init(owning: copenssl_generate_ed25519())
-        case .p256: try unsafe self.init(owning: copenssl_generate_ec("P-256"))
-        case .p384: try unsafe self.init(owning: copenssl_generate_ec("P-384"))
-        case .rsa: try unsafe self.init(owning: copenssl_generate_rsa(3072))
+        case .ed25519: try unsafe self.init(owning: signet_openssl_generate_ed25519())
+        case .p256: try unsafe self.init(owning: signet_openssl_generate_ec("P-256"))
+        case .p384: try unsafe self.init(owning: signet_openssl_generate_ec("P-384"))
+        case .rsa: try unsafe self.init(owning: signet_openssl_generate_rsa(3072))
         default:
             throw KeyError(.wrongKeyUse, "keys of kind \(kind) cannot be generated")
         }
@@ -28,7 +28,7 @@ internal import SignetSystem
         if unsafe EVP_PKEY_is_a(pair, "ED25519") == 1 { return .ed25519 }
         if unsafe EVP_PKEY_is_a(pair, "RSA") == 1 { return .rsa }
         guard unsafe EVP_PKEY_is_a(pair, "EC") == 1 else { return .unsupported }
-        return switch unsafe copenssl_key_curve(pair) {
+        return switch unsafe signet_openssl_key_curve(pair) {
         case NID_X9_62_prime256v1: .p256
         case NID_secp384r1: .p384
         default: .unsupported
@@ -79,14 +79,15 @@ internal import SignetSystem
 
     private func octets(_ name: String, count: Int) throws(KeyError) -> SecretBytes {
         try unsafe bytes(capacity: count) { target in
-            let written = unsafe copenssl_key_octets(pair, name, target.baseAddress, target.count)
+            let written = unsafe signet_openssl_key_octets(
+                pair, name, target.baseAddress, target.count)
             return written == count ? written : 0
         }
     }
 
     private func integer(_ name: String, width: Int = 0) throws(KeyError) -> SecretBytes {
         try unsafe bytes(capacity: 2048) { target in
-            unsafe copenssl_key_integer(pair, name, target.baseAddress, target.count, width)
+            unsafe signet_openssl_key_integer(pair, name, target.baseAddress, target.count, width)
         }
     }
 

@@ -61,16 +61,16 @@ package enum PEM {
         var header: UnsafeMutablePointer<CChar>?
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
-        guard unsafe copenssl_next_block(reader, &name, &header, &bytes, &count) == 1 else {
-            guard copenssl_no_more_blocks() == 1 else {
+        guard unsafe signet_openssl_next_block(reader, &name, &header, &bytes, &count) == 1 else {
+            guard signet_openssl_no_more_blocks() == 1 else {
                 throw X509Failure("a PEM block is malformed")
             }
             return false
         }
         defer {
-            unsafe copenssl_free(name)
-            unsafe copenssl_free(header)
-            unsafe copenssl_free_wiped(bytes, count)
+            unsafe signet_openssl_free(name)
+            unsafe signet_openssl_free(header)
+            unsafe signet_openssl_free_wiped(bytes, count)
         }
         guard let name = unsafe name, let header = unsafe header, let bytes = unsafe bytes else {
             throw X509Failure("a PEM block is malformed")

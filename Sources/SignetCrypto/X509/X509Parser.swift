@@ -77,8 +77,8 @@ package enum X509Parser {
         guard bytes.count <= 64 << 20 else {
             throw X509Failure("found \(bytes.count) bytes, expected at most 64 MiB")
         }
-        copenssl_forget_errors()
-        defer { copenssl_forget_errors() }
+        signet_openssl_forget_errors()
+        defer { signet_openssl_forget_errors() }
         var entries: [Entry] = []
         let blocks = try PEM.forEachBlock(in: bytes) { (label, der) throws(X509Failure) in
             if let entry = try entry(der: der, label: label) { entries.append(entry) }
@@ -130,13 +130,16 @@ package enum X509Parser {
         _ der: Span<UInt8>, isTrusted: Bool
     ) throws(X509Failure) -> Entry? {
         let reader =
-            unsafe isTrusted ? copenssl_read_trusted_certificate : copenssl_read_certificate
+            unsafe isTrusted
+            ? signet_openssl_read_trusted_certificate : signet_openssl_read_certificate
         guard let read = unsafe read(der, by: reader) else { return nil }
         defer { unsafe X509_free(read) }
         let digest = unsafe PublicKeyDigest(
             kind: .certificate, subject: try name(X509_get_subject_name(read)),
-            hosts: hosts(copenssl_certificate_names(read)),
-            spkiSHA256: try spkiDigest { unsafe copenssl_spki(X509_get_X509_PUBKEY(read), $0) })
+            hosts: hosts(signet_openssl_certificate_names(read)),
+            spkiSHA256: try spkiDigest {
+                unsafe signet_openssl_spki(X509_get_X509_PUBKEY(read), $0)
+            })
         let encoded = unsafe der.withUnsafeBytes { unsafe Array($0) }
         let certificate = unsafe CertificateInfo(
             subject: digest.subject, spkiSHA256: digest.spkiSHA256,
@@ -149,30 +152,32 @@ package enum X509Parser {
         _ der: Span<UInt8>, isPKCS1: Bool
     ) throws(X509Failure) -> Entry? {
         if isPKCS1 {
-            guard let read = unsafe read(der, by: copenssl_read_rsa_public_key) else { return nil }
+            guard let read = unsafe read(der, by: signet_openssl_read_rsa_public_key) else {
+                return nil
+            }
             defer { unsafe EVP_PKEY_free(read) }
-            return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_key_spki(read, $0) }
+            return unsafe try bareKey(kind: .publicKey) { unsafe signet_openssl_key_spki(read, $0) }
         }
-        guard let read = unsafe read(der, by: copenssl_read_public_key) else { return nil }
+        guard let read = unsafe read(der, by: signet_openssl_read_public_key) else { return nil }
         defer { unsafe X509_PUBKEY_free(read) }
-        return unsafe try bareKey(kind: .publicKey) { unsafe copenssl_spki(read, $0) }
+        return unsafe try bareKey(kind: .publicKey) { unsafe signet_openssl_spki(read, $0) }
     }
 
     private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        guard let read = unsafe read(der, by: copenssl_read_private_key) else { return nil }
+        guard let read = unsafe read(der, by: signet_openssl_read_private_key) else { return nil }
         defer { unsafe EVP_PKEY_free(read) }
-        return unsafe try bareKey(kind: .privateKey) { unsafe copenssl_key_spki(read, $0) }
+        return unsafe try bareKey(kind: .privateKey) { unsafe signet_openssl_key_spki(read, $0) }
     }
 
     private static func request(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        guard let read = unsafe read(der, by: copenssl_read_request) else { return nil }
+        guard let read = unsafe read(der, by: signet_openssl_read_request) else { return nil }
         defer { unsafe X509_REQ_free(read) }
         return unsafe Entry(
             digest: PublicKeyDigest(
                 kind: .request, subject: try name(X509_REQ_get_subject_name(read)),
-                hosts: hosts(copenssl_request_names(read)),
+                hosts: hosts(signet_openssl_request_names(read)),
                 spkiSHA256: try spkiDigest {
-                    unsafe copenssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
+                    unsafe signet_openssl_spki(X509_REQ_get_X509_PUBKEY(read), $0)
                 }))
     }
 
@@ -199,7 +204,7 @@ package enum X509Parser {
         guard let der = unsafe spki(&count) else {
             throw X509Failure("the public key cannot be read")
         }
-        defer { unsafe copenssl_free(der) }
+        defer { unsafe signet_openssl_free(der) }
         do throws(CryptoFailure) {
             return unsafe try Digest.of(Span(_unsafeStart: der, count: Int(count)))
         } catch {
@@ -209,10 +214,10 @@ package enum X509Parser {
 
     private static func name(_ name: OpaquePointer?) throws(X509Failure) -> String {
         var count = 0
-        guard let text = unsafe copenssl_name(name, &count) else {
+        guard let text = unsafe signet_openssl_name(name, &count) else {
             throw X509Failure("the subject cannot be converted to text")
         }
-        defer { unsafe copenssl_free(text) }
+        defer { unsafe signet_openssl_free(text) }
         return printable(
             unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
     }
@@ -222,11 +227,11 @@ package enum X509Parser {
     private static func hosts(_ names: OpaquePointer?) -> [String] {
         defer { unsafe GENERAL_NAMES_free(names) }
         var hosts: [String] = []
-        for index in 0..<(unsafe copenssl_names_count(names)) {
+        for index in 0..<(unsafe signet_openssl_names_count(names)) {
             var isAddress: Int32 = 0
             var count: Int32 = 0
             guard
-                let bytes = unsafe copenssl_names_bytes(names, index, &isAddress, &count),
+                let bytes = unsafe signet_openssl_names_bytes(names, index, &isAddress, &count),
                 count > 0
             else { continue }
             let name = unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
@@ -247,7 +252,7 @@ package enum X509Parser {
 
     private static func time(_ time: UnsafePointer<ASN1_TIME>?) throws(X509Failure) -> Int64 {
         var seconds: Int64 = 0
-        guard unsafe copenssl_unix_time(time, &seconds) == 1 else {
+        guard unsafe signet_openssl_unix_time(time, &seconds) == 1 else {
             throw X509Failure("the validity contains an invalid time")
         }
         return seconds

@@ -5,6 +5,8 @@
 // machines without AVX2. Method: Mula and Lemire, "Faster Base64 Encoding and Decoding Using AVX2
 // Instructions" (2018). The time doesn't depend on the bytes, except that decoding stops at an
 // invalid character.
+//
+// Only a header and a module map, so that the functions are inlined into Swift code.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +17,7 @@
 
 #define SIGNET_AVX2 __attribute__((target("avx2")))
 
-SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
+SIGNET_AVX2 static inline size_t signet_base64_encode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
     const __m256i places = _mm256_setr_epi8(
         1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10,
@@ -54,11 +56,11 @@ SIGNET_AVX2 static inline size_t csignet_base64_encode_avx2(
 // Tables for the value and validity of a character, indexed by its two 4-bit halves. A character is
 // valid if the rows of both halves share a bit. Characters above `bound` use the row after that of
 // their upper half, which separates the character for 63 from others with the same upper half.
-struct csignet_letters_avx2 {
+struct signet_letters_avx2 {
     __m256i low, high, distances, bound;
 };
 
-SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
+SIGNET_AVX2 static inline struct signet_letters_avx2 signet_letters_avx2(
     uint8_t plus, uint8_t slash) {
     // Each upper half has a bit: 1 for 0x2 (plus, slash), 2 for 0x3 (digits), 4 for 0x4 and 0x6
     // (from A, a), 8 for 0x5 (to Z, slash), 16 for 0x7 (to z).
@@ -76,7 +78,7 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
     distances['0' / 16 + ('0' > bound)] = 4;
     distances['A' / 16 + ('A' > bound)] = distances['P' / 16 + ('A' > bound)] = (uint8_t)-65;
     distances['a' / 16 + 1] = distances['p' / 16 + 1] = (uint8_t)-71;
-    struct csignet_letters_avx2 letters;
+    struct signet_letters_avx2 letters;
     letters.low = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)low));
     letters.high = _mm256_setr_epi8(
         0, 0, 1, 2, 4, 8, 4, 16, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -88,8 +90,8 @@ SIGNET_AVX2 static inline struct csignet_letters_avx2 csignet_letters_avx2(
 
 // Writes the 24 bytes of 32 characters, and 4 unused bytes. Clears the byte of `valid` for an
 // invalid character.
-SIGNET_AVX2 static inline void csignet_base64_step_avx2(
-    const uint8_t *source, uint8_t *target, struct csignet_letters_avx2 rules, __m256i *valid) {
+SIGNET_AVX2 static inline void signet_base64_step_avx2(
+    const uint8_t *source, uint8_t *target, struct signet_letters_avx2 rules, __m256i *valid) {
     const __m256i order = _mm256_setr_epi8(
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15,
         2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 3, 7, 11, 15);
@@ -111,28 +113,28 @@ SIGNET_AVX2 static inline void csignet_base64_step_avx2(
     _mm_storeu_si128((__m128i *)(target + 12), _mm256_extracti128_si256(bytes, 1));
 }
 
-SIGNET_AVX2 static inline int csignet_all_set_avx2(__m256i bytes) {
+SIGNET_AVX2 static inline int signet_all_set_avx2(__m256i bytes) {
     return _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())) == 0;
 }
 
-SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
+SIGNET_AVX2 static inline size_t signet_base64_decode_avx2(
     const uint8_t *source, size_t count, uint8_t *target, uint8_t plus, uint8_t slash) {
-    const struct csignet_letters_avx2 rules = csignet_letters_avx2(plus, slash);
+    const struct signet_letters_avx2 rules = signet_letters_avx2(plus, slash);
     size_t read = 0;
     // Each step writes 28 bytes and keeps 24. The other four fit, because six characters follow.
     while (count - read >= 4 * 32 + 6) {
         __m256i valid = _mm256_set1_epi8(-1);
         for (int step = 0; step < 4; step++)
-            csignet_base64_step_avx2(
+            signet_base64_step_avx2(
                 source + read + 32 * step, target + 24 * step, rules, &valid);
-        if (!csignet_all_set_avx2(valid)) return read;
+        if (!signet_all_set_avx2(valid)) return read;
         target += 4 * 24;
         read += 4 * 32;
     }
     while (count - read >= 32 + 6) {
         __m256i valid = _mm256_set1_epi8(-1);
-        csignet_base64_step_avx2(source + read, target, rules, &valid);
-        if (!csignet_all_set_avx2(valid)) return read;
+        signet_base64_step_avx2(source + read, target, rules, &valid);
+        if (!signet_all_set_avx2(valid)) return read;
         target += 24;
         read += 32;
     }
@@ -142,11 +144,11 @@ SIGNET_AVX2 static inline size_t csignet_base64_decode_avx2(
 #endif
 
 // Encodes a multiple of 24 bytes. Returns how many bytes were read, 0 without AVX2.
-static inline size_t csignet_base64_encode(
+static inline size_t signet_base64_encode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
 #if defined(__x86_64__)
     if (count >= 28 && __builtin_cpu_supports("avx2"))
-        return csignet_base64_encode_avx2(source, count, target, plus, slash);
+        return signet_base64_encode_avx2(source, count, target, plus, slash);
 #endif
     (void)source, (void)count, (void)target, (void)plus, (void)slash;
     return 0;
@@ -154,11 +156,11 @@ static inline size_t csignet_base64_encode(
 
 // Decodes a multiple of 32 characters, up to the first group with an invalid one. Returns how many
 // were read. `target` must have room for the bytes of all `count` characters.
-static inline size_t csignet_base64_decode(
+static inline size_t signet_base64_decode(
     const void *source, size_t count, void *target, uint8_t plus, uint8_t slash) {
 #if defined(__x86_64__)
     if (count >= 38 && __builtin_cpu_supports("avx2"))
-        return csignet_base64_decode_avx2(source, count, target, plus, slash);
+        return signet_base64_decode_avx2(source, count, target, plus, slash);
 #endif
     (void)source, (void)count, (void)target, (void)plus, (void)slash;
     return 0;
