@@ -127,8 +127,13 @@ public final class CurlEngine: HTTPEngine {
     /// ```
     ///
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
-    /// - Throws: `TransportError` if the server showed no chain.
+    /// - Throws: `TransportError` if the port isn't in 1...65535 (`invalid-request`), or if the
+    ///   server showed no chain.
     public func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
+        let port = probe.authority.port(scheme: "https")
+        guard (1...65535).contains(port) else {
+            throw TransportError(.invalidRequest, "found the port \(port), expected 1 to 65535")
+        }
         let plan = RequestPlan(
             probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,
             timeout: probe.timeout, now: UnixTime.now())

@@ -257,6 +257,18 @@ import Testing
         await engine.shutdown()
         #expect(!server.gotBytes)
     }
+
+    @Test(arguments: [-1, 0, 65_536, 4_294_967_739]) func probesNoInvalidPort(_ port: Int)
+        async throws
+    {
+        let engine = try engine()
+        let localhost = try HostName.canonical("localhost")
+        let error = await #expect(throws: TransportError.self) {
+            try await engine.probe(Authority(host: localhost, port: port))
+        }
+        #expect(error?.code == .invalidRequest)
+        await engine.shutdown()
+    }
 }
 
 private func swapCase(_ character: Character) -> String {

@@ -81,7 +81,7 @@ extension NetworkSystem {
     ) throws(ClientError) {
         guard let policy = context.policy, !engine.capabilities.pinsPublicKeys else { return }
         let decision = policy.decision(
-            for: origin.host, isSecure: origin.isSecure, now: UnixTime.now())
+            for: origin.host, isSecure: origin.isSecure, now: UnixTime.now(), port: origin.port)
         if let refusal = decision.refusal {
             if context.reportsPins { report(refusal, port: origin.port) }
             throw ClientError(TransportError(refusal))
