@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 /// The host accepts requests signed by http-message-signatures, over each of its interfaces.
-@Suite struct OrdersHostAnswers {
+@Suite struct OrdersHostResponses {
     @Test(arguments: [
         ["--http2", "--tls-max", "1.3", "2"], ["--http2", "--tls-max", "1.2", "2"],
         ["--http1.1", "--tls-max", "1.3", "1.1"], ["--http1.1", "--tls-max", "1.2", "1.1"],
     ])
     func acceptsThePeersSignatures(_ way: [String]) async throws {
-        let answer = try await SignedRequest().signed().send(way[0], way[1], way[2])
-        #expect(answer.status == 200, "\(answer.body)")
-        #expect(answer.httpVersion == way[3])
-        #expect(answer.json.contains(#""item":"tea","quantity":2,"status":"created""#))
+        let response = try await SignedRequest().signed().send(way[0], way[1], way[2])
+        #expect(response.status == 200, "\(response.body)")
+        #expect(response.httpVersion == way[3])
+        #expect(response.json.contains(#""item":"tea","quantity":2,"status":"created""#))
     }
 
     @Test func logsTheReceivedRequests() async throws {
@@ -38,9 +38,9 @@ import Testing
         request.fields += ["X-Twice: one", "X-Twice:   two  "]
         request.fields += ["Host: localhost:\(try await SignedRequest.host.value.port)"]
         request.fields += ["Content-Length: \(request.body.utf8.count)"]
-        let answer = try await request.signed().send()
+        let response = try await request.signed().send()
         let line = try await SignedRequest.logLine(of: request.target)
-        #expect(answer.status == 200, "\(line)")
+        #expect(response.status == 200, "\(line)")
     }
 
     @Test func acceptsOptionalParameters() async throws {
@@ -116,16 +116,16 @@ import Testing
 
     @Test(arguments: badCalls.indices)
     func namesTheErrorOfABadCall(_ number: Int) async throws {
-        let answer = try await Self.signedBadCalls.value[number].send()
-        #expect(answer.status == 200)
-        #expect(answer.json.contains(#""code":\#(Self.badCalls[number].1),"#), "\(answer.json)")
+        let response = try await Self.signedBadCalls.value[number].send()
+        #expect(response.status == 200)
+        #expect(response.json.contains(#""code":\#(Self.badCalls[number].1),"#), "\(response.json)")
     }
 
     @Test func sendsNoResponseToANotification() async throws {
         let body = #"{"jsonrpc":"2.0","method":"orders.create","params":["sugar",1]}"#
-        let answer = try await SignedRequest(body: body).signed().send()
-        #expect(answer.status == 204)
-        #expect(answer.body == "")
+        let response = try await SignedRequest(body: body).signed().send()
+        #expect(response.status == 204)
+        #expect(response.body == "")
         let list = #"{"jsonrpc":"2.0","id":2,"method":"orders.list"}"#
         let orders = try await SignedRequest(body: list).signed().send().json
         #expect(orders.contains(#""item":"sugar""#))
@@ -313,10 +313,10 @@ import Testing
         request.target += "?\(number)"
         refused.change(&request)
         if !request.target.contains("?") { request.target += "?\(number)" }
-        let answer = try await request.send()
-        #expect(answer.status == 401)
+        let response = try await request.send()
+        #expect(response.status == 401)
         #expect(
-            answer.body.hasPrefix(
+            response.body.hasPrefix(
                 #"{"error":{"code":"signature-refused","message":"The request has no signature"#))
         let line = try await SignedRequest.logLine(of: request.target)
         #expect(line.contains(#""verdict":"refused","reason":"\#(refused.reason)""#), "\(line)")

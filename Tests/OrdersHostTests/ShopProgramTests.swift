@@ -125,7 +125,7 @@ import Testing
         #expect(session.uses == 2)
 
         func receipt(_ request: SignedRequest, with authorization: String) async throws
-            -> SignedRequest.Answer
+            -> SignedRequest.Response
         {
             var request = request
             request.fields.append("Authorization: \(authorization)")
@@ -134,9 +134,9 @@ import Testing
         let good = "Bearer \(session.token)"
         let zeros = String(repeating: "0", count: 32)
         for wrong in ["", "Bearer", "Bearer \(zeros)", "\(good)0", "Basic \(session.token)"] {
-            let answer = try await receipt(signed[2], with: wrong)
-            #expect(answer.status == 401, "\(wrong)")
-            #expect(answer.json.hasPrefix(#"{"error":{"code":"no-session","#), "\(wrong)")
+            let response = try await receipt(signed[2], with: wrong)
+            #expect(response.status == 401, "\(wrong)")
+            #expect(response.json.hasPrefix(#"{"error":{"code":"no-session","#), "\(wrong)")
         }
         var unsigned = signed[2]
         unsigned.fields = []

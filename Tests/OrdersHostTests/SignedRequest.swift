@@ -48,7 +48,7 @@ struct SignedRequest: Codable, Sendable {
     /// Signs one request.
     func signed() async throws -> SignedRequest { try await Self.signed([self])[0] }
 
-    struct Answer {
+    struct Response {
         let status: Int
         let httpVersion: String
         let body: String
@@ -64,7 +64,7 @@ struct SignedRequest: Codable, Sendable {
     }
 
     /// Sends the request unchanged, with curl.
-    func send(_ options: String...) async throws -> Answer {
+    func send(_ options: String...) async throws -> Response {
         let host = try await Self.host.value
         var arguments = [
             "-sS", "--path-as-is", "--cacert", try TestAuthority.trusted.get().caFile, "-X", method,
@@ -82,7 +82,7 @@ struct SignedRequest: Codable, Sendable {
         guard output.exit == 0 else { throw TestSupportError(output.stderr) }
         let lines = output.text.split(separator: "\n", omittingEmptySubsequences: false)
         let outcome = lines[lines.count - 1].split(separator: " ").map(String.init)
-        return Answer(
+        return Response(
             status: Int(outcome[0]) ?? 0, httpVersion: outcome[1],
             body: lines.dropLast().joined(separator: "\n"))
     }

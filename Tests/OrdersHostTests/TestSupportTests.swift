@@ -82,7 +82,7 @@ import Testing
 
     @Test func aSilentServerRecordsReceivedBytes() async throws {
         let authority = try TestAuthority.trusted.get()
-        let server = try await OpenSSLServer(authority.identity, answers: false)
+        let server = try await OpenSSLServer(authority.identity, responds: false)
         let output = try await ChildProcess.run(
             "curl", ["-sS", "-m", "1", "--cacert", authority.caFile, server.url + "/heard"])
         #expect(output.exit == 28)

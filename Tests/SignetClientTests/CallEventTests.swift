@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(.features("000-24", "004-18")) func eventsComeInTheirOrderAndOnce() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(failure: TransportError(.connect, "down")),
             .init(status: 503, body: ""), .init(body: "1"),
         ])

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(.features("000-27", "004-05")) func serviceEndpointAndCallNameTheHost() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let engine = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Pipeline.system(engine) { _ in
         } changeService: {
             $0.options.baseURL = "https://service.example.com"

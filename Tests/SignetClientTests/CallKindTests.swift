@@ -26,7 +26,7 @@ import Testing
             }
         }
 
-        var response: RecordingEngine.Answer {
+        var response: RecordingEngine.Response {
             switch self {
             case .call, .typed: .init(body: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
             case .batch: .init(body: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
@@ -105,7 +105,7 @@ import Testing
         // The start of a system that fetches its values is a call too.
         let earlier = kind == .fetch ? [kind.response] : []
         let engine = RecordingEngine(
-            answers: earlier + [.init(status: 503, body: ""), kind.response])
+            responses: earlier + [.init(status: 503, body: ""), kind.response])
         let system = try await Self.system(kind, engine)
         let events = system.events
         try await Self.make(kind, on: system)
@@ -128,7 +128,7 @@ import Testing
 
     @Test(.features("000-15"), arguments: Kind.allCases)
     func aURLRuleRefuses(_ kind: Kind) async throws {
-        let engine = RecordingEngine(answers: [kind.response])
+        let engine = RecordingEngine(responses: [kind.response])
         let error = await #expect(throws: ClientError.self) {
             // A system that fetches its values doesn't start.
             let system = try await Self.system(

@@ -81,12 +81,12 @@ import Testing
         }
     }
 
-    private static let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
-    private static let moved = RecordingEngine.Answer(
+    private static let down = RecordingEngine.Response(failure: TransportError(.connect, "down"))
+    private static let moved = RecordingEngine.Response(
         status: 302, body: "moved", fields: [.location: "/other"])
-    private static let ok = RecordingEngine.Answer(body: "1")
+    private static let ok = RecordingEngine.Response(body: "1")
 
-    static let answers: [([RecordingEngine.Answer], [String])] = [
+    static let responses: [([RecordingEngine.Response], [String])] = [
         ([ok], ["started", "attempt", "reading", "success"]),
         ([.init(status: 404, body: "no")], ["started", "attempt", "reading", "failed"]),
         ([.init(body: "{")], ["started", "attempt", "reading", "failed"]),
@@ -112,10 +112,10 @@ import Testing
         ),
     ]
 
-    @Test(.features("000-21", "000-38"), arguments: answers.indices)
+    @Test(.features("000-21", "000-38"), arguments: responses.indices)
     func theOrderIsLegal(_ index: Int) async throws {
-        let (answers, wanted) = Self.answers[index]
-        let names = try await Self.names(RecordingEngine(answers: answers)) { system, trace in
+        let (responses, wanted) = Self.responses[index]
+        let names = try await Self.names(RecordingEngine(responses: responses)) { system, trace in
             _ = await Self.get(system, trace)
         }
         #expect(names == wanted)
@@ -129,7 +129,7 @@ import Testing
                 replacing old: Credential?, for call: CallIdentity
             ) async throws -> Credential { .bearer(old == nil ? "old" : "new") }
         }
-        let engine = RecordingEngine(answers: [.init(status: 401, body: ""), Self.ok])
+        let engine = RecordingEngine(responses: [.init(status: 401, body: ""), Self.ok])
         let names = try await Self.names(engine) { system, trace in
             _ = await Self.get(system, trace) { $0.credentials = Tokens() }
             let stages = trace.record?.work.stages.map(\.name) ?? []
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(.features("000-21")) func aCallCancelledInItsPauseEmitsItsEnd() async throws {
-        let engine = RecordingEngine(answers: [Self.down])
+        let engine = RecordingEngine(responses: [Self.down])
         let names = try await Self.names(engine) { options in
             options.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }
         } _: { system, trace in

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aResponseToHEADHasNoBodyToExpect() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "", fields: [.contentLength: "9"])])
+        let engine = RecordingEngine(responses: [.init(body: "", fields: [.contentLength: "9"])])
         let system = try await Pipeline.system(engine)
         let progress = CallProgress()
         var options = CallOptions()

@@ -22,7 +22,7 @@ import Testing
 
     @Test(.features("000-05", "000-36", "000-37", "000-39", "002-23"))
     func itHasThreeParts() async throws {
-        let engine = RecordingEngine(answers: [.init(body: #"{"n":1}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"n":1}"#)])
         let system = try await Self.system(
             [
                 "services.a.protocol": "rest", "services.a.timeout": "7s",
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(.features("000-38", "000-55")) func theOrderOfStagesCanBeRead() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(failure: TransportError(.connect, "down")), .init(body: "1"),
         ])
         let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.features("000-38")) func signingIsAStageOfEachRequest() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 307, fields: [.location: "/v1/y?k=ZZZZZZ"]), .init(body: "1"),
         ])
         let keys = try KeySet(
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(.features("002-23")) func anErrorLeadsToTheRecord() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 404, body: "no")])
+        let engine = RecordingEngine(responses: [.init(status: 404, body: "no")])
         let system = try await Pipeline.system(engine)
         let events = system.events
         let error = await #expect(throws: ClientError.self) {
@@ -218,7 +218,7 @@ import Testing
     // MARK: Counting
 
     @Test(.features("000-46", "004-18")) func callsAreCountedByType() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: "1"), .init(body: "1"), .init(status: 404, body: ""), .init(body: "1"),
         ])
         let system = try await Pipeline.system(engine)
@@ -243,7 +243,7 @@ import Testing
 @Suite struct CallLoggingTests {
     @Test(.features("001-14")) func startResponseAndEndAreLogged() async throws {
         let log = RecordingLog()
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(failure: TransportError(.connect, "down")), .init(status: 503, body: ""),
             .init(status: 404, body: "no"),
         ])
@@ -288,7 +288,7 @@ import Testing
         let log = RecordingLog()
         var fields: HTTPFields = [.location: "/v1/y?k=\(secret)", .setCookie: secret]
         fields[HTTPField.Name("X-Secret")!] = secret
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 302, body: secret, fields: fields),
             .init(failure: TransportError(.cutOff, "cut off")),
             .init(status: 500, body: secret, fields: fields),

@@ -61,9 +61,9 @@ import Testing
     func statusesAreRetriedIfThatIsSafe(
         _ method: String, _ status: Int, _ retryAfter: String?, _ isRepeatable: Bool, _ count: Int
     ) async throws {
-        var answer = RecordingEngine.Answer(status: status, body: "")
-        answer.fields[.retryAfter] = retryAfter
-        let engine = RecordingEngine(answers: [answer])
+        var response = RecordingEngine.Response(status: status, body: "")
+        response.fields[.retryAfter] = retryAfter
+        let engine = RecordingEngine(responses: [response])
         let system = try await Self.system(
             [
                 "services.a.protocol": "rest", "services.a.attempts": 3,
@@ -119,7 +119,7 @@ import Testing
     func aBadBusinessCodeIsTheServicesError(_ result: String, _ isGood: Bool)
         async throws
     {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)
         ])
         let system = try await Self.system(

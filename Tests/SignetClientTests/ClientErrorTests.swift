@@ -133,7 +133,7 @@ import Testing
             "signature": .string(Base64.encode(signature, as: .url)),
         ]
         var options = NetworkSystem.Options()
-        options.engine = RecordingEngine(answers: [.init(body: document.text)])
+        options.engine = RecordingEngine(responses: [.init(body: document.text)])
         options.pinUpdates = PinUpdatePlan(
             url: "https://pins.example.com/newest",
             verifier: try PinUpdateVerifier(

@@ -40,7 +40,7 @@ import Testing
     }
 
     private static func engine(_ result: String) -> RecordingEngine {
-        RecordingEngine(answers: [.init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)])
+        RecordingEngine(responses: [.init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)])
     }
 
     private static func parameters(_ engine: RecordingEngine) throws -> String {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func aBatchsResultsFollowTheService() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: #"[{"jsonrpc":"2.0","id":1,"result":{"order_id":7,"created_at":0}}]"#)
         ])
         var service = ServiceConfiguration(
@@ -115,10 +115,10 @@ import Testing
         let sent = #"{"order_id":7,"created_at":0}"#
         let refusal = #"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","data":\#(sent)}}"#
         func failure(
-            _ answer: RecordingEngine.Answer, _ payload: ServiceConfiguration.PayloadProtocol
+            _ response: RecordingEngine.Response, _ payload: ServiceConfiguration.PayloadProtocol
         ) async throws -> ClientError {
             let system = try await Pipeline.system(
-                RecordingEngine(answers: [answer]), payload: payload
+                RecordingEngine(responses: [response]), payload: payload
             ) {
                 _ in
             } changeService: {
@@ -145,7 +145,7 @@ import Testing
         #expect(try problem?.decode(Order.self, named: "order") == order)
 
         let system = try await Pipeline.system(
-            RecordingEngine(answers: [.init(body: "[\(refusal)]")]), payload: .jsonRPC2
+            RecordingEngine(responses: [.init(body: "[\(refusal)]")]), payload: .jsonRPC2
         ) {
             _ in
         } changeService: {
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func aStreamsRecordsFollowTheService() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: "{\"order_id\":7,\"created_at\":0}\n")
         ])
         let system = try await Pipeline.system(engine) {
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func aPathNamesMembersAsTheyAreSent() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: #"{"order_id":7,"created_at":1700000000}"#)
         ])
         let system = try await Self.system(

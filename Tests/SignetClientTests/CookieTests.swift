@@ -12,7 +12,7 @@ import Testing
 @Suite struct CookieTests {
     private static let now: Int64 = 1_700_000_000
 
-    private static func sets(_ cookies: String..., status: Int = 200) -> RecordingEngine.Answer {
+    private static func sets(_ cookies: String..., status: Int = 200) -> RecordingEngine.Response {
         var fields = HTTPFields()
         fields[values: .setCookie] = cookies
         return .init(status: status, body: "{}", fields: fields)
@@ -51,7 +51,7 @@ import Testing
     ) async throws -> String? {
         var fields = HTTPFields()
         fields[values: .setCookie] = cookies
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: "{}", fields: fields), .init(body: "{}"),
         ])
         let system = try await system(engine, CookieStore(), url: url)
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func withoutAStoreNothingIsKept() async throws {
-        let engine = RecordingEngine(answers: [Self.sets("a=1")])
+        let engine = RecordingEngine(responses: [Self.sets("a=1")])
         let system = try await Self.system(engine, nil)
         try await Self.get(system)
         try await Self.get(system)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func aCookieEndsWithItsTime() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             Self.sets("a=1; Max-Age=100", "b=2; Max-Age=999999999", "c=3"), .init(body: "{}"),
         ])
         let store = CookieStore()
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test func theCallsOwnCookieStays() async throws {
-        let engine = RecordingEngine(answers: [Self.sets("a=1", "b=2"), .init(body: "{}")])
+        let engine = RecordingEngine(responses: [Self.sets("a=1", "b=2"), .init(body: "{}")])
         let system = try await Self.system(engine, CookieStore())
         try await Self.get(system)
         try await Self.get(system, fields: [.cookie: "b=own; c=3"])
@@ -176,7 +176,7 @@ import Testing
         let large = String(repeating: "x", count: 4000)
         var more = HTTPFields()
         more[values: .setCookie] = (0..<9).map { "m\($0)=\(large)" }
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: "{}", fields: fields), .init(body: "{}", fields: more), .init(body: "{}"),
         ])
         let system = try await Self.system(engine, store)
@@ -192,12 +192,12 @@ import Testing
     }
 
     @Test func eachHopAndAttemptOfTheOriginHasThem() async throws {
-        func moved(_ location: String, _ cookie: String) -> RecordingEngine.Answer {
+        func moved(_ location: String, _ cookie: String) -> RecordingEngine.Response {
             .init(
                 status: 302, body: "", fields: [.location: location, .setCookie: cookie])
         }
-        let busy = RecordingEngine.Answer(status: 503, body: "", fields: [.setCookie: "e=5"])
-        let engine = RecordingEngine(answers: [
+        let busy = RecordingEngine.Response(status: 503, body: "", fields: [.setCookie: "e=5"])
+        let engine = RecordingEngine(responses: [
             busy, moved("/second", "a=1"), moved("https://b.test/third", "b=2"),
             moved("https://a.test/fourth", "c=3"), Self.sets("d=4"), .init(body: "{}"),
         ])
@@ -221,7 +221,7 @@ import Testing
 
     @Test func anotherPortIsAnotherOrigin() async throws {
         let store = CookieStore()
-        let engine = RecordingEngine(answers: [Self.sets("a=1"), .init(body: "{}")])
+        let engine = RecordingEngine(responses: [Self.sets("a=1"), .init(body: "{}")])
         for (url, field) in [
             ("https://a.test/", nil), ("https://a.test:8443/", nil), ("http://a.test/", nil),
             ("https://A.test:443/", "a=1"),
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func aConfigurationChangeKeepsCookies() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(fields: [.setCookie: "a=1"]), .init(),
         ])
         var options = NetworkSystem.Options()
@@ -255,7 +255,7 @@ import Testing
 
     @Test func noLogOrErrorContainsACookie() async throws {
         let log = RecordingLog()
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             Self.sets("sid=ZZZZZZ", "bad=ZZZZZZ\u{e9}; Domain=ZZZZZZ"),
             .init(status: 500, body: ""),
         ])

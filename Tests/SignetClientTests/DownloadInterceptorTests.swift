@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func areFetchedOnce() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "tea")])
+        let engine = RecordingEngine(responses: [.init(body: "tea")])
         let system = try await Pipeline.system(engine)
         let folder = try TemporaryDirectory()
         var options = CallOptions()

@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func aJoinedCallsFailureHasItsResponse() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 404, body: "{}")])
+        let engine = RecordingEngine(responses: [.init(status: 404, body: "{}")])
         let system = try await Pipeline.system(engine)
         var options = CallOptions()
         options.duplicates = .join

@@ -42,7 +42,7 @@ import Testing
 
     @Test(.features("001-08", "001-09", "003-16"))
     func oneEndpointAloneIsIntercepted() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let engine = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Pipeline.system(engine)
         #expect(try await system.send(Marked(id: 3, limit: 2)) == 7)
         #expect(try await system.send(Plain()) == 1)
@@ -85,7 +85,7 @@ import Testing
     @Test(.features("000-29", "002-02")) func eachCallChoosesHowItsResponseIsChecked() async throws
     {
         let body = #"{"code":5}"#
-        let system = try await Pipeline.system(RecordingEngine(answers: [.init(body: body)]))
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: body)]))
         var strict = CallOptions()
         strict.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
         let given = strict

@@ -108,9 +108,9 @@ import Testing
     }
 
     @Test func failuresApartFromEachOtherDoNotCount() async throws {
-        let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
-        let good = RecordingEngine.Answer()
-        let first = RecordingEngine(answers: [down, good, down, good, down, good])
+        let down = RecordingEngine.Response(failure: TransportError(.connect, "down"))
+        let good = RecordingEngine.Response()
+        let first = RecordingEngine(responses: [down, good, down, good, down, good])
         let second = RecordingEngine()
         let system = try await system(first, second, Self.fallback)
         for _ in 0..<3 {
@@ -145,8 +145,8 @@ import Testing
         .malformedResponse, .proxy, .invalidRequest, .trustStore,
     ])
     func otherFailuresAreNotTheEngines(_ code: TransportError.Code) async throws {
-        let failure = RecordingEngine.Answer(failure: TransportError(code, "no"))
-        let (first, second) = (RecordingEngine(answers: [failure]), RecordingEngine())
+        let failure = RecordingEngine.Response(failure: TransportError(code, "no"))
+        let (first, second) = (RecordingEngine(responses: [failure]), RecordingEngine())
         let system = try await system(first, second, Self.fallback)
         for _ in 0..<4 { #expect(await call(system)?.name == code.name) }
         #expect(first.count == 4 && second.count == 0)

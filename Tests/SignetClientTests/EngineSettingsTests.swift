@@ -29,7 +29,7 @@ import Testing
         return try await NetworkSystem.start(Settings.configuration(all), options: options)
     }
 
-    /// A server that answers the first request of a connection after another connection has one
+    /// A server that responds to the first request of a connection after another connection has one
     /// too, and prints a line for each connection with a request.
     private static func server() async throws -> (server: ServerProcess, port: Int) {
         try await SocketServer.start(
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(.features("000-43")) func aServicesKeysChooseItsEngine() async throws {
-        let two = RecordingEngine(answers: [.init(body: "1")])
+        let two = RecordingEngine(responses: [.init(body: "1")])
         var options = Self.options()
         options.engines["two"] = two
         let system = try await Self.system(

@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(.features("002-29", "004-05")) func aRESTCaseHasHTTPMethodAndPath() async throws {
-        let engine = RecordingEngine(answers: [.init(body: #"{"item":"tea"}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"item":"tea"}"#)])
         let system = try await Pipeline.system(engine)
         let order: Order = try await system.send(Resource.order(id: 7))
         #expect(order == Order(item: "tea"))
@@ -155,7 +155,7 @@ import Testing
 
     /// The type of the value follows from its place, or is named.
     @Test(.features("002-30")) func aCallHasTheTypeThatIsAskedFor() async throws {
-        let engine = RecordingEngine(answers: [.init(body: #"{"item":"tea"}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"item":"tea"}"#)])
         let system = try await Pipeline.system(engine)
         let order: Order = try await system.send(Resource.order(id: 7))
         let named = try await system.send(Resource.order(id: 7), as: Order.self)

@@ -89,10 +89,10 @@ import Testing
 
     /// The error of a start whose fetch fails.
     private static func ofFetch(
-        _ answer: RecordingEngine.Answer, any: Bool = false
+        _ response: RecordingEngine.Response, any: Bool = false
     ) async throws -> ClientError? {
         var options = NetworkSystem.Options()
-        options.engine = RecordingEngine(answers: [answer])
+        options.engine = RecordingEngine(responses: [response])
         options.pinReports.logs = false
         if any { options.adapters["text"] = TextAdapter() }
         let defaults: JSONObject = [
@@ -127,7 +127,7 @@ import Testing
     private static func ofBody(
         _ text: String = "12", _ work: (StreamedResponse) async throws -> Void
     ) async throws -> ClientError? {
-        let engine = RecordingEngine(answers: [.init(body: text)])
+        let engine = RecordingEngine(responses: [.init(body: text)])
         return await thrown(by: try await Pipeline.system(engine)) { system in
             try await work(system.stream("a", method: .get, target: "/x"))
         }
@@ -143,7 +143,7 @@ import Testing
 
     private static func ofPages(_ link: String, limit: Int = 9) async throws -> ClientError? {
         let name = try #require(HTTPField.Name("Link"))
-        let engine = RecordingEngine(answers: [.init(body: "[1]", fields: [name: link])])
+        let engine = RecordingEngine(responses: [.init(body: "[1]", fields: [name: link])])
         return await thrown(by: try await Pipeline.system(engine)) { system in
             var paging = Paging.link()
             paging.maximumPages = limit

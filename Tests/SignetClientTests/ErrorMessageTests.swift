@@ -11,7 +11,7 @@ import Testing
     private static let canary = "ZZZZZZ"
 
     private static func system(
-        _ answers: [RecordingEngine.Answer], _ values: JSONObject = [:]
+        _ responses: [RecordingEngine.Response], _ values: JSONObject = [:]
     ) async throws -> NetworkSystem {
         var all: JSONObject = [
             "services.a.baseURL": .string("https://api.example.com/rpc?key=\(canary)"),
@@ -23,7 +23,7 @@ import Testing
         ]
         for (name, value) in values { all[name] = value }
         var options = NetworkSystem.Options()
-        options.engine = RecordingEngine(answers: answers)
+        options.engine = RecordingEngine(responses: responses)
         return try await NetworkSystem.start(
             Settings.configuration(all), options: options)
     }
@@ -37,11 +37,11 @@ import Testing
             ("malformed-reply", .init(body: "ZZZZZZ"), [:]),
             ("business-code", .init(body: #"{"code":7}"#), [:]),
             ("redirect-loop", .init(status: 302, fields: [.location: "/rpc/x?key=ZZZZZZ"]), [:]),
-        ] as [(String, RecordingEngine.Answer, JSONObject)])
+        ] as [(String, RecordingEngine.Response, JSONObject)])
     func messagesNameHostAndPathAlone(
-        _ code: String, _ answer: RecordingEngine.Answer, _ values: JSONObject
+        _ code: String, _ response: RecordingEngine.Response, _ values: JSONObject
     ) async throws {
-        let system = try await Self.system([answer], values)
+        let system = try await Self.system([response], values)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(RESTRequest(.get, "/x"), on: "a")
         }

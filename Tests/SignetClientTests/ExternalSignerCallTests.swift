@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func eachAttemptHasAFreshValidSignature() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(status: 503), .init(body: "{}")])
         let vault = Vault()
         let system = try await Self.system(engine, [Vault("other"), vault])
         #expect(await Self.put(system) == nil)

@@ -166,7 +166,7 @@ import Testing
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try await fixture.host.stop()
-        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
+        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, responds: false)
         fixture.defaults["services.settings.baseURL"] = .string(silent.url)
         fixture.plan.timeout = .milliseconds(300)
         try await Self.expectLastGood(fixture, "timeout")
@@ -177,7 +177,7 @@ import Testing
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try await fixture.host.stop()
-        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
+        let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, responds: false)
         fixture.defaults["services.settings.baseURL"] = .string(silent.url)
         fixture.plan.timeout = .seconds(60)
         fixture.plan.otherwise = .proceed

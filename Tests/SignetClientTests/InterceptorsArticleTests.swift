@@ -87,7 +87,7 @@ import Testing
 
     // MARK: Running it
 
-    private static func answer(_ result: String) -> RecordingEngine.Answer {
+    private static func response(_ result: String) -> RecordingEngine.Response {
         .init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)
     }
 
@@ -109,9 +109,9 @@ import Testing
     }
 
     @Test(.features("001-08")) func interceptorsRunAroundCallsAndAttempts() async throws {
-        let engine = RecordingEngine(answers: [
-            .init(failure: TransportError(.connect, "down")), Self.answer(#"["tea"]"#),
-            Self.answer("1"), .init(failure: TransportError(.timeout, "late")),
+        let engine = RecordingEngine(responses: [
+            .init(failure: TransportError(.connect, "down")), Self.response(#"["tea"]"#),
+            Self.response("1"), .init(failure: TransportError(.timeout, "late")),
         ])
         let system = try await Self.system(engine)
         var options = CallOptions()
@@ -130,9 +130,9 @@ import Testing
     }
 
     @Test func aCredentialIsFetchedOnceAndRenewed() async throws {
-        let engine = RecordingEngine(answers: [
-            Self.answer(#"{"token":"t1"}"#), Self.answer("[]"), .init(status: 401, body: ""),
-            Self.answer(#"{"token":"t2"}"#), Self.answer("[]"),
+        let engine = RecordingEngine(responses: [
+            Self.response(#"{"token":"t1"}"#), Self.response("[]"), .init(status: 401, body: ""),
+            Self.response(#"{"token":"t2"}"#), Self.response("[]"),
         ])
         let system = try await Self.system(engine)
         #expect(try await listOrders(of: "ann", with: system).status == 200)
@@ -152,7 +152,7 @@ import Testing
             let (pair, algorithm) = try held.signatureKey()
             return try pair.sign(base.span, by: algorithm)
         }
-        let engine = RecordingEngine(answers: [Self.answer("1")])
+        let engine = RecordingEngine(responses: [Self.response("1")])
         let orders = ServiceConfiguration(
             baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2,
             pins: [try Pin(parsing: "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=")])

@@ -77,7 +77,7 @@ import Testing
         "/a#\\", "/a\tb", "https://api.exa\tmple.com/", "a b",
     ])
     func aLocation(_ location: String) async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 302, fields: [.location: location]), .init(),
         ])
         let system = try await Self.system(engine)

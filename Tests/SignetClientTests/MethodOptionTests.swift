@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.features("000-16")) func aMethodOfRESTIsTheHTTPMethod() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(body: "{}")])
         let system = try await Self.system(
             [
                 "services.a.protocol": "rest", "services.a.timeout": "7s",
@@ -146,7 +146,7 @@ import Testing
     func eachCallChoosesItsSets(
         _ defaults: [JSONValue]?, _ chosen: [String]?, _ target: String, _ app: String?
     ) async throws {
-        let engine = RecordingEngine(answers: [.init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(body: "{}")])
         var values = Self.sets
         values["services.a.defaultSets"] = defaults.map(JSONValue.array)
         let system = try await Self.system(values, engine)

@@ -7,19 +7,20 @@ import Testing
     private static let link = HTTPField.Name("Link")
 
     /// Responds with bodies and, if there is one, a Link field.
-    private func answers(_ pages: (body: String, link: String?)...) -> [RecordingEngine.Answer] {
+    private func responses(_ pages: (body: String, link: String?)...) -> [RecordingEngine.Response]
+    {
         pages.map { page in
             var fields: HTTPFields = [:]
             if let name = Self.link, let link = page.link { fields[name] = link }
-            return RecordingEngine.Answer(body: page.body, fields: fields)
+            return RecordingEngine.Response(body: page.body, fields: fields)
         }
     }
 
     private func read(
-        _ answers: [RecordingEngine.Answer], by paging: Paging = .link(),
+        _ responses: [RecordingEngine.Response], by paging: Paging = .link(),
         request: RESTRequest = RESTRequest(.get, "/orders", query: ["size": 2])
     ) async throws -> (bodies: [String], targets: [String], error: ClientError?) {
-        let engine = RecordingEngine(answers: answers)
+        let engine = RecordingEngine(responses: responses)
         var options = NetworkSystem.Options()
         options.engine = engine
         let service = ServiceConfiguration(
@@ -41,7 +42,7 @@ import Testing
 
     @Test func linksAreFollowed() async throws {
         let result = try await read(
-            answers(
+            responses(
                 ("[1]", "</v1/orders?page=2>; rel=\"next\""),
                 ("[2]", "<https://api.example.com:443/v1/orders?page=3>; rel=next, </>; rel=first"),
                 ("[3]", "<?page=2>; rel=prev")))
@@ -53,7 +54,7 @@ import Testing
 
     @Test func cursorsAreRepeated() async throws {
         let result = try await read(
-            answers(
+            responses(
                 (#"{"meta":{"next":"a&b"}}"#, nil), (#"{"meta":{"next":7}}"#, nil),
                 (#"{"meta":{"next":null}}"#, nil)),
             by: .cursor(at: ["meta", "next"], as: "after"))
@@ -66,7 +67,7 @@ import Testing
 
     @Test(arguments: [#"{}"#, #"{"next":""}"#, #"{"next":null}"#, "[]", "null"])
     func anEmptyCursorIsTheEnd(_ body: String) async throws {
-        let result = try await read(answers((body, nil)), by: .cursor(at: ["next"], as: "after"))
+        let result = try await read(responses((body, nil)), by: .cursor(at: ["next"], as: "after"))
         #expect(result.error == nil && result.bodies.count == 1)
     }
 
@@ -75,7 +76,7 @@ import Testing
         let text = String(repeating: "7", count: size)
         for cursor in [text, "\"\(text)\""] {
             let result = try await read(
-                answers(("{\"next\":\(cursor)}", nil), ("{}", nil)),
+                responses(("{\"next\":\(cursor)}", nil), ("{}", nil)),
                 by: .cursor(from: .result("next"), to: .query("after")))
             #expect(result.error?.code.name == code)
             #expect(result.bodies.count == (code == nil ? 2 : 1))
@@ -97,7 +98,7 @@ import Testing
         ("<?size=2>; rel=next", "paging-loop"), ("<>; rel=next", "paging-loop"),
     ])
     func linksThatAreNotFollowed(_ link: String, _ code: String) async throws {
-        let result = try await read(answers(("[1]", link), ("[2]", nil)))
+        let result = try await read(responses(("[1]", link), ("[2]", nil)))
         #expect(result.error?.code.name == code)
         // The page that was received is not lost.
         #expect(result.targets.count == 1 && result.bodies == ["[1]"])
@@ -106,18 +107,18 @@ import Testing
     @Test func loopsEnd() async throws {
         let back = "</v1/orders?page=2>; rel=next"
         let result = try await read(
-            answers(("[1]", back), ("[2]", "</v1/orders?page=3>; rel=next"), ("[3]", back)))
+            responses(("[1]", back), ("[2]", "</v1/orders?page=3>; rel=next"), ("[3]", back)))
         #expect(result.error?.code.name == "paging-loop")
         #expect(result.targets.count == 3)
         let cursor = try await read(
-            answers((#"{"next":"a"}"#, nil)), by: .cursor(at: ["next"], as: "after"))
+            responses((#"{"next":"a"}"#, nil)), by: .cursor(at: ["next"], as: "after"))
         #expect(cursor.error?.code.name == "paging-loop")
         #expect(cursor.targets.count == 2)
     }
 
     @Test func aListWithoutEndIsAnError() async throws {
         let endless = (1...9).map { page in
-            RecordingEngine.Answer(body: #"{"next":\#(page)}"#)
+            RecordingEngine.Response(body: #"{"next":\#(page)}"#)
         }
         for paging in [Paging.cursor(at: ["next"], as: "after")] {
             var paging = paging
@@ -130,15 +131,15 @@ import Testing
         var links = Paging.link()
         links.maximumPages = 1
         let result = try await read(
-            answers(("[1]", "<?page=2>; rel=next"), ("[2]", nil)), by: links)
+            responses(("[1]", "<?page=2>; rel=next"), ("[2]", nil)), by: links)
         #expect(result.error?.code.name == "too-many-pages")
-        let one = try await read(answers(("[1]", nil)), by: links)
+        let one = try await read(responses(("[1]", nil)), by: links)
         #expect(one.error == nil && one.bodies == ["[1]"])
     }
 
     @Test(arguments: [#"{"next":{}}"#, #"{"next":[1]}"#, #"{"next":true}"#])
     func cursorsOfAnotherType(_ body: String) async throws {
-        let result = try await read(answers((body, nil)), by: .cursor(at: ["next"], as: "after"))
+        let result = try await read(responses((body, nil)), by: .cursor(at: ["next"], as: "after"))
         #expect(result.error?.code.name == "malformed-reply")
     }
 
@@ -147,9 +148,9 @@ import Testing
     /// The requests of a list whose cursor is read from a place other than the result and written
     /// to one other than the query.
     private func requests(
-        _ answers: [RecordingEngine.Answer], _ request: RESTRequest, _ paging: Paging
+        _ responses: [RecordingEngine.Response], _ request: RESTRequest, _ paging: Paging
     ) async throws -> (sent: [EngineRequest], error: ClientError?) {
-        let engine = RecordingEngine(answers: answers)
+        let engine = RecordingEngine(responses: responses)
         var options = NetworkSystem.Options()
         options.engine = engine
         let service = ServiceConfiguration(
@@ -171,7 +172,7 @@ import Testing
     }
 
     @Test func aCursorMayBeInABody() async throws {
-        let pages = answers(
+        let pages = responses(
             (#"{"next":"a\"b"}"#, nil), (#"{"next":90071992547409931}"#, nil), ("{}", nil))
         let body = RESTBody.json(["filter": ["x": 1], "page": ["size": 2]])
         let result = try await requests(
@@ -186,14 +187,14 @@ import Testing
             ])
         #expect(result.sent.allSatisfy { $0.request.path == "/v1/search" })
         let none = try await requests(
-            answers((#"{"next":1}"#, nil), ("{}", nil)), RESTRequest(.post, "/search"),
+            responses((#"{"next":1}"#, nil), ("{}", nil)), RESTRequest(.post, "/search"),
             .cursor(from: .result("next"), to: .body("page", "after")))
         #expect(none.sent.map(Self.text) == ["", #"{"page":{"after":1}}"#])
     }
 
     @Test func aCursorMayBeInFields() async throws {
         let name = try #require(HTTPField.Name("X-Continuation"))
-        var pages = answers(("[1]", nil), ("[2]", nil), ("[3]", nil))
+        var pages = responses(("[1]", nil), ("[2]", nil), ("[3]", nil))
         pages[0].fields = [name: "a, b=\"c\""]
         pages[1].fields = [name: ""]
         let result = try await requests(
@@ -202,7 +203,7 @@ import Testing
         #expect(result.sent.map { $0.request.headerFields[name] } == [nil, "a, b=\"c\""])
         // As text of a number, too.
         let number = try await requests(
-            answers((#"{"next":7}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
+            responses((#"{"next":7}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
             .cursor(from: .result("next"), to: .field(name)))
         #expect(number.sent.map { $0.request.headerFields[name] } == [nil, "7"])
     }
@@ -212,11 +213,11 @@ import Testing
     func cursorsThatNoFieldHolds(_ cursor: String) async throws {
         let name = try #require(HTTPField.Name("X-Continuation"))
         let result = try await requests(
-            answers((#"{"next":\#(cursor)}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
+            responses((#"{"next":\#(cursor)}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
             .cursor(from: .result("next"), to: .field(name)))
         #expect(result.error?.code.name == "malformed-reply")
         #expect(result.sent.count == 1)
-        var pages = answers(("[1]", nil), ("[2]", nil))
+        var pages = responses(("[1]", nil), ("[2]", nil))
         pages[0].fields.append(HTTPField(name: name, value: "a"))
         pages[0].fields.append(HTTPField(name: name, value: "b"))
         let twice = try await requests(
@@ -240,14 +241,14 @@ import Testing
                 "unsupported-call"
             ),
         ] {
-            let result = try await requests(answers(("{}", nil)), request, paging)
+            let result = try await requests(responses(("{}", nil)), request, paging)
             #expect(result.error?.code.name == code, "\(result.error?.message ?? "")")
             #expect(result.sent.isEmpty)
         }
     }
 
     @Test func onlyGETIsRepeated() async throws {
-        let result = try await read(answers(("[1]", nil)), request: RESTRequest(.post, "/orders"))
+        let result = try await read(responses(("[1]", nil)), request: RESTRequest(.post, "/orders"))
         #expect(result.error?.code.name == "unsupported-call")
         #expect(result.targets.isEmpty)
     }

@@ -111,7 +111,7 @@ extension PinReportingTests {
         let policy = try PolicyUpdateTests.policy(PolicyUpdateTests.wrong)
         let refusing = try await CaptureServer(status: "500 No", tls: authority.leaf)
         let untrusted = try await CaptureServer(tls: TestAuthority.rogue.get().leaf)
-        let silent = try await OpenSSLServer(authority.identity, answers: false)
+        let silent = try await OpenSSLServer(authority.identity, responds: false)
         for url in [refusing.url, untrusted.url, silent.url, "https://127.0.0.1:9"] {
             var post = PinReportCollector(url: url)
             post.timeout = .seconds(2)

@@ -193,7 +193,7 @@ import Testing
         let sink = Sink()
         var options = try options([sink])
         options.caFile = nil
-        options.engine = RecordingEngine(answers: [
+        options.engine = RecordingEngine(responses: [
             .init(status: 302, fields: [.location: location])
         ])
         let system = try await Self.start(

@@ -146,7 +146,7 @@ final class WaitingEngine: HTTPEngine {
     }
 
     @Test(.features("001-02")) func theRequestsOwnFieldWins() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let engine = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Pipeline.system(engine) { _ in
         } changeService: { service in
             service.commonFields = [.authorization: "common"]
@@ -165,7 +165,7 @@ final class WaitingEngine: HTTPEngine {
             var amount: Int
             var callOptions: CallOptions { CallOptions(isIdempotent: true, tags: ["pay"]) }
         }
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":7}"#),
             .init(status: 503, body: ""),
         ])
@@ -183,7 +183,7 @@ final class WaitingEngine: HTTPEngine {
     }
 
     @Test func aServiceWithACodeOfItsOwnChecksNothing() async throws {
-        let engine = RecordingEngine(answers: [.init(body: #"{"code":"EUR"}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"code":"EUR"}"#)])
         let check = BusinessCodeCheck(field: "code", goodCodes: [0])
         let strict = try await Pipeline.system(engine) { $0.callOptions.responseChecks = [check] }
         #expect(
@@ -201,7 +201,7 @@ final class WaitingEngine: HTTPEngine {
     }
 
     @Test(.features("000-24", "002-25")) func anErrorNamesItsCall() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 404, body: "no")])
+        let engine = RecordingEngine(responses: [.init(status: 404, body: "no")])
         let system = try await Pipeline.system(engine)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(

@@ -9,7 +9,7 @@ import Testing
         var itemName: String
     }
 
-    private let engine = RecordingEngine(answers: [
+    private let engine = RecordingEngine(responses: [
         .init(body: #"{"jsonrpc":"2.0","id":1,"result":{"item_name":"tea"}}"#)
     ])
 

@@ -40,8 +40,8 @@ struct PythonServerTests {
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 text = self.rfile.read(int(self.headers['Content-Length'])).decode()
-                answer = dispatcher.dispatch(text, None)
-                body = answer[0].encode() if answer else b''
+                response = dispatcher.dispatch(text, None)
+                body = response[0].encode() if response else b''
                 self.send_response(200)
                 self.send_header('Content-Type', 'application/json')
                 self.send_header('Content-Length', str(len(body)))
@@ -106,7 +106,7 @@ struct PythonServerTests {
         try await server.stop()
     }
 
-    @Test func version1IsAnsweredByAServerOfVersion1() async throws {
+    @Test func aServerOfVersion1RespondsToVersion1() async throws {
         let port = freePort()
         let server = try await PythonPeer.serve(
             """

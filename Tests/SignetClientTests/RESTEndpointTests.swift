@@ -54,7 +54,7 @@ import Testing
     private func send(
         _ endpoint: some RESTEndpoint
     ) async throws -> (target: String?, body: String, code: String?) {
-        let engine = RecordingEngine(answers: [.init(body: #"{"id":2}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"id":2}"#)])
         var options = NetworkSystem.Options()
         options.engine = engine
         let service = ServiceConfiguration(

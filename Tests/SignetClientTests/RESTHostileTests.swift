@@ -8,10 +8,10 @@ import Testing
     /// Sends the given bytes for each path, unchanged; `~` waits without end.
     private static let script = #"""
         import json
-        answers = json.loads(arguments[0])
+        responses = json.loads(arguments[0])
         def run(c):
             try:
-                text = answers[head(c).split(b' ')[1].decode()].encode('latin-1')
+                text = responses[head(c).split(b' ')[1].decode()].encode('latin-1')
                 if text == b'flood':
                     c.sendall(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
                     while True: c.sendall(b'10000\r\n' + b'[' * 65536 + b'\r\n')
@@ -21,7 +21,7 @@ import Testing
         """#
 
     private struct Case: Sendable {
-        var answer: String
+        var response: String
         var code: String
     }
 
@@ -34,39 +34,41 @@ import Testing
     }
 
     private static let cases: [String: Case] = [
-        "html": Case(answer: response("<html>no", type: "text/html"), code: "malformed-reply"),
+        "html": Case(response: response("<html>no", type: "text/html"), code: "malformed-reply"),
         "html-500": Case(
-            answer: response("<html>no", status: "500 No", type: "text/html"), code: "http-status"),
-        "empty-500": Case(answer: response("", status: "500 No"), code: "http-status"),
-        "spaces": Case(answer: response("  \r\n"), code: "malformed-reply"),
-        "cut-json": Case(answer: response(#"{"a":1"#), code: "malformed-reply"),
-        "cut-off": Case(answer: response(#"{"a":1}"#, length: 100), code: "cut-off"),
+            response: response("<html>no", status: "500 No", type: "text/html"), code: "http-status"
+        ),
+        "empty-500": Case(response: response("", status: "500 No"), code: "http-status"),
+        "spaces": Case(response: response("  \r\n"), code: "malformed-reply"),
+        "cut-json": Case(response: response(#"{"a":1"#), code: "malformed-reply"),
+        "cut-off": Case(response: response(#"{"a":1}"#, length: 100), code: "cut-off"),
         "cut-off-500": Case(
-            answer: response("x", status: "500 No", length: 100), code: "cut-off"),
-        "twice": Case(answer: response(#"{"a":1,"a":2}"#), code: "malformed-reply"),
-        "two": Case(answer: response("{}{}"), code: "malformed-reply"),
-        "bom": Case(answer: response("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
-        "latin-1": Case(answer: response("\"\u{E9}\""), code: "malformed-reply"),
-        "nan": Case(answer: response("NaN"), code: "malformed-reply"),
+            response: response("x", status: "500 No", length: 100), code: "cut-off"),
+        "twice": Case(response: response(#"{"a":1,"a":2}"#), code: "malformed-reply"),
+        "two": Case(response: response("{}{}"), code: "malformed-reply"),
+        "bom": Case(response: response("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
+        "latin-1": Case(response: response("\"\u{E9}\""), code: "malformed-reply"),
+        "nan": Case(response: response("NaN"), code: "malformed-reply"),
         "deep": Case(
-            answer: response(
+            response: response(
                 String(repeating: "[", count: 600) + String(repeating: "]", count: 600)),
             code: "malformed-reply"),
-        "flood": Case(answer: "flood", code: "reply-too-large"),
-        "long": Case(answer: response("[]", length: 1 << 40), code: "reply-too-large"),
-        "silent": Case(answer: "~", code: "timeout"),
-        "drip": Case(answer: response("{", length: 2) + "~", code: "timeout"),
-        "half-head": Case(answer: "HTTP/1.1 200 OK\r\nContent-Ty~", code: "timeout"),
+        "flood": Case(response: "flood", code: "reply-too-large"),
+        "long": Case(response: response("[]", length: 1 << 40), code: "reply-too-large"),
+        "silent": Case(response: "~", code: "timeout"),
+        "drip": Case(response: response("{", length: 2) + "~", code: "timeout"),
+        "half-head": Case(response: "HTTP/1.1 200 OK\r\nContent-Ty~", code: "timeout"),
         "problem-html": Case(
-            answer: response("<html>", status: "500 No", type: "application/problem+json"),
+            response: response("<html>", status: "500 No", type: "application/problem+json"),
             code: "http-status"),
-        "json-302": Case(answer: response("{}", status: "302 Found"), code: ""),
+        "json-302": Case(response: response("{}", status: "302 Found"), code: ""),
     ]
 
     private func withSystem(
-        _ answers: [String: String], timeout: Duration, _ work: (NetworkSystem) async throws -> Void
+        _ responses: [String: String], timeout: Duration,
+        _ work: (NetworkSystem) async throws -> Void
     ) async throws {
-        let paths = Dictionary(uniqueKeysWithValues: answers.map { ("/\($0.key)", $0.value) })
+        let paths = Dictionary(uniqueKeysWithValues: responses.map { ("/\($0.key)", $0.value) })
         let table = String(decoding: try JSONEncoder().encode(paths), as: UTF8.self)
         let (server, port) = try await SocketServer.start(Self.script, [table])
         var options = NetworkSystem.Options()
@@ -86,7 +88,7 @@ import Testing
     }
 
     @Test func eachBadResponseHasItsName() async throws {
-        try await withSystem(Self.cases.mapValues(\.answer), timeout: .seconds(120)) { system in
+        try await withSystem(Self.cases.mapValues(\.response), timeout: .seconds(120)) { system in
             for (name, bad) in Self.cases.sorted(by: { $0.key < $1.key })
             where bad.code != "timeout" {
                 let error = await #expect(throws: ClientError.self, "\(name)") {
@@ -101,7 +103,7 @@ import Testing
 
     @Test func aServerThatStopsIsGivenUp() async throws {
         let slow = Self.cases.filter { $0.value.code == "timeout" }
-        try await withSystem(slow.mapValues(\.answer), timeout: .milliseconds(500)) { system in
+        try await withSystem(slow.mapValues(\.response), timeout: .milliseconds(500)) { system in
             for name in slow.keys.sorted() {
                 let error = await #expect(throws: ClientError.self, "\(name)") {
                     try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
@@ -112,14 +114,14 @@ import Testing
     }
 
     @Test func acceptsUnusualValidResponses() async throws {
-        let answers = [
+        let responses = [
             "plain": Self.response("[1]", type: "text/plain"),
             "typeless": Self.response("[1]", type: ""),
             "html-type": Self.response("[1]", type: "text/html"),
             "spaced": Self.response(" [1]\r\n"),
         ]
-        try await withSystem(answers, timeout: .seconds(120)) { system in
-            for name in answers.keys {
+        try await withSystem(responses, timeout: .seconds(120)) { system in
+            for name in responses.keys {
                 let response = try await system.call(RESTRequest(.get, "/\(name)"), on: "bad")
                 #expect(response.result?.value == [1], "\(name)")
             }
@@ -128,11 +130,11 @@ import Testing
 
     @Test func aProblemReachesTheCaller() async throws {
         let body = #"{"type":"/probs/stock","title":"No tea","detail":"s3cr3t","left":0}"#
-        let answers = [
+        let responses = [
             "problem": Self.response(body, status: "409 No", type: "application/problem+json"),
             "own": Self.response(#"{"why":"no tea"}"#, status: "409 No"),
         ]
-        try await withSystem(answers, timeout: .seconds(120)) { system in
+        try await withSystem(responses, timeout: .seconds(120)) { system in
             let error = await #expect(throws: ClientError.self) {
                 try await system.call(RESTRequest(.get, "/problem"), on: "bad")
             }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// An engine without a network that records its requests and returns scripted responses.
 final class RecordingEngine: HTTPEngine {
-    /// An answer: a response, or a failure.
-    struct Answer: Sendable {
+    /// A response, or a failure instead of it.
+    struct Response: Sendable {
         var status = 200
         var body = #"{"jsonrpc":"2.0","id":1,"result":null}"#
         var fields: HTTPFields = [:]
@@ -17,19 +17,19 @@ final class RecordingEngine: HTTPEngine {
 
     let capabilities: EngineCapabilities
     private let recorded = Mutex<[EngineRequest]>([])
-    /// The next answers; after the last one, it is repeated.
-    private let answers: Mutex<[Answer]>
+    /// The next responses; after the last one, it is repeated.
+    private let responses: Mutex<[Response]>
 
-    init(pins: Bool = true, answers: [Answer] = [Answer()]) {
+    init(pins: Bool = true, responses: [Response] = [Response()]) {
         capabilities = EngineCapabilities(
             name: "recording", pinsPublicKeys: pins, speaksHTTP2: false)
-        self.answers = Mutex(answers)
+        self.responses = Mutex(responses)
     }
 
-    /// Fails so often, and then answers.
+    /// Fails so often, and then responds.
     convenience init(pins: Bool = true, failingFirst failures: Int) {
-        let down = Answer(failure: TransportError(.connect, "down"))
-        self.init(pins: pins, answers: Array(repeating: down, count: failures) + [Answer()])
+        let down = Response(failure: TransportError(.connect, "down"))
+        self.init(pins: pins, responses: Array(repeating: down, count: failures) + [Response()])
     }
 
     /// The requests so far.
@@ -38,25 +38,25 @@ final class RecordingEngine: HTTPEngine {
 
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
         recorded.withLock { $0.append(request) }
-        let answer = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
-        if let failure = answer.failure { throw failure }
+        let response = responses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+        if let failure = response.failure { throw failure }
         return EngineResponse(
             response: HTTPResponse(
-                status: .init(code: answer.status), headerFields: answer.fields),
-            body: ResponseBody(bytes: Self.response(answer, to: request)),
+                status: .init(code: response.status), headerFields: response.fields),
+            body: ResponseBody(bytes: Self.body(of: response, to: request)),
             httpVersion: .init(major: 1, minor: 1))
     }
 
     func shutdown() async {}
 
-    /// The answer's body, with the id of the call if it has one.
-    private static func response(_ answer: Answer, to request: EngineRequest) -> [UInt8] {
-        guard case .object(var response)? = try? JSONValue(parsing: answer.body),
-            response["id"] != nil,
+    /// The response's body, with the id of the call if it has one.
+    private static func body(of response: Response, to request: EngineRequest) -> [UInt8] {
+        guard case .object(var object)? = try? JSONValue(parsing: response.body),
+            object["id"] != nil,
             let id = (try? JSONValue(parsing: request.bytes))?["id"]
-        else { return Array(answer.body.utf8) }
-        response["id"] = id
-        return JSONValue.object(response).serialized()
+        else { return Array(response.body.utf8) }
+        object["id"] = id
+        return JSONValue.object(object).serialized()
     }
 }
 

@@ -14,7 +14,7 @@ import Testing
             #"{"keys":[{"kty":"oct","use":"sig","kid":"AK","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"},{"kty":"oct","use":"sig","alg":"HS256","kid":"HS","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
                 .utf8), source: "test")
 
-    private static func found(_ location: String, status: Int = 302) -> RecordingEngine.Answer {
+    private static func found(_ location: String, status: Int = 302) -> RecordingEngine.Response {
         .init(status: status, body: "moved", fields: [.location: location])
     }
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func eachHopOfTheOriginIsSignedAgain() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             Self.found("/second?x=1", status: 307), Self.found("https://A.TEST:443/third"), .init(),
         ])
         let system = try await Self.system(engine)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func anotherOriginGetsNoSignature() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             Self.found("https://b.test/x"), Self.found("https://a.test/transfer"), .init(),
         ])
         let token = HTTPField.Name("X-Token")!
@@ -125,7 +125,7 @@ import Testing
             await probe.shutdown()
             let echoed = try #require(first.requests.first?.request.path)
             #expect(echoed.contains("X-Amz-Signature="))
-            let engine = RecordingEngine(answers: [
+            let engine = RecordingEngine(responses: [
                 Self.found("https://\(host)\(echoed.replacing("/first", with: "/second"))"),
                 .init(),
             ])
@@ -141,7 +141,7 @@ import Testing
 
     @Test func aCallOfARemoteProcedureNeverBecomesAGet() async throws {
         for status in [301, 302, 303] {
-            let engine = RecordingEngine(answers: [Self.found("/other", status: status), .init()])
+            let engine = RecordingEngine(responses: [Self.found("/other", status: status), .init()])
             let system = try await Self.system(engine, .jsonRPC2)
             let error = await #expect(throws: ClientError.self) {
                 try await system.call(RPCCall("m"), on: "a")
@@ -150,7 +150,7 @@ import Testing
             await system.shutdown()
             #expect(engine.count == 1)
         }
-        let engine = RecordingEngine(answers: [Self.found("/other", status: 308), .init()])
+        let engine = RecordingEngine(responses: [Self.found("/other", status: 308), .init()])
         let system = try await Self.system(engine, .jsonRPC2)
         #expect(try await system.call(RPCCall("m"), on: "a").result != nil)
         await system.shutdown()
@@ -158,9 +158,9 @@ import Testing
     }
 
     @Test func aRedirectedCallIsNotRepeated() async throws {
-        let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
+        let down = RecordingEngine.Response(failure: TransportError(.connect, "down"))
         for (method, count) in [(HTTPRequest.Method.post, 2), (.put, 4)] {
-            let engine = RecordingEngine(answers: [
+            let engine = RecordingEngine(responses: [
                 Self.found("/made", status: 303), down, Self.found("/made", status: 303), down,
             ])
             let system = try await Self.system(engine) { $0.attempts = 2 }
@@ -173,9 +173,9 @@ import Testing
 
     @Test func rulesOfTheConfigurationHold() async throws {
         func outcome(
-            _ values: JSONObject, _ answers: [RecordingEngine.Answer]
+            _ values: JSONObject, _ responses: [RecordingEngine.Response]
         ) async throws -> (String?, Int) {
-            let engine = RecordingEngine(answers: answers + [.init(body: "{}")])
+            let engine = RecordingEngine(responses: responses + [.init(body: "{}")])
             var options = NetworkSystem.Options()
             options.engine = engine
             var all = values
@@ -219,7 +219,7 @@ import Testing
         let policy = try PinPolicy(
             rules: [PinRule(host: "b.test", pins: [pin])], unlisted: .allow)
         let engine = RecordingEngine(
-            pins: false, answers: [Self.found("https://b.test/"), .init()])
+            pins: false, responses: [Self.found("https://b.test/"), .init()])
         let system = try await Self.system(engine, policy: policy)
         #expect(Self.code(await Self.get(system)) == "engine-cannot-pin")
         await system.shutdown()

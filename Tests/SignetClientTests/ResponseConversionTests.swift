@@ -245,9 +245,9 @@ import Testing
     }
 
     private func response(
-        _ answer: RecordingEngine.Answer
+        _ response: RecordingEngine.Response
     ) async throws -> Response<Int> {
-        let system = try await Pipeline.system(RecordingEngine(answers: [answer]))
+        let system = try await Pipeline.system(RecordingEngine(responses: [response]))
         let response = await system.response(to: Number())
         await system.shutdown()
         return response

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func aStreamedResponseShowsNoValue() async throws {
-        let engine = RecordingEngine(answers: [.init(body: Self.canary, fields: Self.fields)])
+        let engine = RecordingEngine(responses: [.init(body: Self.canary, fields: Self.fields)])
         let system = try await Pipeline.system(engine)
         let response = try await system.stream("a", method: .get, target: "/x")
         Self.check(Self.texts(of: response))

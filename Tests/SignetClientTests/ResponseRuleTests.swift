@@ -16,7 +16,7 @@ import Testing
         _ values: JSONObject, result: String = #"{"code":17}"#
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
-        options.engine = RecordingEngine(answers: [
+        options.engine = RecordingEngine(responses: [
             .init(body: #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#)
         ])
         options.responseChecks = ["no-empty-list": NoEmptyList()]

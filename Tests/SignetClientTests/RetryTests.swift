@@ -46,7 +46,7 @@ import Testing
     func threeAttemptsAndIdempotentMethodsOnly(
         _ method: HTTPRequest.Method, _ status: Int, _ count: Int
     ) async throws {
-        let engine = RecordingEngine(answers: [.init(status: status, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: status, body: "")])
         let system = try await Self.system(engine)
         #expect(await Self.call(system, method) == .httpStatus)
         #expect(engine.count == count)
@@ -57,7 +57,7 @@ import Testing
     func theProgramDecides(_ isIdempotent: Bool, _ method: HTTPRequest.Method, _ count: Int)
         async throws
     {
-        let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)
         #expect(
             await Self.call(system, method, CallOptions(isIdempotent: isIdempotent)) == .httpStatus)
@@ -74,7 +74,7 @@ import Testing
     func failuresAreDistinguished(
         _ code: TransportError.Code, _ method: HTTPRequest.Method, _ count: Int
     ) async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(failure: TransportError(code, "no"))
         ])
         let system = try await Self.system(engine)
@@ -86,7 +86,7 @@ import Testing
     @Test func pausesDoubleWithinTheirLimits() async throws {
         let (longest, shortest) = (Pauses(), Pauses())
         for (random, pauses) in [(1.0, longest), (0.0, shortest)] {
-            let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
+            let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
             let system = try await Self.system(engine, pauses, random: random) { service in
                 service.attempts = 6
                 service.options.retry = RetryPolicy()
@@ -132,7 +132,7 @@ import Testing
     ) async throws {
         var fields: HTTPFields = [.retryAfter: text]
         fields[.date] = date
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 503, body: "", fields: fields), .init(body: "1"),
         ])
         let pauses = Pauses()
@@ -143,11 +143,11 @@ import Testing
     }
 
     @Test func anOutageDoesNotMultiplyTraffic() async throws {
-        for answer in [
-            RecordingEngine.Answer(status: 503, body: ""),
+        for response in [
+            RecordingEngine.Response(status: 503, body: ""),
             .init(failure: TransportError(.connect, "down")),
         ] {
-            let engine = RecordingEngine(answers: [answer])
+            let engine = RecordingEngine(responses: [response])
             let system = try await Self.system(engine)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<1000 { group.addTask { _ = await Self.call(system) } }
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func noPauseGoesPastTheDeadline() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let pauses = Pauses()
         let system = try await Self.system(engine, pauses) { service in
             service.options.retry = RetryPolicy()
@@ -189,11 +189,11 @@ import Testing
     }
 
     @Test(arguments: [
-        RecordingEngine.Answer(status: 503, body: ""),
+        RecordingEngine.Response(status: 503, body: ""),
         .init(failure: TransportError(.connect, "down")),
     ])
-    func aDownloadIsTriedAgainAsAnyCall(_ first: RecordingEngine.Answer) async throws {
-        let engine = RecordingEngine(answers: [first, .init(body: "tea")])
+    func aDownloadIsTriedAgainAsAnyCall(_ first: RecordingEngine.Response) async throws {
+        let engine = RecordingEngine(responses: [first, .init(body: "tea")])
         let system = try await Self.system(engine)
         let folder = try TemporaryDirectory()
         let result = try await system.download("a", target: "/x", to: folder.path("file"))
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func aBodyThatCanBeReadOnceIsNotSentAgain() async throws {
-        let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.finish()

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func pinsOfServicesLeadToNoOtherHost() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 302, fields: [.location: "https://other.test/"]), .init(),
         ])
         let system = try await Self.start(pins: [1], nil, engine: engine)

@@ -56,7 +56,7 @@ import Testing
 
     /// The pins come with the program, so that it starts without fetched values.
     @Test(.features("004-20")) func itStartsWithoutFetchedValues() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(body: "{}")])
         let system = try await Self.system(engine)
         _ = try await system.call(RESTRequest(.get, "/orders/7"), on: "catalog")
         #expect(engine.requests.first?.policy?.rules.map(\.pins.count) == [1])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func itsURLRulesAllowItsServices() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(body: "{}")])
         let system = try await Self.system(engine)
         for (service, target) in [
             ("orders", "/rpc"), ("catalog", "/orders"), ("catalog", "/orders/7"),

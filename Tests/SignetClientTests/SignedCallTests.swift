@@ -114,7 +114,7 @@ import Testing
 
     @Test(.features("003-23"), arguments: cases)
     func theEnginesRequestVerifies(_ one: Case) async throws {
-        let engine = RecordingEngine(answers: [.init(status: 503), .init(body: "{}")])
+        let engine = RecordingEngine(responses: [.init(status: 503), .init(body: "{}")])
         let system = try await Self.system(one, engine)
         // A PUT is retried: each attempt signs the frozen request again.
         let method = one.method == .post ? HTTPRequest.Method.put : one.method
@@ -178,7 +178,7 @@ import Testing
             let document = try SigningScheme.Insecure.scheme(named: name).document
             let path = try folder.write(
                 JSONValue.object(document).serialized(), to: "\(name).json")
-            let engine = RecordingEngine(answers: [.init(body: "{}")])
+            let engine = RecordingEngine(responses: [.init(body: "{}")])
             func start(_ signing: ServiceConfiguration.Signing) async throws -> NetworkSystem {
                 var options = NetworkSystem.Options()
                 options.engine = engine

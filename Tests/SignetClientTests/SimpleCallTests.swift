@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(.features("004-16")) func aLineReadsAndALineWrites() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(body: #"[{"item":"tea"}]"#), .init(body: #"{"item":"rum"}"#),
         ])
         let system = try await Pipeline.system(engine)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(.features("004-06")) func anyRequestIsACall() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "")])
+        let engine = RecordingEngine(responses: [.init(body: "")])
         let system = try await Pipeline.system(engine)
         let form = RESTRequest(.patch, "/orders/7", body: try .form(["item": "tea"]))
         var call = RESTCall(form, on: "a")
@@ -68,10 +68,11 @@ import Testing
 /// The kinds of errors that a program distinguishes.
 @Suite struct ErrorKindTests {
     private func error(
-        _ answer: RecordingEngine.Answer, payload: ServiceConfiguration.PayloadProtocol = .rest,
+        _ response: RecordingEngine.Response, payload: ServiceConfiguration.PayloadProtocol = .rest,
         _ call: RPCCall = RPCCall("GET")
     ) async throws -> ClientError? {
-        let system = try await Pipeline.system(RecordingEngine(answers: [answer]), payload: payload)
+        let system = try await Pipeline.system(
+            RecordingEngine(responses: [response]), payload: payload)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(call, on: "a")
         }

@@ -51,9 +51,9 @@ import Testing
     private static func requests(
         replacing stage: Stage?
     ) async throws -> (requests: [HTTPRequest], outcome: String) {
-        let answer = #"{"code":0,"data":7}"#
-        let engine = RecordingEngine(answers: [
-            .init(status: 418, body: answer), .init(body: answer),
+        let response = #"{"code":0,"data":7}"#
+        let engine = RecordingEngine(responses: [
+            .init(status: 418, body: response), .init(body: response),
         ])
         let system = try await Pipeline.system(engine) { options in
             options.externalSigners = [Signer()]

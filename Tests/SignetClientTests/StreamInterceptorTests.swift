@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func areHandedOutOnce() async throws {
-        let recording = RecordingEngine(answers: [.init(body: "1")])
+        let recording = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Pipeline.system(recording)
         var options = CallOptions()
         options.interceptors = [Twice()]

@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: ["https://api.example.com/y", "https://other.example.com/y"])
     func trailersStayWithinTheirOrigin(_ place: String) async throws {
-        let recording = RecordingEngine(answers: [
+        let recording = RecordingEngine(responses: [
             .init(status: 307, body: "", fields: [.location: place]), .init(body: "1"),
         ])
         let system = try await Pipeline.system(recording)

@@ -94,7 +94,7 @@ import Testing
     /// The call has ended, or is about to, and its body is unread.
     @Test func discardWhatArrivedWhenCancelled() async throws {
         let engine = RecordingEngine(
-            answers: Array(repeating: .init(body: "12"), count: 100))
+            responses: Array(repeating: .init(body: "12"), count: 100))
         let system = try await Pipeline.system(engine)
         for number in 0..<100 {
             let response = try await system.stream("a", method: .get, target: "/x")
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func areTriedAgainBeforeTheirHeaderIsHandedOut() async throws {
-        let recording = RecordingEngine(answers: [
+        let recording = RecordingEngine(responses: [
             .init(failure: TransportError(.connect, "down")), .init(status: 503, body: "no"),
             .init(body: "yes"),
         ])
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test func theLastResponseIsReturnedWithAnyStatus() async throws {
-        let recording = RecordingEngine(answers: [.init(status: 503, body: "no")])
+        let recording = RecordingEngine(responses: [.init(status: 503, body: "no")])
         let system = try await Pipeline.system(recording) { $0.sleep = { _ in } }
         let response = try await stream(system)
         #expect(response.status == 503 && recording.count == 3)
@@ -309,7 +309,7 @@ import Testing
     }
 
     @Test func ofRESTAreSuccessful() async throws {
-        let recording = RecordingEngine(answers: [.init(status: 404, body: "{\"why\":1}")])
+        let recording = RecordingEngine(responses: [.init(status: 404, body: "{\"why\":1}")])
         let system = try await Pipeline.system(recording)
         do throws(ClientError) {
             _ = try await system.stream(RESTRequest(.get, "/feed"), from: "a")

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// A host's keys that its pins refuse, as an engine reports it.
-    static func refused() throws -> RecordingEngine.Answer {
+    static func refused() throws -> RecordingEngine.Response {
         let rule = try PinRule(
             host: "api.example.com", pins: [Pin(bytes: [UInt8](repeating: 1, count: 32))])
         let seen = SeenCertificate(
@@ -40,7 +40,7 @@ import Testing
 
     @Test(.features("000-33")) func urlRulesHoldForPinPoliciesAndReports() async throws {
         let folder = try TemporaryDirectory()
-        let engine = RecordingEngine(answers: [try Self.refused(), .init(status: 204, body: "")])
+        let engine = RecordingEngine(responses: [try Self.refused(), .init(status: 204, body: "")])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinUpdates = try Self.plan(folder)
@@ -62,7 +62,7 @@ import Testing
 
     @Test func optionsOfServicesAreNotForThem() async throws {
         let folder = try TemporaryDirectory()
-        let engine = RecordingEngine(answers: [.init(status: 204, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: 204, body: "")])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinUpdates = try Self.plan(folder)
@@ -84,8 +84,8 @@ import Testing
     /// The options of all calls don't change that. Each call has the user agent and a record.
     @Test func eachOfTheirCallsHasOneAttempt() async throws {
         let folder = try TemporaryDirectory()
-        let down = RecordingEngine.Answer(status: 503, body: "")
-        let engine = RecordingEngine(answers: [down, down, try Self.refused(), down])
+        let down = RecordingEngine.Response(status: 503, body: "")
+        let engine = RecordingEngine(responses: [down, down, try Self.refused(), down])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinUpdates = try Self.plan(folder)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func aReportIsSentDuringShutdownAndMakesNone() async throws {
-        let engine = RecordingEngine(answers: [try Self.refused(), try Self.refused()])
+        let engine = RecordingEngine(responses: [try Self.refused(), try Self.refused()])
         var options = NetworkSystem.Options()
         options.engine = engine
         options.pinReports.collectors = [PinReportCollector(url: "https://reports.example.com/r")]

@@ -7,8 +7,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Answers each call of a batch with its parameter `id`; -1 is an error, -2 gets no answer, -3 is
-/// no number.
+/// Responds to each call of a batch with its parameter `id`; -1 is an error, -2 gets no response,
+/// -3 is not a number.
 private final class BatchEngine: HTTPEngine {
     let capabilities = EngineCapabilities(name: "batch", pinsPublicKeys: true, speaksHTTP2: false)
     private let recorded = Mutex<[EngineRequest]>([])
@@ -18,19 +18,19 @@ private final class BatchEngine: HTTPEngine {
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
         recorded.withLock { $0.append(request) }
         let calls = (try? JSONValue(parsing: request.body.bytes ?? []))?.array ?? []
-        let answers = calls.compactMap { call -> JSONValue? in
-            var answer: JSONObject = ["jsonrpc": "2.0", "id": call["id"] ?? .null]
+        let responses = calls.compactMap { call -> JSONValue? in
+            var response: JSONObject = ["jsonrpc": "2.0", "id": call["id"] ?? .null]
             switch call["params"]?["id"] {
-            case -1: answer["error"] = ["code": -32000, "message": "no", "data": ["a_b": 1]]
+            case -1: response["error"] = ["code": -32000, "message": "no", "data": ["a_b": 1]]
             case -2: return nil
-            case -3: answer["result"] = "text"
-            case let id: answer["result"] = id ?? .null
+            case -3: response["result"] = "text"
+            case let id: response["result"] = id ?? .null
             }
-            return .object(answer)
+            return .object(response)
         }
         return EngineResponse(
             response: HTTPResponse(status: .ok),
-            body: ResponseBody(bytes: JSONValue.array(answers).serialized()),
+            body: ResponseBody(bytes: JSONValue.array(responses).serialized()),
             httpVersion: .init(major: 1, minor: 1))
     }
 
@@ -169,7 +169,7 @@ private final class BatchEngine: HTTPEngine {
     /// Only a batch whose calls all may be sent twice is sent twice.
     @Test(arguments: [true, false])
     func aBatchIsIdempotentIfAllCallsAre(_ areAll: Bool) async throws {
-        let engine = RecordingEngine(answers: [.init(status: 503, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
         let calls = [Number(1) { $0.isIdempotent = true }, Number(2) { $0.isIdempotent = areAll }]
         let code = await Pipeline.code { () async throws(ClientError) in

@@ -39,12 +39,12 @@ import Testing
         _ call: Call, by paging: Paging, _ bodies: [String], fields: [HTTPFields] = [],
         payload: ServiceConfiguration.PayloadProtocol = .rest
     ) async throws -> (pages: [Call.Success], sent: [EngineRequest], code: String?) {
-        let answers = bodies.enumerated().map { index, body in
-            RecordingEngine.Answer(
+        let responses = bodies.enumerated().map { index, body in
+            RecordingEngine.Response(
                 body: payload == .rest ? body : #"{"jsonrpc":"2.0","id":1,"result":\#(body)}"#,
                 fields: index < fields.count ? fields[index] : [:])
         }
-        let engine = RecordingEngine(answers: answers)
+        let engine = RecordingEngine(responses: responses)
         let system = try await Pipeline.system(engine, payload: payload)
         var pages: [Call.Success] = []
         var code: String?

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func anyTypedCallIsAStream() async throws {
-        let recording = RecordingEngine(answers: [.init(body: "one")])
+        let recording = RecordingEngine(responses: [.init(body: "one")])
         let system = try await Pipeline.system(recording, payload: .jsonRPC2)
         let response = try await system.stream(
             .procedure("feed", on: "a", parameters: ["since": 7]))
@@ -83,7 +83,7 @@ import Testing
         _ payload: ServiceConfiguration.PayloadProtocol, _ code: String
     ) async throws {
         let body = #"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#
-        let recording = RecordingEngine(answers: [.init(status: 404, body: body)])
+        let recording = RecordingEngine(responses: [.init(status: 404, body: body)])
         let system = try await Pipeline.system(recording, payload: payload)
         let error = await #expect(throws: ClientError.self) {
             payload == .rest

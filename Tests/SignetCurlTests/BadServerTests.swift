@@ -158,8 +158,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A TLS 1.2 server that answers the ClientHello with HelloRequests without end: OpenSSL reads
-    /// them all before SSL_connect returns, and libcurl's own timeouts wait for it.
+    /// A TLS 1.2 server that responds to the ClientHello with HelloRequests without end: OpenSSL
+    /// reads them all before SSL_connect returns, and libcurl's own timeouts wait for it.
     @Test func survivesAFloodOfHandshakeRecords() async throws {
         let server = try await ScriptedServer(
             """

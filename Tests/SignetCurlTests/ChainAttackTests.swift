@@ -18,7 +18,7 @@ import Testing
         let forged = OpenSSLServer.Identity(
             certificate: impostor.leaf.pem, key: impostor.leaf.key,
             chain: authority.intermediate.pem)
-        let server = try await OpenSSLServer(forged, options: ["-quiet"], answers: false)
+        let server = try await OpenSSLServer(forged, options: ["-quiet"], responds: false)
         let engine = try engine()
         for policy in [
             try pinned(authority.intermediate.pin), try pinned(authority.root.pin),

@@ -25,10 +25,10 @@ import Testing
     private static let notified = "c.unwrap()"
 
     private func server(
-        _ end: String, version: String = "1_3", answer: String = "HTTP/1.1 200 OK\\r\\n\\r\\nabcd"
+        _ end: String, version: String = "1_3", response: String = "HTTP/1.1 200 OK\\r\\n\\r\\nabcd"
     ) async throws -> ScriptedServer {
         try await ScriptedServer(
-            "head(c)\nc.sendall(b'\(answer)')\n\(end)", tls: authority.leaf,
+            "head(c)\nc.sendall(b'\(response)')\n\(end)", tls: authority.leaf,
             setup: "context.maximum_version = ssl.TLSVersion.TLSv\(version)")
     }
 
@@ -47,7 +47,7 @@ import Testing
 
     @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\\r\\nConnection: close"])
     func isCutOffWithAnyHeader(head: String) async throws {
-        let server = try await server(Self.fin, answer: head + "\\r\\n\\r\\nabcd")
+        let server = try await server(Self.fin, response: head + "\\r\\n\\r\\nabcd")
         let engine = try engine()
         #expect(await engine.failure(request(server.port))?.code == .cutOff)
         await engine.shutdown()
@@ -110,12 +110,12 @@ import Testing
         "HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n4\\r\\nabcd\\r\\n0\\r\\n\\r\\n",
         "HTTP/1.1 204 No Content\\r\\n\\r\\n",
     ])
-    func needsNoCloseNotifyElsewhere(answer: String) async throws {
-        let server = try await server(Self.fin, answer: answer)
+    func needsNoCloseNotifyElsewhere(response: String) async throws {
+        let server = try await server(Self.fin, response: response)
         let engine = try engine()
         _ = try await engine.fetch(request(server.port))
         var headRequest = request(server.port)
-        if !answer.contains("chunked") { headRequest.request.method = .head }
+        if !response.contains("chunked") { headRequest.request.method = .head }
         _ = try await engine.fetch(headRequest)
         let plain = try await ScriptedServer(
             "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\nabcd')")

@@ -18,20 +18,20 @@ import Testing
         head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n\\r\\n')",
     ]
 
-    private static func http1(_ answer: String, tls: Bool) async throws -> ScriptedServer {
+    private static func http1(_ behaviour: String, tls: Bool) async throws -> ScriptedServer {
         try await ScriptedServer(
-            "print('CONNECTION', flush=True)\nhead(c)\n\(answer)\ntime.sleep(600)",
+            "print('CONNECTION', flush=True)\nhead(c)\n\(behaviour)\ntime.sleep(600)",
             tls: tls ? TestAuthority.trusted.get().leaf : nil)
     }
 
-    private static func http2(_ answer: String) async throws -> ScriptedServer {
+    private static func http2(_ behaviour: String) async throws -> ScriptedServer {
         try await http2Server(
             """
             print('CONNECTION', flush=True)
             begin(c)
             for kind, flags, stream, payload in frames(c):
                 if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                if kind == 1: \(answer)
+                if kind == 1: \(behaviour)
                 if kind == 3: print('RESET', flush=True)
             """)
     }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5))) func endsWithTheResponseOverHTTP2() async throws {
-        let server = try await Self.http2("c.sendall(answer(stream, b'done', length=4))")
+        let server = try await Self.http2("c.sendall(response(stream, b'done', length=4))")
         let engine = try engine()
         let producer = Self.endless()
         for body in [RequestBody([UInt8](repeating: 1, count: 1_000_000)), .stream(producer)] {
@@ -145,7 +145,7 @@ import Testing
 
     @Test(arguments: ["b'done', ends=False, length=5", "b'done', ends=False"])
     func refusesAnIncompleteResponseOverHTTP2(_ arguments: String) async throws {
-        let server = try await Self.http2("c.sendall(answer(stream, \(arguments)))")
+        let server = try await Self.http2("c.sendall(response(stream, \(arguments)))")
         let engine = try engine()
         let error = try await Self.failure(
             of: engine, Self.request(server.port, "https", .stream(Self.endless()), seconds: 5))

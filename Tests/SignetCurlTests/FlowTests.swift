@@ -40,7 +40,7 @@ import Testing
                 elif threading.calls <= threading.waiting + threading.bodies:
                     windows[stream], left[stream] = initial, threading.size
                     queue.extend(head_of(stream))
-                else: queue.extend(answer(stream, b'ok'))
+                else: queue.extend(response(stream, b'ok'))
         incoming = bytearray()
         c.setblocking(False)
         exactly_sent = 0
@@ -63,7 +63,7 @@ import Testing
                     queue.extend(frame(0, 0 if left[stream] else 1, stream, b'x' * count))
                     if not left[stream]: del left[stream]
                 if threading.waits and not left and threading.calls > threading.bodies:
-                    queue.extend(answer(threading.waits, b'late'))
+                    queue.extend(response(threading.waits, b'late'))
                     threading.waits = 0
             if queue:
                 try:
@@ -217,7 +217,7 @@ import Testing
                     \(opening)
                 if kind == 0:
                     got += len(payload)
-                    if flags & 1: c.sendall(answer(stream, str(got).encode()))
+                    if flags & 1: c.sendall(response(stream, str(got).encode()))
                     elif payload:
                         more = struct.pack('>I', len(payload))
                         c.sendall(frame(8, 0, 0, more) + frame(8, 0, stream, more))

@@ -6,7 +6,7 @@ import Testing
 
 /// Responses whose fields give the body's length in contradictory ways, or not at all.
 @Suite struct FramingTests {
-    private static func answer(_ fields: String, _ body: String) -> String {
+    private static func response(_ fields: String, _ body: String) -> String {
         "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(fields) + b'\\r\\n' + \(body))"
     }
 
@@ -53,14 +53,14 @@ import Testing
         (#"b'Transfer-Encoding: \r\n'"#, "b'abcd'"),
     ])
     func refusesALengthThatIsDoubtful(fields: String, body: String) async throws {
-        let error = try await error(Self.answer(fields, body))
+        let error = try await error(Self.response(fields, body))
         #expect(error?.code == .malformedResponse, "\(fields): \(error?.message ?? "no error")")
     }
 
     /// A response without a body says nothing credible by a doubtful length, either.
     @Test func refusesADoubtfulLengthOfNoBody() async throws {
         let fields = #"b'Content-Length: 10\r\nContent-Length: 4\r\n'"#
-        let error = try await error(Self.answer(fields, "b''"), head: true)
+        let error = try await error(Self.response(fields, "b''"), head: true)
         #expect(error?.code == .malformedResponse)
     }
 
@@ -80,16 +80,16 @@ import Testing
         #"b'Transfer-Encoding: Chunked\r\n', b'4\r\nabcd\r\n0\r\n\r\n'"#,
         #"b'', b'abcd'"#,
     ])
-    func takesALengthThatIsClear(answer: String) async throws {
+    func takesALengthThatIsClear(response: String) async throws {
         let server = try await ScriptedServer(
             """
             head(c)
-            fields, body = \(answer)
+            fields, body = \(response)
             c.sendall(b'HTTP/1.1 200 OK\\r\\n' + fields + b'\\r\\n' + body)
             """)
         let engine = try engine()
         let (_, body) = try await engine.fetch(EngineRequest(get(server.port, scheme: "http")))
-        #expect(body == Array("abcd".utf8), "\(answer)")
+        #expect(body == Array("abcd".utf8), "\(response)")
         await engine.shutdown()
     }
 

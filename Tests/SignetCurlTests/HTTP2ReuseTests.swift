@@ -12,7 +12,7 @@ import Testing
 
     /// A server of bare frames (RFC 9113, section 4.1). `behaviour` has `c`, `number` (connections
     /// are counted from 0), `request()`, which returns the next complete request's stream,
-    /// `answer(stream)`, and `send(type, flags, stream, payload)`.
+    /// `respond(stream)`, and `send(type, flags, stream, payload)`.
     private func server(_ behaviour: String) async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -39,14 +39,14 @@ import Testing
                     if type in (0, 1) and flags & 1:
                         print('REQUEST', number, flush=True)
                         return stream
-            def answer(stream):
+            def respond(stream):
                 send(1, 4, stream, b'\\x88')
                 send(0, 1, stream, b'ok')
             read(24)
             send(4, 0, 0)
             try:
             \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
-                while True: answer(request())
+                while True: respond(request())
             except OSError: pass
             """, tls: authority.leaf,
             setup: "context.set_alpn_protocols(['h2'])\nconnections = 0")
@@ -66,7 +66,7 @@ import Testing
     func sendsOnANewConnectionAfterCloseNotify(_ method: HTTPRequest.Method) async throws {
         let server = try await server(
             """
-            answer(request())
+            respond(request())
             c.settimeout(0.01)
             try: c.unwrap()
             except OSError: pass
@@ -93,7 +93,7 @@ import Testing
         let server = try await server(
             """
             if number == 0:
-                answer(request())
+                respond(request())
                 request()
                 \(Self.goaway)
                 c.close()
@@ -111,7 +111,7 @@ import Testing
         let server = try await server(
             """
             if number == 0:
-                answer(request())
+                respond(request())
                 request()
                 \(Self.goaway)
                 c.close()
@@ -129,7 +129,7 @@ import Testing
     func repeatsOnlyIdempotentCalls(_ method: HTTPRequest.Method) async throws {
         let server = try await server(
             """
-            answer(request())
+            respond(request())
             request()
             print('CUT', flush=True)
             c.close()
@@ -147,7 +147,7 @@ import Testing
         let server = try await server(
             """
             if number == 0:
-                answer(request())
+                respond(request())
                 request()
                 send(0, 0, 0, b'x')
                 time.sleep(300)
@@ -165,7 +165,7 @@ import Testing
         let server = try await server(
             """
             if number == 0:
-                answer(request())
+                respond(request())
                 send(3, 0, request(), bytes([0, 0, 0, 7]))
             """)
         let engine = try engine()

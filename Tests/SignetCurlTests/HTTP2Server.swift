@@ -5,7 +5,7 @@ import TestSupport
 ///
 /// The script can use `begin(c, window)`, which does the handshake of HTTP/2 (`window` is the
 /// initial window of each stream), `frames(c)`, `frame(kind, flags, stream, payload)` and
-/// `answer(stream, body, ends, length)`.
+/// `response(stream, body, ends, length)`.
 func http2Server(_ script: String) async throws -> ScriptedServer {
     try await ScriptedServer(
         script, tls: TestAuthority.trusted.get().leaf,
@@ -36,7 +36,7 @@ func http2Server(_ script: String) async throws -> ScriptedServer {
                     text = str(length).encode()
                     field = b'\\x0f\\x0d' + bytes([len(text)]) + text
                 return frame(1, 5 if ends else 4, stream, b'\\x88' + field)
-            def answer(stream, body, ends=True, length=None):
+            def response(stream, body, ends=True, length=None):
                 return head_of(stream, length) + frame(0, 1 if ends else 0, stream, body)
             """)
 }

@@ -10,7 +10,7 @@ import Testing
 /// Doubtful lengths are tested in `FramingTests`, ends of TLS connections in `CloseNotifyTests`,
 /// content codings, redirects and the calls of a whole system in `HTTPCaseCallTests`.
 @Suite struct HTTPCaseTests {
-    /// Answers by the path of the request; `mirror` returns the received head, `echo` the body.
+    /// Responds by the path of the request; `mirror` returns the received head, `echo` the body.
     private static let script = """
         ok = b'HTTP/1.1 200 OK\\r\\n'
         whole = {

@@ -34,13 +34,13 @@ import Testing
         ("within a record's header", "c.recv(65536)\nc.sendall(b'\\x16\\x03')\ntime.sleep(600)"),
         (
             "in the handshake",
-            "flight = answer(c)\nc.sendall(flight[:len(flight) // 2])\ntime.sleep(600)"
+            "flight = response(c)\nc.sendall(flight[:len(flight) // 2])\ntime.sleep(600)"
         ),
         (
             "dripping the handshake",
-            "for byte in answer(c): (c.sendall(bytes([byte])), time.sleep(0.1))"
+            "for byte in response(c): (c.sendall(bytes([byte])), time.sleep(0.1))"
         ),
-        ("behind its own flight", "c.sendall(answer(c))\nhear(c)"),
+        ("behind its own flight", "c.sendall(response(c))\nhear(c)"),
     ]
 
     @Test(arguments: stalls.indices)
@@ -73,7 +73,7 @@ import Testing
             "a reset",
             "c.recv(65536)\nc.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))"
         ),
-        ("a cut in the handshake", "flight = answer(c)\nc.sendall(flight[:len(flight) // 2])"),
+        ("a cut in the handshake", "flight = response(c)\nc.sendall(flight[:len(flight) // 2])"),
         ("garbage", "c.recv(65536)\nc.sendall(bytes(range(256)) * 64)"),
         (
             "cleartext HTTP",
@@ -81,11 +81,11 @@ import Testing
         ),
         (
             "a changed byte",
-            "flight = bytearray(answer(c))\nflight[len(flight) // 2] ^= 1\nc.sendall(flight)\nc.recv(65536)"
+            "flight = bytearray(response(c))\nflight[len(flight) // 2] ^= 1\nc.sendall(flight)\nc.recv(65536)"
         ),
         (
             "a flight twice",
-            "flight = answer(c)\nc.sendall(flight + flight)\nc.recv(65536)\nc.recv(65536)"
+            "flight = response(c)\nc.sendall(flight + flight)\nc.recv(65536)\nc.recv(65536)"
         ),
         (
             "a handshake message of 16 MiB",
@@ -161,7 +161,7 @@ import Testing
         #expect(body == Array("ok".utf8))
     }
 
-    /// `answer(c)`: the complete response of a TLS server to a ClientHello; `hear(c)`: prints the
+    /// `response(c)`: the complete response of a TLS server to a ClientHello; `hear(c)`: prints the
     /// bytes that the client sends after its handshake.
     private static func setup(_ authority: TestAuthority) -> String {
         """
@@ -176,7 +176,7 @@ import Testing
                         tls.do_handshake()
                         while True: print('GOT ' + tls.read(65536).hex(), flush=True)
                     except ssl.SSLWantReadError: pass
-        def answer(c):
+        def response(c):
                 side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
                 side.load_cert_chain('\(authority.leaf.chain)', '\(authority.leaf.key)')
                 read, written = ssl.MemoryBIO(), ssl.MemoryBIO()

@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func sendsNotAByteOfARefusedRequest(version: String) async throws {
         let server = try await OpenSSLServer(
-            authority.identity, options: [version, "-quiet"], answers: false)
+            authority.identity, options: [version, "-quiet"], responds: false)
         let engine = try engine(http2: false)
         var request = get(server.port, "/refused")
         request.headerFields[.authorization] = "topsecret"

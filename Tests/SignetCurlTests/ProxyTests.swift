@@ -153,7 +153,7 @@ import Testing
         #expect(!server.requests[0].lowercased().contains("proxy"))
     }
 
-    private static let answers: [(String, String, TransportError.Code)] = [
+    private static let responses: [(String, String, TransportError.Code)] = [
         (
             "forbidden", "c.sendall(b'HTTP/1.1 403 No\\r\\nContent-Length: 2\\r\\n\\r\\nno')",
             .proxyRefused
@@ -183,12 +183,12 @@ import Testing
         ("a stall", "time.sleep(60)", .timeout),
     ]
 
-    @Test(arguments: answers)
+    @Test(arguments: responses)
     func aProxyThatDoesNotConnectIsNamed(
-        _ name: String, _ answer: String, _ code: TransportError.Code
+        _ name: String, _ response: String, _ code: TransportError.Code
     ) async throws {
         let server = try await ScriptedServer("head(c)", tls: authority.leaf)
-        let proxy = try await ProxyServer(answer: answer)
+        let proxy = try await ProxyServer(response: response)
         let engine = try engine()
         let error = await engine.failure(
             try request(server.port, through: "http://127.0.0.1:\(proxy.port)") {
@@ -212,7 +212,7 @@ import Testing
         }
         let server = try await ScriptedServer("head(c)", tls: authority.leaf)
         let refusing = try await ProxyServer(
-            answer: "c.sendall(b'\\x05\\x02\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00')")
+            response: "c.sendall(b'\\x05\\x02\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00')")
         let error = await engine.failure(
             try request(server.port, through: "socks5h://127.0.0.1:\(refusing.port)"))
         #expect(error?.code == .proxyRefused, "\(error?.message ?? "none")")

@@ -84,8 +84,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A server that answers each call with one of several sizes, in frames of the calls by turns
-    /// and in records that may end anywhere.
+    /// A server that responds to each call with one of several sizes, in frames of the calls by
+    /// turns and in records that may end anywhere.
     private static let mixed = """
         import random
         chance = random.Random(7)

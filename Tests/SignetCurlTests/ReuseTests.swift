@@ -11,8 +11,8 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// Answers a request on each connection, then does what `behaviour` says. It prints the line
-    /// `READY` when it is done, and `REQUEST …` for each request.
+    /// Responds to a request on each connection, then does what `behaviour` says. It prints the
+    /// line `READY` when it is done, and `REQUEST …` for each request.
     private func server(_ behaviour: String, secure: Bool = true) async throws -> ScriptedServer {
         try await ScriptedServer(
             """

@@ -24,7 +24,7 @@ import Testing
             """)
     }
 
-    private func http2(_ answer: String) async throws -> ScriptedServer {
+    private func http2(_ behaviour: String) async throws -> ScriptedServer {
         try await http2Server(
             """
             def field(name, value):
@@ -34,7 +34,7 @@ import Testing
                 if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
                 if kind == 1:
                     print('REQUEST', flush=True)
-                    \(answer)
+                    \(behaviour)
             """)
     }
 
@@ -52,7 +52,7 @@ import Testing
 
     @Test func arriveAfterTheBodyOverHTTP2() async throws {
         let server = try await http2(
-            "c.sendall(answer(stream, b'abc', ends=False) + frame(1, 5, stream,"
+            "c.sendall(response(stream, b'abc', ends=False) + frame(1, 5, stream,"
                 + " field(b'x-one', b'1') + field(b'x-two', b'2') + field(b'x-one', b'3')))")
         let engine = try engine()
         let (response, body) = try await engine.fetch(EngineRequest(get(server.port)))
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: Requests
 
-    /// A server that prints each whole chunked request, and answers.
+    /// A server that prints each whole chunked request, and responds.
     private func readingServer() async throws -> ScriptedServer {
         try await ScriptedServer(
             """
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func areRefusedOverHTTP2BeforeTheRequestLeaves() async throws {
-        let server = try await http2("c.sendall(answer(stream, b'ok', length=2))")
+        let server = try await http2("c.sendall(response(stream, b'ok', length=2))")
         let engine = try engine()
         let producer = Producer.of([[1]])
         let one = one

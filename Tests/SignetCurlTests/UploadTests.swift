@@ -44,7 +44,7 @@ private let readingBodies = """
         elif length: ended = eat(length[0])
         print('BODY %d %d %s' % (count, total, 'whole' if ended else 'cut'), flush=True)
         return top, ended
-    def response(c, text, status='200 OK'):
+    def respond(c, text, status='200 OK'):
         c.sendall(b'HTTP/1.1 %s\\r\\nContent-Length: %d\\r\\n\\r\\n%s' % (status.encode(), len(text), text))
     """
 
@@ -78,12 +78,12 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 /// Request bodies from streams and files: their lengths, their pace, their failures, and when they
 /// are sent again.
 @Suite struct UploadTests {
-    private let answering =
-        "while True:\n    top, ended = whole(c)\n    if not ended: break\n    response(c, top)"
+    private let responding =
+        "while True:\n    top, ended = whole(c)\n    if not ended: break\n    respond(c, top)"
 
     @Test(arguments: [false, true])
     func sendsStreamsOverHTTP1(withLength: Bool) async throws {
-        let server = try await server(answering)
+        let server = try await server(responding)
         let engine = try engine(http2: false)
         // Sizes around every buffer on the way, an empty chunk among them.
         let sizes = [1, 0, 65_535, 65_536, 65_537, 300_000, 3]
@@ -163,7 +163,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     @Test(arguments: wrong.indices, [false, true])
     func neverCompletesAWrongBody(_ index: Int, tls: Bool) async throws {
         let (name, length, chunks, fails, code) = Self.wrong[index]
-        let server = try await server(answering, tls: tls)
+        let server = try await server(responding, tls: tls)
         let engine = try engine(http2: false)
         let producer = Producer { index in
             if index < chunks.count { return chunks[index] }
@@ -202,7 +202,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func neverReadsTheBodyIfThePinIsWrong() async throws {
-        let server = try await OpenSSLServer(TestAuthority.trusted.get().identity, answers: false)
+        let server = try await OpenSSLServer(TestAuthority.trusted.get().identity, responds: false)
         let engine = try engine()
         let producer = Producer.of([[1]])
         var one = request(server.port, scheme: "https", .stream(producer))
@@ -218,9 +218,9 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
             """
             data = head(c)
             if b'/go' in data:
-                threading.go.set(); response(c, b'')
+                threading.go.set(); respond(c, b'')
             else:
-                threading.go.wait(); top, _ = whole(c, data); response(c, b'done')
+                threading.go.wait(); top, _ = whole(c, data); respond(c, b'done')
             """)
         let engine = try engine()
         let producer = Producer { $0 < 1_024 ? block($0) : nil }  // 64 MiB
@@ -239,42 +239,10 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         await engine.shutdown()
     }
 
-    @Test func holdsNoMoreThanItsBuffer() async throws {
-        let news = AsyncStream.makeStream(of: Void.self)
-        let producer = Producer { _ in block(1, count: 1_000) }
-        let feed = UploadFeed(.stream(producer), capacity: 10_000) { news.continuation.yield() }
-        guard case .pending = feed.next() else {
-            return #expect(Bool(false), "nothing was asked yet")
-        }
-        for await _ in news.stream { break }
-        #expect(try await eventually { producer.log.bytes == 10_000 })
-        for _ in 0..<1_000 { await Task.yield() }
-        #expect(producer.log.bytes == 10_000)
-        guard case .chunk(let chunk) = feed.next() else { return #expect(Bool(false), "a chunk") }
-        #expect(chunk.count == 1_000)
-        #expect(try await eventually { producer.log.bytes == 11_000 })
-        feed.close()
-    }
-
-    @Test func feedsManySmallChunksInOrder() async throws {
-        let news = AsyncStream.makeStream(of: Void.self)
-        let wanted = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let producer = Producer { $0 < wanted.count ? [wanted[$0]] : nil }
-        let feed = UploadFeed(.stream(producer), capacity: 20_000) { news.continuation.yield() }
-        var (found, arrived) = ([UInt8](), news.stream.makeAsyncIterator())
-        while true {
-            switch feed.next() {
-            case .chunk(let chunk): found += chunk
-            case .pending: await arrived.next()
-            case .end, .failed: return #expect(found == wanted)
-            }
-        }
-    }
-
     @Test(arguments: [false, true])
     func deliversARefusalWhileSending(stalls: Bool) async throws {
         let server = try await server(
-            "head(c)\nreply(c, b'too much', '413 Content Too Large')\ntry:\n    while c.recv(65536): pass\nexcept OSError: pass\nprint('LEFT', flush=True)"
+            "head(c)\nrespond(c, b'too much', '413 Content Too Large')\ntry:\n    while c.recv(65536): pass\nexcept OSError: pass\nprint('LEFT', flush=True)"
         )
         let engine = try engine(http2: false)
         let producer =
@@ -289,7 +257,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func stopsTheProducerOfACancelledCall() async throws {
-        let server = try await server(answering)
+        let server = try await server(responding)
         let engine = try engine()
         for ends in [false, true] {
             let producer = Producer.stalling(after: [[1], [2]])
@@ -318,7 +286,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let server = try await server(
             """
             whole(c)
-            response(c, b'first')
+            respond(c, b'first')
             if hasattr(threading, 'died'): return
             threading.died = True
             whole(c)
@@ -360,7 +328,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func refusesAFileThatChanges() async throws {
-        let server = try await server(answering)
+        let server = try await server(responding)
         let engine = try engine(http2: false)
         let folder = try TemporaryDirectory()
         for change in [block(2, count: 100_000), block(2, count: 300_001), []] {

@@ -16,9 +16,9 @@ struct HandlerTests {
             let (connection, peer) = HostilePeer.pair(handler: handler)
             try await peer.send(#"{"jsonrpc":"2.0","method":"\#(method)"}"#)
             try await peer.send(request(method, "\"x\""))
-            let answer = try await peer.message()
-            #expect(answer?["error"] == ["code": -32601, "message": "Method not found"])
-            #expect(answer?["id"] == "x")
+            let response = try await peer.message()
+            #expect(response?["error"] == ["code": -32601, "message": "Method not found"])
+            #expect(response?["id"] == "x")
             connection.close()
         }
     }
@@ -28,10 +28,10 @@ struct HandlerTests {
         let (connection, peer) = HostilePeer.pair(handler: handler)
         for id in ["1", "\"1\"", "1.0", "-0", "1e400", "\"\u{e9}\"", "\"\""] {
             try await peer.send(request("a", id, #"{"n":1e400}"#))
-            let answer = try await peer.message()
-            #expect(answer?["id"]?.text == id)
-            #expect(answer?["result"]?.text == #"{"n":1e400}"#)
-            #expect(answer?.object?.count == 3)
+            let response = try await peer.message()
+            #expect(response?["id"]?.text == id)
+            #expect(response?["result"]?.text == #"{"n":1e400}"#)
+            #expect(response?.object?.count == 3)
         }
         connection.close()
     }
@@ -49,9 +49,9 @@ struct HandlerTests {
     func refusesInvalidRequests(_ message: String) async throws {
         let (connection, peer) = HostilePeer.pair(handler: RPCHandler(request: { _, _ in 1 }))
         try await peer.send(message)
-        let answer = try await peer.message()
-        #expect(answer?["error"] == ["code": -32600, "message": "Invalid Request"])
-        #expect(answer?["id"] == .null)
+        let response = try await peer.message()
+        #expect(response?["error"] == ["code": -32600, "message": "Invalid Request"])
+        #expect(response?["id"] == .null)
         connection.close()
     }
 
@@ -100,9 +100,9 @@ struct HandlerTests {
         // The same id in the other direction is another call's.
         #expect(try await peer.message()?["id"] == 7)
         try await peer.send(#"{"jsonrpc":"2.0","id":7,"result":"yes"}"#)
-        let answer = try await peer.message()
-        #expect(answer?["result"] == "yes")
-        #expect(answer?["id"] == 7)
+        let response = try await peer.message()
+        #expect(response?["result"] == "yes")
+        #expect(response?["id"] == 7)
         try await peer.send(#"{"jsonrpc":"2.0","method":"n"}"#)
         #expect(try await peer.message()?["method"] == "echo")
         connection.close()
@@ -137,9 +137,9 @@ struct HandlerTests {
         #expect(!notes.all.contains("cancelled"))
         try await peer.send(#"{"jsonrpc":"2.0","method":"\#(method)","params":\#(params)}"#)
         for code in codes {
-            let answer = try await peer.message()
-            #expect(answer?["id"] == 1)
-            #expect(answer?["error"]?["code"]?.number?.int64 == code)
+            let response = try await peer.message()
+            #expect(response?["id"] == 1)
+            #expect(response?["error"]?["code"]?.number?.int64 == code)
         }
         while !notes.all.contains("cancelled") { await Task.yield() }
         try await peer.send(request("quick", "3"))

@@ -34,7 +34,7 @@ struct PeerResponseTests {
                 ? [RPCCall("add", parameters: .array([1, 2])), note, RPCCall("missing")]
                 : [note, note]
             let response = try adapter.unboxBatch(raw, to: adapter.box(batch: calls))
-            let answers = response.outcomes.compactMap { outcome in
+            let found = response.outcomes.compactMap { outcome in
                 switch outcome {
                 case .result(let result): text(result.bytes)
                 case .failure(let error): error.server?.code.text
@@ -42,7 +42,7 @@ struct PeerResponseTests {
                 }
             }
             let wanted = vector.wanted == "notified" ? [] : ["3", "-32601"]
-            #expect(answers == wanted)
+            #expect(found == wanted)
         case "notification":
             let request = try adapter.box(RPCCall("nothing", isNotification: true))
             #expect(try adapter.unbox(raw, to: request).warnings.isEmpty)

@@ -105,7 +105,7 @@ struct SpecificationExampleTests {
         let (connection, peer) = HostilePeer.pair(
             adapter: JSONRPCAdapter(version: example.rpcVersion), handler: Self.server)
         try await peer.send(example.sent)
-        // A later request is answered later, which shows that there was no response.
+        // The response to a later request comes later, which shows that there was no response.
         let version = example.rpcVersion == .v2 ? #""jsonrpc":"2.0","# : ""
         if let received = example.received {
             let found = try #require(try await peer.message())

@@ -38,9 +38,9 @@ struct StreamAttackTests {
         // before it are errors without an id.
         async let third = connection.call("c")
         while let message = try await peer.message(), message["method"] != "c" {
-            let answer = message.array?.first ?? message
-            #expect(answer["id"] == .null)
-            #expect(answer["error"]?["code"]?.number?.int64 ?? 0 < -32_000)
+            let response = message.array?.first ?? message
+            #expect(response["id"] == .null)
+            #expect(response["error"]?["code"]?.number?.int64 ?? 0 < -32_000)
         }
         try await peer.send(#"{"jsonrpc":"2.0","id":9,"result":"nine"}"#)
         #expect(try await third.value == "nine")

@@ -65,7 +65,7 @@ struct StreamBatchTests {
             ([("[7", 1), ("7", 2), ("8", 3), ("9]", 4)], ["1", "3", "4"], ["duplicate-reply"]),
             // Calls that the array omits have no response.
             ([("[8]", 1)], ["unanswered", "1", "unanswered"], []),
-            // The id of another call answers no call of the batch.
+            // A response to another call is for no call of the batch.
             (
                 [("[7", 1), ("8", 2), ("11]", 3)], ["1", "2", "unanswered"],
                 ["unknown-reply"]
@@ -104,7 +104,7 @@ struct StreamBatchTests {
     @Test func anErrorWithoutIdRejectsPendingCalls() async throws {
         let rejection =
             #"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}"#
-        for (answer, wanted, other) in [
+        for (response, wanted, other) in [
             (rejection, ["rejected", "rejected", "rejected"], "rpc-error"),
             ("[\(rejection)]", ["rejected", "rejected", "rejected"], "rpc-error"),
             // Among a batch's responses it is one of them, and no other call's.
@@ -116,7 +116,7 @@ struct StreamBatchTests {
             _ = try await peer.message()
             async let single = outcome { try await connection.call("other") }
             _ = try await peer.message()
-            try await peer.send(answer)
+            try await peer.send(response)
             try await peer.send(result("10", "2"))
             #expect(await found == wanted)
             #expect(await single == other)
@@ -161,14 +161,14 @@ struct StreamBatchTests {
 
     @Test func responsesBeforeTheDeadlineAreKept() async throws {
         let (connection, peer) = HostilePeer.pair()
-        let answering = Task {
+        let responding = Task {
             if try await peer.message() != nil { try await peer.send(result("8", "2")) }
         }
         let found = await outcomes {
             try await connection.batch(Self.three, timeout: .seconds(1))
         }
         connection.close()
-        try? await answering.value
+        try? await responding.value
         // On a machine that is very busy the time passes before the response is read.
         #expect([["timeout", "2", "timeout"], ["timeout", "timeout", "timeout"]].contains(found))
     }
@@ -293,15 +293,15 @@ struct StreamBatchTests {
         try await peer.send(
             #"[{"jsonrpc":"2.0","method":"echo","params":[1],"id":1},{"jsonrpc":"2.0","method":"n"},7,{"jsonrpc":"2.0","method":"fail","id":"1"},{"jsonrpc":"2.0","method":"echo","id":1}]"#
         )
-        let answers = try await peer.message()?.array ?? []
-        #expect(answers.count == 4)
-        // An id isn't served twice, even if the first of the two requests has already been
-        // answered.
-        let ids = answers.compactMap { $0["id"]?.text }.sorted()
+        let responses = try await peer.message()?.array ?? []
+        #expect(responses.count == 4)
+        // An id isn't served twice, even if the first of the two requests already has its
+        // response.
+        let ids = responses.compactMap { $0["id"]?.text }.sorted()
         #expect(ids == ["\"1\"", "1", "null", "null"])
-        let codes = answers.compactMap { $0["error"]?["code"]?.number?.int64 }.sorted()
+        let codes = responses.compactMap { $0["error"]?["code"]?.number?.int64 }.sorted()
         #expect(codes == [-32602, -32600, -32600].sorted())
-        // Notifications alone are not answered.
+        // Notifications alone have no response.
         try await peer.send(#"[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","method":"n"}]"#)
         try await peer.send(#"{"jsonrpc":"2.0","method":"echo","id":2}"#)
         #expect(try await peer.message()?["id"] == 2)
@@ -313,8 +313,8 @@ struct StreamBatchTests {
         let call = #"{"jsonrpc":"2.0","method":"echo","id":1}"#
         try await peer.send(
             "[" + Array(repeating: call, count: 101).joined(separator: ",") + "]")
-        let answer = try await peer.message()
-        #expect(answer?["error"]?["code"] == -32600 && answer?["id"] == .null)
+        let response = try await peer.message()
+        #expect(response?["error"]?["code"] == -32600 && response?["id"] == .null)
         connection.close()
     }
 
@@ -325,9 +325,9 @@ struct StreamBatchTests {
         try await peer.send(
             #"[{"jsonrpc":"2.0","method":"long","id":1},{"jsonrpc":"2.0","method":"echo","id":2}]"#
         )
-        let answers = try await peer.message()?.array ?? []
-        #expect(Set(answers.compactMap { $0["id"]?.text }) == ["1", "2"])
-        #expect(answers.allSatisfy { $0["error"]?["code"] == -32603 })
+        let responses = try await peer.message()?.array ?? []
+        #expect(Set(responses.compactMap { $0["id"]?.text }) == ["1", "2"])
+        #expect(responses.allSatisfy { $0["error"]?["code"] == -32603 })
         connection.close()
     }
 

@@ -117,8 +117,8 @@ struct StreamTests {
             print('ready', flush=True)
             f = s.accept()[0].makefile('rw')
             for line in f:
-                answers = [{'jsonrpc': '2.0', 'id': c['id'], 'result': c['params']} for c in json.loads(line)]
-                f.write(json.dumps(answers[::-1]) + chr(10))
+                responses = [{'jsonrpc': '2.0', 'id': c['id'], 'result': c['params']} for c in json.loads(line)]
+                f.write(json.dumps(responses[::-1]) + chr(10))
                 f.flush()
             """
         // A machine without IPv6 has no such port.

@@ -5,7 +5,7 @@ import Testing
 
 /// Covered components, with and without parameters.
 @Suite struct ComponentTests {
-    /// A response with all that a component may name, and the request that it answers.
+    /// A response with all that a component may name, and the request that it responds to.
     private func response() throws -> SignableMessage {
         var message = try Sample.message(
             """
@@ -51,7 +51,7 @@ import Testing
             (#""priority";sf"#, "u=1, i"), (#""priority";key="i""#, "?1"),
             (#""priority";sf;key="u""#, "1"), (#""priority";key="u";sf"#, "1"),
             (#""client-cert";sf"#, ":AAE=:"), (#""deprecation";sf"#, "@1659578233"),
-            // Trailers, the answered request, and both.
+            // Trailers, the request of the response, and both.
             (#""expires";tr"#, "soon"), (#""x-dict";tr;key="t""#, "(1 2)"),
             (#""x-dict";key="r";req"#, "?0"), (#""@path";req"#, "/p"),
             (#""@query-param";name="c";req"#, ""), (#""@query-param";req;name="c""#, ""),

@@ -306,8 +306,8 @@ private final class Ending: Sendable {
         }
     }
 
-    @Test("a failure of OpenSSL under a key is one of our own, not the key's")
-    func failingCryptography() {
+    /// A failure of OpenSSL under a key, unlike those of the key itself.
+    @Test func aFailureOfOpenSSLIsOurOwn() {
         let failed = SigningError(KeyError(.cryptoFailed, "sign: OpenSSL reported a failure"))
         #expect(failed.code == .cryptoFailed && failed.isOwnFailure)
         #expect(failed.message == "sign: OpenSSL reported a failure")

@@ -1,15 +1,16 @@
-/// A server on loopback that keeps every request byte for byte and answers each the same: Python's
-/// sockets, so that nothing between the wire and the test puts a request in order.
+/// A server on loopback that keeps every request byte for byte and sends the same response to
+/// each: Python's sockets, so that nothing between the wire and the test puts a request in order.
 package final class CaptureServer: Sendable {
     package let port: Int
     private let server: ServerProcess
     private let scheme: String
 
-    /// Starts a server that answers with a status line's end, such as `200 OK`, and a body of JSON.
+    /// Starts a server that responds with a status line's end, such as `200 OK`, and a body of
+    /// JSON.
     ///
     /// With `tls` it speaks TLS and shows that certificate with its chain.
     package init(
-        status: String = "200 OK", answer: String = "{}", tls: TestAuthority.Certificate? = nil
+        status: String = "200 OK", response: String = "{}", tls: TestAuthority.Certificate? = nil
     ) async throws {
         scheme = tls == nil ? "http" : "https"
         (server, port) = try await SocketServer.start(
@@ -20,10 +21,10 @@ package final class CaptureServer: Sendable {
                     first, body, rest = request(c, rest)
                     if not first: return
                     print('GOT ' + (first + body).hex(), flush=True)
-                    answer = arguments[1].encode()
+                    response = arguments[1].encode()
                     c.sendall(('HTTP/1.1 %s\\r\\nContent-Type: application/json\\r\\n'
-                        'Content-Length: %d\\r\\n\\r\\n' % (arguments[0], len(answer))).encode() + answer)
-            """, [status, answer], tls: tls)
+                        'Content-Length: %d\\r\\n\\r\\n' % (arguments[0], len(response))).encode() + response)
+            """, [status, response], tls: tls)
     }
 
     /// `http://127.0.0.1:PORT`, without a path; with TLS `https://…`.

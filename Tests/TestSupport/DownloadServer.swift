@@ -30,7 +30,7 @@ package final class DownloadServer: Sendable {
                 '/other': bytes(i * 5 % 241 for i in range(\(Self.size)))}
             redirects = json.loads(arguments[0])
             seen = set()
-            def answer(c, data):
+            def respond(c, data):
                 target = data.split(b' ')[1].decode()
                 path, _, query = target.partition('?')
                 places = redirects.get(path, [])
@@ -57,7 +57,7 @@ package final class DownloadServer: Sendable {
                 data = head(c)
                 if not data: return
                 print('GOT ' + data.hex(), flush=True)
-                answer(c, data)
+                respond(c, data)
             """
         let table = String(decoding: try JSONEncoder().encode(redirects), as: UTF8.self)
         (server, port) = try await SocketServer.start(script, [table], tls: tls)

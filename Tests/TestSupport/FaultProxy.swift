@@ -205,7 +205,7 @@ package final class FaultServer: Sendable {
         secret = arguments[0]
         def note(method, body):
             say(method + ' ' + (str(json.loads(body)['id']) if body else '-'))
-        def answer(): return json.dumps({'id': count, 'secret': secret}).encode()
+        def content(): return json.dumps({'id': count, 'secret': secret}).encode()
 
         """
 
@@ -231,7 +231,7 @@ package final class FaultServer: Sendable {
                 first, body, rest = request
                 note(first.split(b' ')[0].decode(), body)
                 kind, amount = next_fault()
-                text = answer()
+                text = content()
                 if kind == 'silence': return
                 if kind == 'half-line': c.sendall(b'HTTP/1.1 20'); return
                 if kind == 'garbage': c.sendall(b'\\0\\1 this is not HTTP\\r\\n\\r\\n'); return
@@ -265,7 +265,7 @@ package final class FaultServer: Sendable {
                 c.sendall(going_away(0))
                 raise EOFError
             note(method, body)
-            text = b'' if kind == 'status' else answer()
+            text = b'' if kind == 'status' else content()
             status = amount if kind == 'status' else 200
             length = len(text) + (amount if kind == 'length' else 0)
             # :status, content-length and set-cookie of the static table

@@ -22,16 +22,16 @@ package final class OpenSSLServer: Sendable {
 
     /// Starts a server; `options` are more words of `openssl s_server`, such as `-tls1_2`.
     ///
-    /// It answers each request with a status page (`-www`), or, where `answers` is false, says
+    /// It responds to each request with a status page (`-www`), or, where `responds` is false, says
     /// nothing and keeps what it receives in `received`.
-    package init(_ identity: Identity, options: [String] = [], answers: Bool = true) async throws {
+    package init(_ identity: Identity, options: [String] = [], responds: Bool = true) async throws {
         port = freePort()
         var arguments = [
             "s_server", "-accept", "127.0.0.1:\(port)", "-cert", identity.certificate,
             "-key", identity.key,
         ]
         if let chain = identity.chain { arguments += ["-cert_chain", chain] }
-        arguments.append(answers ? "-www" : "-quiet")
+        arguments.append(responds ? "-www" : "-quiet")
         server = try await .start(
             "openssl", arguments + options, ready: .listening(port: port))
     }
@@ -39,7 +39,7 @@ package final class OpenSSLServer: Sendable {
     /// `https://127.0.0.1:PORT`, without a path.
     package var url: String { "https://127.0.0.1:\(port)" }
 
-    /// All application data that a server which does not answer has received so far.
+    /// All application data that a server which does not respond has received so far.
     package var received: String { server.stdout }
 
     package func stop() async throws { try await server.stop() }

@@ -65,7 +65,7 @@ package final class OrdersHost: Sendable {
 
     /// The log's lines as soon as there are `count` of them.
     ///
-    /// nginx writes a line after it has answered. To see that a call sent nothing, make another
+    /// nginx writes a line after it has responded. To see that a call sent nothing, make another
     /// afterwards that does, and wait for exactly that one: lines come in the order of requests.
     package func requests(count: Int) async throws -> [String] {
         guard try await eventually({ self.requests.count >= count }) else {

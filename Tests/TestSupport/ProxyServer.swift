@@ -14,17 +14,18 @@ package final class ProxyServer: Sendable {
     ///   - login: The required `USER:PASSWORD`; nil accepts every client.
     ///   - gathers: Whether the origin's bytes are collected until it pauses, and then sent as one
     ///     TLS record.
-    ///   - answer: Lines of Python that answer CONNECT on `c` instead of connecting to the host.
+    ///   - response: Lines of Python that respond to CONNECT on `c`, instead of a connection to the
+    ///     host.
     package init(
         login: String? = nil, tls: TestAuthority.Certificate? = nil, gathers: Bool = false,
-        answer: String? = nil
+        response: String? = nil
     ) async throws {
-        let behaviour = (answer ?? "pass").split(separator: "\n").map { "    \($0)" }
+        let behaviour = (response ?? "pass").split(separator: "\n").map { "    \($0)" }
         let script = """
             import base64, select, struct
             login = arguments[0]
             def say(*words): print(*words, flush=True)
-            def answer(c):
+            def respond(c):
             \(behaviour.joined(separator: "\n"))
             def exactly(c, count):
                 data = b''
@@ -74,7 +75,7 @@ package final class ProxyServer: Sendable {
                     exactly(c, 4 if kind == 1 else 16))
                 port = struct.unpack('>H', exactly(c, 2))[0]
                 say('ASKED SOCKS5', host + ':' + str(port))
-                if answer_given: answer(c); return
+                if response_given: respond(c); return
                 c.sendall(b'\\x05\\x00\\x00\\x01\\x7f\\x00\\x00\\x01\\x00\\x00')
                 join(c, port)
             def socks4(c):
@@ -86,7 +87,7 @@ package final class ProxyServer: Sendable {
                     while (byte := exactly(c, 1)) != b'\\0': text += byte
                     texts.append(text.decode())
                 say('ASKED SOCKS4', texts[1] + ':' + str(port))
-                if answer_given: answer(c); return
+                if response_given: respond(c); return
                 c.sendall(b'\\x00\\x5a\\x00\\x00\\x00\\x00\\x00\\x00')
                 join(c, port)
             def run(c):
@@ -106,7 +107,7 @@ package final class ProxyServer: Sendable {
                     c.sendall(b'HTTP/1.1 407 Login\\r\\nProxy-Authenticate: Basic realm="p"\\r\\n'
                         b'Content-Length: 0\\r\\n\\r\\n')
                     return
-                if answer_given: answer(c); return
+                if response_given: respond(c); return
                 method, target = line.split(' ')[:2]
                 if target.startswith('/'):
                     c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
@@ -117,7 +118,7 @@ package final class ProxyServer: Sendable {
                 else:
                     port = int(target.split('/')[2].rsplit(':', 1)[1])
                     join(c, port, data)
-            answer_given = \(answer == nil ? "False" : "True")
+            response_given = \(response == nil ? "False" : "True")
             """
         (server, port) = try await SocketServer.start(script, [login ?? ""], tls: tls)
     }

@@ -21,9 +21,9 @@ package final class RouteServer: Sendable {
                 first, body, _ = request(c)
                 if first: print('GOT ' + (first + body).hex(), flush=True)
                 target = first.split(b' ')[1].decode() if first else ''
-                answer = routes.get(target.split('?')[0], '404 Not Found\\r\\n\\r\\n')
-                answer = answer.replace('{self}', str(port)).replace('{target}', target)
-                fields, _, text = answer.partition('\\r\\n\\r\\n')
+                response = routes.get(target.split('?')[0], '404 Not Found\\r\\n\\r\\n')
+                response = response.replace('{self}', str(port)).replace('{target}', target)
+                fields, _, text = response.partition('\\r\\n\\r\\n')
                 c.sendall(('HTTP/1.1 %s\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n%s'
                     % (fields, len(text.encode()), text)).encode())
             """, [table], tls: tls)

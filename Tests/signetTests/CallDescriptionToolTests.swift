@@ -6,7 +6,7 @@ import Testing
 /// The descriptions (OpenRPC, OpenAPI) that `signet call` is given.
 extension CallOptionsToolTests {
     @Test func aDescriptionSeparatesTextAndNumber() async throws {
-        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
+        let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
         let folder = try TemporaryDirectory()
         let file = try folder.write(Self.document, to: "tea.json")
         let output = try await SignetTool.run([
@@ -68,7 +68,7 @@ extension CallOptionsToolTests {
     @Test func aServiceIsAskedForItsMethods() async throws {
         let document = try JSONValue(parsing: Array(Self.document.utf8)).text
         let server = try await CaptureServer(
-            answer: #"{"jsonrpc":"2.0","id":1,"result":\#(document)}"#)
+            response: #"{"jsonrpc":"2.0","id":1,"result":\#(document)}"#)
         let listed = try await SignetTool.run(["call", server.url, "--list"])
         #expect(listed.exit == 0 && listed.text.hasPrefix("order(item: string"), "\(listed.stderr)")
         let wrong = try await SignetTool.run([
@@ -84,7 +84,7 @@ extension CallOptionsToolTests {
     }
 
     @Test func anUndescribedServiceIsAnError() async throws {
-        for (answer, exit, code) in [
+        for (response, exit, code) in [
             (
                 #"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#, 1 as Int32,
                 "rpc-error"
@@ -92,7 +92,7 @@ extension CallOptionsToolTests {
             (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 3, "malformed-reply"),
             ("<html>", 3, "malformed-reply"),
         ] {
-            let server = try await CaptureServer(answer: answer)
+            let server = try await CaptureServer(response: response)
             let output = try await SignetTool.run(["call", server.url, "--list", "--json"])
             #expect(output.exit == exit)
             #expect(try json(output)["error"]?["code"]?.string == code)

@@ -33,7 +33,7 @@ import Testing
 
     @Test func parametersByNameAreJSONOrText() async throws {
         let server = try await CaptureServer(
-            answer: #"{"jsonrpc":"2.0","id":1,"result":{"a":1e400}}"#)
+            response: #"{"jsonrpc":"2.0","id":1,"result":{"a":1e400}}"#)
         let output = try await SignetTool.run([
             "call", server.url, "order", "--param", "item=tea", "--param", "cups=2", "--param",
             "x=",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func parametersJoinThoseOfParams() async throws {
-        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
         let output = try await SignetTool.run([
             "call", server.url, "m", "--params", #"{"a":1}"#, "--param", "b=2", "--json",
         ])
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func parametersComeFromFilesAndStandardInput() async throws {
-        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
+        let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":null}"#)
         let folder = try TemporaryDirectory()
         // More than an argument may hold.
         let big = String(repeating: "x", count: 200_000)
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func reservedMethodsNeedTheOption() async throws {
-        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+        let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
         let output = try await SignetTool.run(["call", server.url, "rpc.ping", "--allow-reserved"])
         #expect(output.exit == 0 && output.text == "1\n", "\(output.stderr)")
         try await server.stop()
@@ -205,7 +205,7 @@ import Testing
 
     @Test func version1IsSpokenByPosition() async throws {
         let server = try await CaptureServer(
-            answer: #"{"result":[1e400],"error":null,"id":1}"#)
+            response: #"{"result":[1e400],"error":null,"id":1}"#)
         let call = ["call", server.url, "--protocol", "jsonrpc-1.0"]
         let output = try await SignetTool.run(call + ["tea", "--params", #"["a",2]"#])
         #expect(output.exit == 0 && output.text == "[1e400]\n", "\(output.stderr)")
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test func aReservedMethodOfABatchNeedsTheOption() async throws {
-        let server = try await CaptureServer(answer: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
+        let server = try await CaptureServer(response: #"[{"jsonrpc":"2.0","id":1,"result":1}]"#)
         let folder = try TemporaryDirectory()
         let file = try folder.write(#"[{"method":"rpc.ping"}]"#, to: "batch.json")
         let call = ["call", server.url, "--batch", file, "--json"]
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test func secretHeadersAreNoArguments() async throws {
-        let server = try await CaptureServer(answer: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
+        let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":1}"#)
         let output = try await SignetTool.run(
             ["call", server.url, "m", "--secret-header", "Authorization=env:TOKEN", "--trace"],
             environment: ["TOKEN": "Bearer s3cr3t"])
@@ -264,7 +264,7 @@ import Testing
     }
 
     @Test func aNotificationPrintsNothing() async throws {
-        let server = try await CaptureServer(status: "204 No Content", answer: "")
+        let server = try await CaptureServer(status: "204 No Content", response: "")
         let silent = try await SignetTool.run(["call", server.url, "m", "--notify"])
         #expect(silent.exit == 0 && silent.text.isEmpty)
         let told = try await SignetTool.run(["call", server.url, "m", "--notify", "--json"])

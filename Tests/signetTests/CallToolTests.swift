@@ -67,9 +67,9 @@ import Testing
             ("[\(malformed)]", 3, "batch-incomplete", ["malformed-reply", "unanswered"]),
         ] as [(String, Int32, String?, [String])])
     func aBatchExitsByItsWorst(
-        _ answer: String, _ exit: Int32, _ code: String?, _ outcomes: [String]
+        _ response: String, _ exit: Int32, _ code: String?, _ outcomes: [String]
     ) async throws {
-        let server = try await CaptureServer(answer: answer)
+        let server = try await CaptureServer(response: response)
         let folder = try TemporaryDirectory()
         let file = try folder.write(
             #"[{"method":"a"},{"method":"n","notify":true},{"method":"b"}]"#, to: "batch.json")
@@ -115,9 +115,9 @@ import Testing
             ),
         ])
     func warningsAreNotesAndHoldNoValue(
-        _ batch: String, _ answer: String, _ words: String
+        _ batch: String, _ response: String, _ words: String
     ) async throws {
-        let server = try await CaptureServer(answer: answer)
+        let server = try await CaptureServer(response: response)
         let folder = try TemporaryDirectory()
         let file = try folder.write(batch, to: "batch.json")
         let output = try await SignetTool.run(["call", server.url, "--batch", file])
@@ -131,7 +131,7 @@ import Testing
     /// An error's data is the caller's, on standard output as JSON, and never a log's.
     @Test func anErrorsDataNeverReachesStandardError() async throws {
         let server = try await CaptureServer(
-            answer:
+            response:
                 #"{"jsonrpc":"2.0","id":1,"error":{"code":7,"message":"no\u001b[2J","data":{"key":"s3cr3t"}}}"#
         )
         for options in [[], ["--json"]] {
@@ -148,7 +148,7 @@ import Testing
 
     /// A policy that pins a host allows no http to it, and nothing is sent.
     @Test func noPlainCallToAPinnedHost() async throws {
-        let server = try await CaptureServer(answer: Self.result)
+        let server = try await CaptureServer(response: Self.result)
         let folder = try TemporaryDirectory()
         let pin = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
         let policy = try folder.write(
@@ -174,9 +174,9 @@ import Testing
         ("200 OK", "<html>", 3, "malformed-reply"),
     ])
     func aBatchWithoutAResponseHasNoOutcomes(
-        _ status: String, _ answer: String, _ exit: Int32, _ code: String
+        _ status: String, _ response: String, _ exit: Int32, _ code: String
     ) async throws {
-        let server = try await CaptureServer(status: status, answer: answer)
+        let server = try await CaptureServer(status: status, response: response)
         let folder = try TemporaryDirectory()
         let file = try folder.write(#"[{"method":"a"}]"#, to: "batch.json")
         let output = try await SignetTool.run([

@@ -165,7 +165,7 @@ import Testing
                 + ["--ca-file", TestAuthority.rogue.get().caFile, "--json"])
         #expect(untrusted.exit == 3)
         #expect(try code(untrusted) == "tls")
-        let silent = try await OpenSSLServer(authority.identity, answers: false)
+        let silent = try await OpenSSLServer(authority.identity, responds: false)
         let late = try await call([silent.url] + Self.create + ["--timeout", "1"])
         #expect(late.exit == 3)
         #expect(try code(late) == "timeout")
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(.features("001-06")) func anInterruptEndsACallAtOnce() async throws {
-        let silent = try await OpenSSLServer(authority.identity, answers: false)
+        let silent = try await OpenSSLServer(authority.identity, responds: false)
         let child = try SignetTool.start(
             ["call", silent.url] + Self.create + [
                 "--ca-file", authority.caFile, "--timeout", "600",

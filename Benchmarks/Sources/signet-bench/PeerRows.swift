@@ -45,7 +45,7 @@
             var params: Parameters
         }
 
-        private struct Answer: Decodable {
+        private struct Response: Decodable {
             var id: Int
             var result: Order
         }
@@ -80,7 +80,7 @@
                 policy: host.policy, options: options)
             let time = try await processorTime(callers: callers, total: Self.total) { _ in
                 let order = try await system.send(CreateOrder(item: "tea", quantity: 2))
-                try require(order.status == "created", "wrong answer")
+                try require(order.status == "created", "wrong response")
             }
             await system.shutdown()
             return time
@@ -104,9 +104,10 @@
                 request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(call)))
                 let response = try await client.execute(request, timeout: .seconds(30))
                 let body = try await response.body.collect(upTo: 1 << 20)
-                let answer = try JSONDecoder().decode(
-                    Answer.self, from: Data(body.readableBytesView))
-                try require(answer.id == id && answer.result.status == "created", "wrong answer")
+                let decoded = try JSONDecoder().decode(
+                    Response.self, from: Data(body.readableBytesView))
+                try require(
+                    decoded.id == id && decoded.result.status == "created", "wrong response")
             }
             try await client.shutdown()
             return time

@@ -41,7 +41,7 @@ struct SystemLoopRows {
         let time = try await processorTime(callers: callers, total: Self.total) { _ in
             let response = try await system.exchange(
                 "a", method: .get, target: "/bench", fields: [:], body: [])
-            try require(response.status == 200, "wrong answer")
+            try require(response.status == 200, "wrong response")
         }
         await system.shutdown()
         return time

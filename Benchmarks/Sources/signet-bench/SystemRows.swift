@@ -124,7 +124,7 @@ struct SystemRows {
             options: options)
         let time = try await processorTime(callers: callers, total: Self.total) { _ in
             let number = try await system.send(ReadNumber())
-            try require(number == 7, "wrong answer")
+            try require(number == 7, "wrong response")
         }
         await system.shutdown()
         return time
@@ -136,7 +136,7 @@ struct SystemRows {
         return try await processorTime(callers: callers, total: Self.total) { [engine] _ in
             let response = try await engine.send(EngineRequest(head))
             let body = try await response.body.collect(limit: 1 << 20)
-            try require(body.count == 1, "wrong answer")
+            try require(body.count == 1, "wrong response")
         }
     }
 }

@@ -105,7 +105,7 @@ struct TransportRows {
     private func floor(_ http2: Bool, _ concurrency: Int) throws {
         let good = floor_requests(
             "https://\(authority)/bench", nil, caFile, http2 ? 1 : 0, concurrency, Self.total)
-        try require(good == Self.total, "\(good) of \(Self.total) answers")
+        try require(good == Self.total, "\(good) of \(Self.total) responses")
     }
 
     /// Requests a second, connections made inside the time as with the floor; and the seconds of processor time
@@ -168,7 +168,7 @@ struct TransportRows {
             method: .get, scheme: "https", authority: authority.description, path: "/bench")
         let response = try await engine.send(EngineRequest(head, policy: policy))
         let body = try await response.body.collect(limit: 1 << 20)
-        try require(response.response.status.code == 200 && !body.isEmpty, "wrong answer")
+        try require(response.response.status.code == 200 && !body.isEmpty, "wrong response")
     }
 }
 

@@ -64,13 +64,13 @@ function spend(request) {
     return true;
 }
 
-function answer(request, status, value) {
+function respond(request, status, value) {
     request.headersOut['Content-Type'] = 'application/json';
     request.return(status, `${JSON.stringify(value)}\n`);
 }
 
 function problem(request, status, code, message) {
-    answer(request, status, {error: {code: code, message: message}});
+    respond(request, status, {error: {code: code, message: message}});
 }
 
 // A method's {result} or {error}. Parameters are taken by name or by position.
@@ -126,7 +126,7 @@ function rpc(request, body) {
     const call = parse(body);
     if (call === undefined) {
         const error = {code: -32700, message: 'Parse error'};
-        answer(request, 200, {jsonrpc: '2.0', id: null, error: error});
+        respond(request, 200, {jsonrpc: '2.0', id: null, error: error});
         return;
     }
     const isBatch = Array.isArray(call) && call.length > 0;
@@ -135,7 +135,7 @@ function rpc(request, body) {
     if (responses.length === 0) {
         request.return(204);
     } else {
-        answer(request, 200, isBatch ? responses : responses[0]);
+        respond(request, 200, isBatch ? responses : responses[0]);
     }
 }
 
@@ -153,12 +153,12 @@ function rest(request, path, body) {
         if (order === undefined) {
             problem(request, 404, 'no-such-order', 'There is no such order.');
         } else if (isReceipt) {
-            answer(request, 200, {order: order.id, text: `${order.quantity} x ${order.item}`});
+            respond(request, 200, {order: order.id, text: `${order.quantity} x ${order.item}`});
         } else {
-            answer(request, 200, order);
+            respond(request, 200, order);
         }
     } else if (request.method === 'GET') {
-        answer(request, 200, load().orders);
+        respond(request, 200, load().orders);
     } else {
         const wanted = parse(body);
         if (wanted === undefined || !isOrder(wanted)) {
@@ -167,7 +167,7 @@ function rest(request, path, body) {
         }
         const order = create(wanted);
         request.headersOut.Location = `/orders/${order.id}`;
-        answer(request, 201, order);
+        respond(request, 201, order);
     }
 }
 
@@ -181,7 +181,7 @@ function methodsOf(path) {
     return /^\/orders\/[1-9][0-9]{0,14}(\/receipt)?$/.test(path) ? ['GET'] : [];
 }
 
-// Every request ends here: verified first, then answered by the path that was signed.
+// Every request ends here: verified first, then served by the path that was signed.
 function handle(request) {
     const body = request.requestBuffer || Buffer.from('');
     const now = Math.floor(Date.now() / 1000);

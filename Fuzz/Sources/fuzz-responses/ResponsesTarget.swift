@@ -2,8 +2,8 @@ import FuzzSupport
 import SignetJSON
 import SignetRPC
 
-/// A response's body is taken for the call that its id names by type and value, or refused; never for
-/// another's. Each call of a batch has what the first response that names it says.
+/// A response's body is taken for the call that its id names by type and value, or refused; never
+/// for another's. Each call of a batch has what the first response that names it says.
 
 private let seeds = [
     #"{"jsonrpc":"2.0","id":1,"result":{"a":[1,2.5,"x"]}}"#,
@@ -84,8 +84,8 @@ private func one(
     }
 }
 
-/// With a status that is not 2xx, what does not say that it is a response is kept as the body of an error,
-/// and what says so is read before the status is judged.
+/// With a status that is not 2xx, what does not say that it is a response is kept as the body of an
+/// error, and what says so is read before the status is judged.
 private func failed(
     _ adapter: JSONRPCAdapter, _ oracle: ResponseOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
@@ -136,7 +136,7 @@ private func batch(
     let isRejected = responses.contains(where: oracle.rejects)
     for (id, outcome) in zip(request.expected.ids, response.outcomes) {
         guard let id else {
-            if outcome != .notified { broken("a notification was answered") }
+            if outcome != .notified { broken("a notification got a response") }
             continue
         }
         let own = responses.first { oracle.names($0["id"], id) }

@@ -47,7 +47,7 @@ import Testing
     @Test(
         .enabled(if: SharedVectors.directory != nil), arguments: cases)
     func theCasesOfAWSHold(_ one: AWSRetryVectors.Case) async throws {
-        let engine = AnsweringEngine(one.threads)
+        let engine = RespondingEngine(one.threads)
         let notes = Notes()
         let system = try await Self.system(one, engine, notes)
         notes.budget = system.retryBudget
@@ -83,7 +83,7 @@ import Testing
     // MARK: The system
 
     private static func system(
-        _ one: AWSRetryVectors.Case, _ engine: AnsweringEngine, _ notes: Notes
+        _ one: AWSRetryVectors.Case, _ engine: RespondingEngine, _ notes: Notes
     ) async throws -> NetworkSystem {
         try await Pipeline.system(engine) { options in
             options.random = { 1 }
@@ -110,7 +110,7 @@ import Testing
 
     /// Makes calls until the thread's responses are used up.
     private static func run(
-        _ thread: Int, _ engine: AnsweringEngine, _ notes: Notes, _ system: NetworkSystem
+        _ thread: Int, _ engine: RespondingEngine, _ notes: Notes, _ system: NetworkSystem
     ) async {
         await Notes.$thread.withValue(thread) {
             while !engine.isUsedUp(thread) {
@@ -137,10 +137,10 @@ import Testing
         }
     }
 
-    /// Answers each thread with its responses.
-    private final class AnsweringEngine: HTTPEngine {
+    /// Responds to each thread with its responses.
+    private final class RespondingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
-            name: "answering", pinsPublicKeys: true, speaksHTTP2: false)
+            name: "responding", pinsPublicKeys: true, speaksHTTP2: false)
         private let rest: Mutex<[ArraySlice<AWSRetryVectors.Step>]>
 
         init(_ threads: [[AWSRetryVectors.Step]]) { rest = Mutex(threads.map { $0[...] }) }

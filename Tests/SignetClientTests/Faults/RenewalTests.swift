@@ -35,32 +35,33 @@ import Testing
 
     struct Case: Sendable, CustomTestStringConvertible {
         var method = HTTPRequest.Method.post
-        /// The server's answers; for a redirect, its target.
-        let answers: [String]
+        /// The server's responses; for a redirect, its target.
+        let responses: [String]
         var repeats = false
         var isIdempotent: Bool?
         /// The numbers of requests and of credentials.
         let requests: Int, credentials: Int
 
-        var testDescription: String { "\(method) \(answers) \(requests)" }
+        var testDescription: String { "\(method) \(responses) \(requests)" }
     }
 
     static let cases = [
-        Case(answers: ["401", "1"], requests: 2, credentials: 2),
+        Case(responses: ["401", "1"], requests: 2, credentials: 2),
         // The server has processed the POST.
-        Case(answers: ["/v1/y", "401", "1"], requests: 2, credentials: 1),
-        Case(answers: ["/v1/y", "401", "1"], isIdempotent: true, requests: 3, credentials: 2),
-        Case(answers: ["500", "401", "1"], repeats: true, requests: 2, credentials: 1),
+        Case(responses: ["/v1/y", "401", "1"], requests: 2, credentials: 1),
+        Case(responses: ["/v1/y", "401", "1"], isIdempotent: true, requests: 3, credentials: 2),
+        Case(responses: ["500", "401", "1"], repeats: true, requests: 2, credentials: 1),
         Case(
-            answers: ["500", "401", "1"], repeats: true, isIdempotent: true, requests: 3,
+            responses: ["500", "401", "1"], repeats: true, isIdempotent: true, requests: 3,
             credentials: 2),
         // The other server got no credential.
-        Case(answers: ["https://b.test/", "401", "1"], requests: 2, credentials: 1),
-        Case(method: .get, answers: ["https://b.test/", "401", "1"], requests: 2, credentials: 1),
-        Case(method: .get, answers: ["/v1/y", "401", "1"], requests: 3, credentials: 2),
+        Case(responses: ["https://b.test/", "401", "1"], requests: 2, credentials: 1),
+        Case(
+            method: .get, responses: ["https://b.test/", "401", "1"], requests: 2, credentials: 1),
+        Case(method: .get, responses: ["/v1/y", "401", "1"], requests: 3, credentials: 2),
     ]
 
-    private func answer(_ text: String) -> RecordingEngine.Answer {
+    private func response(_ text: String) -> RecordingEngine.Response {
         if let status = Int(text), status > 1 { return .init(status: status, body: "") }
         guard text != "1" else { return .init(body: "1") }
         return .init(status: 303, body: "", fields: [.location: text])
@@ -69,7 +70,7 @@ import Testing
     private func setUp(
         _ one: Case
     ) async throws -> (NetworkSystem, RecordingEngine, Source, CallOptions) {
-        let engine = RecordingEngine(answers: one.answers.map(answer))
+        let engine = RecordingEngine(responses: one.responses.map(response))
         let source = Source()
         var options = CallOptions(isIdempotent: one.isIdempotent)
         options.credentials = source

@@ -9,7 +9,7 @@ import Testing
 /// The code of the article "Retries", exactly as the article shows it.
 @Suite struct RetriesArticleTests {
     @Test func theExamplesWork() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":true}"#),
             .init(status: 500, body: ""), .init(failure: TransportError(.connect, "down")),
             .init(status: 429, body: "", fields: [.retryAfter: "1"]), .init(body: "[]"),

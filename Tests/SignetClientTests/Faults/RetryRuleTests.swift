@@ -11,8 +11,8 @@ import Testing
 /// Retries don't send a POST twice, spend the tokens of other hosts, or trust a clock.
 @Suite struct RetryRuleTests {
     private static let host = "api.example.com"
-    private static let down = RecordingEngine.Answer(failure: TransportError(.connect, "down"))
-    private static let busy = RecordingEngine.Answer(status: 503, body: "")
+    private static let down = RecordingEngine.Response(failure: TransportError(.connect, "down"))
+    private static let busy = RecordingEngine.Response(status: 503, body: "")
 
     private struct Each: AttemptInterceptor {
         let work: @Sendable (OutgoingCall, NextAttempt) async throws -> EngineResponse
@@ -52,7 +52,7 @@ import Testing
 
     /// The error says that nothing was sent, but it isn't the request's.
     @Test func aPostIsNotRetriedForAnInterceptorsError() async throws {
-        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let engine = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Self.system(engine)
         let options = Self.options { call, next in
             _ = try await next(call)
@@ -68,7 +68,7 @@ import Testing
 
     /// The server may have seen the first request, and certainly not the second one.
     @Test func aPostRepeatedByAnInterceptorIsNotRetried() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(failure: TransportError(.cutOff, "cut off")), Self.down,
         ])
         let system = try await Self.system(engine)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aMethodThatAnInterceptorChangesDecides() async throws {
-        let engine = RecordingEngine(answers: [Self.busy])
+        let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine)
         var options = Self.options { call, next in
             var call = call
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func aPostThatWasRedirectedIsNotSentAgain() async throws {
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(status: 307, body: "", fields: [.location: "/v1/y"]), Self.down,
         ])
         let system = try await Self.system(engine)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aStreamThatCanBeReadOnceIsNotAskedForAgain() async throws {
-        let engine = RecordingEngine(answers: [Self.down])
+        let engine = RecordingEngine(responses: [Self.down])
         let system = try await Self.system(engine)
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.finish()
@@ -122,7 +122,7 @@ import Testing
     // MARK: The budget
 
     @Test func aCallWithoutTimeTakesNoTokens() async throws {
-        let engine = RecordingEngine(answers: [Self.busy])
+        let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine)
         var options = CallOptions(deadline: .seconds(2))
         options.retry = RetryPolicy()
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func aPauseThatIsCancelledGivesItsTokensBack() async throws {
-        let engine = RecordingEngine(answers: [Self.busy])
+        let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine) { options in
             options.sleep = { try await Task.sleep(for: $0) }
         }
@@ -161,7 +161,7 @@ import Testing
 
     @Test(arguments: [(200, 1), (404, 1), (500, 0), (501, 0), (503, 0)])
     func aFailureGivesNothingBack(_ status: Int, _ amount: Int) async throws {
-        let engine = RecordingEngine(answers: [.init(status: status, body: "")])
+        let engine = RecordingEngine(responses: [.init(status: status, body: "")])
         let system = try await Self.system(engine)
         let budget = system.retryBudget
         #expect(budget.withdraw(for: .failed, from: Self.host))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test func unsentRequestsTakeTokensOfTheirOwn() async throws {
-        let engine = RecordingEngine(answers: [Self.down])
+        let engine = RecordingEngine(responses: [Self.down])
         let system = try await Self.system(engine)
         for _ in 0..<40 { #expect(await Self.call(system, .post) == .connect) }
         #expect(engine.count == 40 + 35)
@@ -182,7 +182,7 @@ import Testing
 
     @Test func hostsDoNotShareABudget() async throws {
         var options = NetworkSystem.Options()
-        let engine = RecordingEngine(answers: [Self.busy])
+        let engine = RecordingEngine(responses: [Self.busy])
         options.engine = engine
         options.sleep = { _ in }
         func service(_ host: String) -> ServiceConfiguration {
@@ -242,7 +242,7 @@ import Testing
         let times: [Int64] = [0, 4_000_000_000, -5_000_000_000, .max / 4, 1_000, 784_111_777]
         let looks = Mutex(0)
         let pauses = RetryTests.Pauses()
-        let engine = RecordingEngine(answers: [
+        let engine = RecordingEngine(responses: [
             .init(
                 status: 503, body: "", fields: [.retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"])
         ])
@@ -271,7 +271,7 @@ import Testing
 
     @Test func theLongestDurationsDoNotOverflow() async throws {
         let pauses = RetryTests.Pauses()
-        let engine = RecordingEngine(answers: [Self.busy])
+        let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine) { $0.sleep = { pauses.add($0) } }
         var options = CallOptions()
         options.attempts = 10

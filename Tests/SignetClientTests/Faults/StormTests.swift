@@ -26,10 +26,10 @@ import Testing
         }
 
         private let percent: Int
-        private let failures: [RecordingEngine.Answer]
+        private let failures: [RecordingEngine.Response]
         private let state: Mutex<State>
 
-        init(seed: UInt64, percent: Int, failures: [RecordingEngine.Answer]) {
+        init(seed: UInt64, percent: Int, failures: [RecordingEngine.Response]) {
             self.percent = percent
             self.failures = failures
             state = Mutex(State(numbers: SplitMix(seed: seed)))
@@ -43,20 +43,20 @@ import Testing
 
         func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
             let name = "\(request.request.method) \(request.request.path ?? "")"
-            let answer = state.withLock { state -> RecordingEngine.Answer in
+            let response = state.withLock { state -> RecordingEngine.Response in
                 if !state.isRunning { state.late += 1 }
                 let isFailure = Int.random(in: 0..<100, using: &state.numbers) < percent
-                let answer =
+                let response =
                     isFailure ? failures.randomElement(using: &state.numbers) : nil
                 // Requests that could not be sent did not arrive.
-                if answer?.failure?.code != .connect { state.seen[name, default: 0] += 1 }
-                return answer ?? .init(body: "1")
+                if response?.failure?.code != .connect { state.seen[name, default: 0] += 1 }
+                return response ?? .init(body: "1")
             }
-            if let failure = answer.failure { throw failure }
+            if let failure = response.failure { throw failure }
             return EngineResponse(
                 response: HTTPResponse(
-                    status: .init(code: answer.status), headerFields: answer.fields),
-                body: ResponseBody(bytes: Array(answer.body.utf8)),
+                    status: .init(code: response.status), headerFields: response.fields),
+                body: ResponseBody(bytes: Array(response.body.utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -212,7 +212,7 @@ import Testing
     /// An interceptor passes `next` to a task that uses it after the call has ended.
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func nothingIsSentForACallThatHasEnded(_ method: HTTPRequest.Method) async throws {
-        let engine = RecordingEngine(answers: [.init(body: "1")])
+        let engine = RecordingEngine(responses: [.init(body: "1")])
         let (later, producer) = AsyncStream.makeStream(of: (OutgoingCall, NextCall).self)
         let system = try await Self.system(engine) { options in
             options.callOptions.interceptors = [
@@ -239,7 +239,7 @@ import Testing
             var path: PathTemplate { "/order" }
             func success(from response: UnboxedResponse) throws -> Int { throw Failure() }
         }
-        let engine = RecordingEngine(answers: [.init(body: #"{"token":"ZZZZZZ"}"#)])
+        let engine = RecordingEngine(responses: [.init(body: #"{"token":"ZZZZZZ"}"#)])
         let system = try await Self.system(engine)
         let error = await #expect(throws: ClientError.self) { try await system.send(Order()) }
         #expect(error?.code == .typeMismatch && error?.kind == .malformed)

@@ -59,13 +59,13 @@ extension RedisNonceStore.Options {
     }
 }
 
-/// A server that takes connections and answers each command that arrives with fixed bytes.
+/// A server that takes connections and sends fixed bytes for each command that arrives.
 final class FakeRedis: Sendable {
     /// The server's behaviour.
     enum Manner: String, Sendable {
         /// Sends the bytes for each command; with `@` in them, the next part for each, and the last
         /// part for all that follow.
-        case answers
+        case responds
         /// Sends the bytes repeatedly, without end.
         case floods
         /// Sends one of the bytes every 10 ms, repeatedly.
@@ -84,11 +84,11 @@ final class FakeRedis: Sendable {
         self.port = port
         let script = """
             import socket, sys, threading, time
-            manner, answer = sys.argv[2], sys.argv[3].encode("latin-1").decode("unicode_escape").encode("latin-1")
+            manner, response = sys.argv[2], sys.argv[3].encode("latin-1").decode("unicode_escape").encode("latin-1")
             listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
             print("ready", flush=True)
             def serve(peer):
-                parts = answer.split(b"@") if manner == "answers" else []
+                parts = response.split(b"@") if manner == "responds" else []
                 try:
                     while True:
                         data = peer.recv(65536)
@@ -96,9 +96,9 @@ final class FakeRedis: Sendable {
                         # Each command is a list of its own.
                         for _ in range(data.count(b"*6") + data.count(b"*1\\r\\n$4\\r\\nPING")):
                             if parts: peer.sendall(parts.pop(0) if len(parts) > 1 else parts[0])
-                            while manner == "floods": peer.sendall(answer * 1000)
+                            while manner == "floods": peer.sendall(response * 1000)
                             while manner == "drips":
-                                for byte in answer:
+                                for byte in response:
                                     peer.sendall(bytes([byte]))
                                     time.sleep(0.01)
                             if manner == "ends": return

@@ -19,14 +19,14 @@ import Testing
             "-readonly\\r\\n",
             "-OK\\r\\n", "_\\r\\n",
         ])
-    func refusesUnclearResponses(_ answer: String) async throws {
-        let fake = try await FakeRedis(.answers, answer)
+    func refusesUnclearResponses(_ response: String) async throws {
+        let fake = try await FakeRedis(.responds, response)
         let store = try RedisNonceStore(fake.options)
         let found = await words {
             try await store.remember("a", of: "k", expiration: now + 300, now: now)
         }
         // The null of RESP3, which hiredis 1 reads: then the nonce counts as used.
-        let isNothing = answer == "_\\r\\n"
+        let isNothing = response == "_\\r\\n"
         #expect(
             found.hasPrefix("nonce-store-unavailable: ")
                 || isNothing && found.hasPrefix("replayed-nonce"), "\(found)")
@@ -46,7 +46,7 @@ import Testing
             ("x y", "it refuses the command (an error)"),
         ])
     func namesTheErrorsOfRedis(_ error: String, _ wanted: String) async throws {
-        let fake = try await FakeRedis(.answers, "-\(error)\\r\\n")
+        let fake = try await FakeRedis(.responds, "-\(error)\\r\\n")
         let store = try RedisNonceStore(fake.options)
         let found = await words {
             try await store.remember("a", of: "k", expiration: now + 300, now: now)
@@ -63,9 +63,9 @@ import Testing
             ("%0\\r\\n", "a map"), ("~0\\r\\n", "a set"), (">0\\r\\n", "a push message"),
             ("|0\\r\\n+OK\\r\\n", "an attribute"),
         ])
-    func refusesOtherTypesByName(_ answer: String, _ type: String) async throws {
+    func refusesOtherTypesByName(_ response: String, _ type: String) async throws {
         for good in ["+OK", "$-1"] {
-            let fake = try await FakeRedis(.answers, "\(good)\\r\\n@\(answer)")
+            let fake = try await FakeRedis(.responds, "\(good)\\r\\n@\(response)")
             var options = fake.options
             options.connections = 1
             let store = try RedisNonceStore(options)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func neverUsesAnExtraResponse() async throws {
-        let fake = try await FakeRedis(.answers, "+OK\\r\\n$-1\\r\\n")
+        let fake = try await FakeRedis(.responds, "+OK\\r\\n$-1\\r\\n")
         var options = fake.options
         options.connections = 1
         let store = try RedisNonceStore(options)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Gives up at once if an answer is too long, and at the deadline if it comes too slowly.
+    /// Gives up at once if a response is too long, and at the deadline if it comes too slowly.
     @Test(
         arguments: [
             (FakeRedis.Manner.drips, "+O"), (.drips, "$"),

@@ -38,7 +38,7 @@ int floor_gcm_open(const uint8_t *in, uint8_t *out, size_t size, uint8_t tag[16]
 // One pass of memchr for a byte that does not occur; returns a number that depends on it.
 size_t floor_memchr(const uint8_t *bytes, size_t size, size_t rounds);
 
-// GET requests through one bare libcurl multi handle. Returns how many were answered with 200.
+// GET requests through one bare libcurl multi handle. Returns how many responses had status 200.
 size_t floor_requests(
     const char *url, const char *connect_to, const char *ca_file, int http2, size_t concurrency,
     size_t total);
