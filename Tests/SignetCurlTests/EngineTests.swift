@@ -87,14 +87,15 @@ import Testing
         func expectInvalid(_ change: (inout EngineRequest) -> Void) async {
             var request = EngineRequest(get(1))
             change(&request)
-            #expect(await engine.failure(request)?.code == .invalidRequest)
+            let error = await engine.failure(request)
+            #expect(error?.code == .invalidRequest, "\(request.request)")
         }
         for path in ["a", "/a b", "/a\r\nX: y", "/a#b", "*", "http://x/"] {
             await expectInvalid { $0.request.path = path }
         }
         for host in [
-            "", "a b", "a\r\nb", "user:pw@a", "a:b", "a/b", "☃", "a:99999", "a\0b", "a\u{7F}",
-            "a\t", "a%0d%0aX: y", "a%00", "user%40a", "a:80\0", "a:\0", "a: ", "a:+1", "a:0",
+            "", "a b", "a\r\nb", "user:pw@a", "a:b", "a/b", "☃", "a:99999", "a\0b", "a\u{7F}b",
+            "a\tb", "a%0d%0aX: y", "a%00", "user%40a", "a:8\00", "a:+1", "a:0",
             "[::1]\r\nX: y", "[::1\0]", "[fe80::1%25eth0]", "fe80::1", "a..b", ":443",
         ] {
             await expectInvalid { $0.request.authority = host }
