@@ -144,7 +144,8 @@ import Testing
         #expect(asked.exit == 0)
         let error = await failure
         #expect(error?.code == .cutOff || error?.code == .tls, "\(error?.message ?? "a response")")
-        #expect((server.stdout + server.stderr).contains("no renegotiation"))
+        #expect(
+            try await eventually { (server.stdout + server.stderr).contains("no renegotiation") })
         try await expectHealthy(engine)
         await engine.shutdown()
         try await server.stop()

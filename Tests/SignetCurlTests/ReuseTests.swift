@@ -66,7 +66,7 @@ import Testing
         wait + "c.shutdown(socket.SHUT_RDWR)",
         wait + """
             c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-            socket.socket(fileno=c.detach()).close()
+            close_at_once(c)
             """,
     ]
 
@@ -136,7 +136,7 @@ import Testing
     /// The server's close is on its way when the request leaves.
     @Test func reportsACloseAfterTheRequest() async throws {
         let server = try await server(
-            "head(c)\nsocket.socket(fileno=c.detach()).close()\nprint('CUT', flush=True)")
+            "head(c)\nclose_at_once(c)\nprint('CUT', flush=True)")
         let engine = try engine(http2: false)
         _ = try await engine.fetch(post(server, 0))
         let error = await engine.failure(post(server, 1))
@@ -184,7 +184,7 @@ import Testing
     /// libcurl counts the retries of a handle and never forgets them.
     @Test func retriesAsOftenAsConnectionsDie() async throws {
         let server = try await server(
-            "head(c)\nprint('DIED', flush=True)\nsocket.socket(fileno=c.detach()).close()")
+            "head(c)\nprint('DIED', flush=True)\nclose_at_once(c)")
         let engine = try engine(http2: false)
         for number in 0..<20 {
             let (response, _) = try await engine.fetch(

@@ -19,6 +19,11 @@ package enum SocketServer {
             length = int(length.group(1)) if length else 0
             while len(rest) < length: rest += c.recv(65536)
             return first + end, rest[:length], rest[length:]
+        # Closes without close_notify. Without its TLS, `c` can't read from the descriptor's number,
+        # which the next connection may have.
+        def close_at_once(c):
+            socket.socket(fileno=c.detach()).close()
+            if context: c._sslobj = None
         def wait_until_delivered(c):
             while struct.unpack('i', fcntl.ioctl(c, termios.TIOCOUTQ, bytes(4)))[0]: time.sleep(0.001)
 
