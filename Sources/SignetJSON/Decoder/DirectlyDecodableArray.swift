@@ -1,4 +1,5 @@
-/// An array type whose elements are decoded in one loop, without a container.
+/// An array type whose elements are decoded in one loop, without a container. With one,
+/// `json-decode-1k` executes an eighth more instructions.
 protocol DirectlyDecodableArray {
     init()
     mutating func reserveCapacity(_ count: Int)

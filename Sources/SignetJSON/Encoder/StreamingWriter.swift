@@ -5,7 +5,8 @@ internal import SignetBase
 /// A place is the position of one value; it is open until its container continues. If a part comes
 /// out of order (for a container that was closed, with a duplicate name, or as a second value for a
 /// place), the function returns false or nil and leaves the text unchanged. `EncodingStorage` then
-/// converts the text to an `EncodingTree`, which accepts parts in any order.
+/// converts the text to an `EncodingTree`, which accepts parts in any order. Through the tree,
+/// `json-encode-1k` executes six times as many instructions.
 struct StreamingWriter {
     /// The kind of a place's value.
     enum Kind: UInt8 { case unset, value, array, object }

@@ -15,7 +15,8 @@ final class SchemeKey: Sendable {
     let key: Key
     private let form: Form
     private let scheme: CompiledScheme
-    /// The derived keys with the links of their chains, the newest last.
+    /// The derived keys with the links of their chains, the newest last. Without them, `sigv4-sign`
+    /// takes 1.8 times as long.
     private let derived = Mutex<[(links: [UInt8], key: HMACKey)]>([])
 
     /// Prepares a key.
