@@ -25,8 +25,8 @@ struct SignedFields {
     /// - Parameters:
     ///   - message: The message.
     ///   - rule: Selects the fields and says how their lines are written.
-    ///   - received: The sorted names that a received signature lists, or `nil` if the rule selects
-    ///     the fields.
+    ///   - received: The names that a received signature lists, at most `maximumCount`, or `nil` if
+    ///     the rule selects the fields.
     ///   - scheme: The scheme's name, for errors.
     /// - Throws: `missing-component` for a missing field that is listed or required,
     ///   `malformed-message` for more than 256 fields.
@@ -34,23 +34,16 @@ struct SignedFields {
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
-        fields = Self.lines(of: message, by: rule) { received != nil || rule.selects($0) }
-        joinLinesOfOneName()
-        var missing = (received ?? [])[...]
-        if received != nil {
-            // Both lists are sorted. Remove the fields between the listed ones.
-            fields = fields.filter { field in
-                guard missing.first == field.name else { return false }
-                missing.removeFirst()
-                return true
-            }
+        fields = Self.lines(of: message, by: rule) { name in
+            received?.contains(name) ?? rule.selects(name)
         }
+        joinLinesOfOneName()
         guard fields.count <= Self.maximumCount else {
             throw SigningError(
                 .malformedMessage, "\(scheme) would sign more than \(Self.maximumCount) fields")
         }
-        if let name = missing.first { throw SigningError.missing(field: name) }
-        for name in rule.required where !fields.contains(where: { $0.name == name }) {
+        for name in (received ?? []) + rule.required
+        where !fields.contains(where: { $0.name == name }) {
             throw SigningError.missing(field: name)
         }
         write()
