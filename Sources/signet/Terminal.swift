@@ -110,10 +110,12 @@ struct Terminal: Sendable {
         if let status = error as? ExitStatus { exit(status) }
         if let error = error as? any CodedError { exit(reporting: ToolError(error)) }
         if root.exitCode(for: error) == .success {
-            exit(
-                StandardStreams.write(
-                    Array((root.fullMessage(for: error) + "\n").utf8),
-                    to: .standardOutput) == nil ? .done : .usage)
+            do {
+                try write(Array((root.fullMessage(for: error) + "\n").utf8))
+                exit(.done)
+            } catch {
+                exit(reporting: error)
+            }
         }
         let words = json ? root.message(for: error) : root.fullMessage(for: error)
         exit(reporting: .usage(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words))

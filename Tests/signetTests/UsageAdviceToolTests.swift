@@ -41,6 +41,32 @@ import Testing
         #expect(json.exit == 2 && error?["code"]?.string?.isEmpty == false)
     }
 
+    @Test(arguments: [
+        ("encrypt a.yaml", "signet vault init FILE"), ("decrypt a", "signet vault get KEY"),
+        ("init", "signet vault init"), ("rotate", "signet vault rekey"),
+        ("version", "signet --version"), ("vault ls", "signet vault list"),
+        ("keys generate", "signet keys new"), ("vault delete a", "signet vault unset KEY"),
+        ("lint", "signet schemes lint or signet pins lint"), ("allow", ""),
+        ("project allow", "signet project trust"),
+    ])
+    func pointsFromOtherToolsWordsToOurs(_ line: String, _ words: String) async throws {
+        let output = try await SignetTool.run(line.split(separator: " ").map(String.init))
+        #expect(output.exit == 2 && output.stdout.isEmpty)
+        #expect(output.stderr.hasPrefix(#"signet: unknown command "#))
+        #expect(
+            words.isEmpty
+                ? !output.stderr.contains("; use ") : output.stderr.contains("; use \(words)"),
+            "\(output.stderr)")
+    }
+
+    @Test func namesTheReasonWhyHelpWasCutShort() async throws {
+        let output = try await ChildProcess.run(
+            "/bin/sh",
+            ["-c", "exec \"$@\" >/dev/full", "sh", SignetTool.url.path, "vault", "--help"])
+        #expect(output.exit == 2)
+        #expect(output.stderr.contains("standard output was cut short"), "\(output.stderr)")
+    }
+
     @Test func suggestsNothingForValuesThatAreRight() async throws {
         let missing = try await SignetTool.run(["keys", "new", "--type", "hmac"])
         #expect(missing.exit == 2 && missing.stderr.contains("--id"))

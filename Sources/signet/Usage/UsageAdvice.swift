@@ -81,7 +81,17 @@ struct UsageAdvice {
         _ word: String, of command: any ParsableCommand.Type, at path: [String]
     ) -> ToolError {
         let shown = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+        if let advice = OtherWords.advice(for: word, after: path) ?? group(of: word, in: shown) {
+            return .usage("unknown command \"\(printable(word))\"; use \(advice)")
+        }
         return unknown("command", named: word, among: shown.map { $0.name } + ["help"], at: path)
+    }
+
+    /// Returns the commands of that name in the groups below, such as `signet vault init`, or nil.
+    private func group(of word: String, in groups: [any ParsableCommand.Type]) -> String? {
+        let found = groups.filter { $0.subcommand(named: word) != nil }
+        guard !found.isEmpty else { return nil }
+        return found.map { "\(tool.name) \($0.name) \(word)" }.joined(separator: " or ")
     }
 
     private func unknown(
