@@ -11,8 +11,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +92,29 @@ int signet_execute(
     (void)signet_ignore_broken_pipes();
     (void)signet_disable_core_dumps();
     return error;
+}
+
+int signet_sealed_file(const void *bytes, size_t count) {
+    int file = memfd_create("signet-value", MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    const char *next = bytes;
+    int error = fchmod(file, 0600) != 0 ? errno : 0;
+    while (!error && count > 0) {
+        ssize_t written = write(file, next, count);
+        if (written > 0) {
+            next += written;
+            count -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            error = written == 0 ? EIO : errno;
+        }
+    }
+    int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    if (!error && (lseek(file, 0, SEEK_SET) != 0 || fcntl(file, F_ADD_SEALS, seals) != 0))
+        error = errno;
+    if (!error) return file;
+    close(file);
+    errno = error;
+    return -1;
 }
 
 int signet_pipe(int *reading, int *writing) {

@@ -41,6 +41,20 @@ package enum ProcessImage {
             isNotFound: error == ENOENT || error == ENOTDIR,
             reason: unsafe String(cString: strerror(error)))
     }
+
+    /// Makes a file in memory that the program which replaces this one inherits. Nobody can change
+    /// it, and only this user can open it. Its memory may be swapped.
+    ///
+    /// - Returns: The file's path, `/proc/PID/fd/N`, which is valid as long as the program runs.
+    package static func inheritedFile(_ bytes: Span<UInt8>) throws(FileFailure) -> String {
+        let number = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe signet_sealed_file(bytes.baseAddress, bytes.count)
+        }
+        guard number >= 0 else {
+            throw FileFailure(path: "a file in memory", operation: "write", errno: errno)
+        }
+        return "/proc/\(getpid())/fd/\(number)"
+    }
 }
 
 /// Calls `body` with texts as a C array that ends with a null pointer.

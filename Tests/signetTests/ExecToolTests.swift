@@ -63,6 +63,65 @@ import Testing
         try expect(missing, exit: 1, code: "no-value")
     }
 
+    @Test func onlyPassesTheKeysOfAGroup() async throws {
+        let output = try await exec(
+            ["env"], ["--only", "orders.", "--only", "orders.host", "--prefix", "P_"])
+        let names = output.text.split(separator: "\n").filter { $0.hasPrefix("P_") }
+        #expect(
+            names == [
+                "P_ORDERS_HOST=orders.example.com", "P_ORDERS_TIMEOUT=5s", "P_ORDERS_ATTEMPTS=3",
+            ])
+        for (word, hint) in [
+            ("order.", "no value below"), ("orders", "\"orders.\" means all of them"),
+            ("orders.hots", "did you mean \"orders.host\"?"), (".", "no value below"),
+        ] {
+            let missing = try await exec(["env"], ["--only", word])
+            #expect(missing.exit == 1 && missing.stdout.isEmpty, "\(word)")
+            #expect(missing.stderr.contains(hint), "\(missing.stderr)")
+        }
+    }
+
+    /// The path works in the command and its children, and nobody can write.
+    @Test func givesAValueAsAFile() async throws {
+        try await setNote("it's a\nPEM")
+        let script = """
+            cat "$ORDERS_NOTE"; stat -L -c %a "$ORDERS_NOTE"; echo "$ORDERS_HOST"
+            sh -c 'cat "$ORDERS_NOTE"'; (echo x >"$ORDERS_NOTE") 2>/dev/null || echo refused
+            ls -l /proc/$$/fd | grep -c memfd
+            """
+        let output = try await exec(["sh", "-c", script], ["--file", "orders.note"])
+        #expect(
+            output.text
+                == "it's a\nPEM600\norders.example.com\nit's a\nPEMrefused\n1\n",
+            "\(output.text)\(output.stderr)")
+        let only = try await exec(["env"], ["--only", "orders.host", "--file", "orders.note"])
+        #expect(only.text.contains("ORDERS_NOTE=/proc/"), "\(only.stderr)")
+        #expect(!only.text.contains("ORDERS_TIMEOUT"))
+        try expect(
+            try await exec(["env"], ["--file", "orders.none", "--json"]), exit: 1, code: "no-value")
+    }
+
+    @Test(arguments: ["node.options", "git.ssh.command", "pythonpath", "git.config.count"])
+    func aNameThatAnInterpreterReadsMustBeNamed(_ key: String) async throws {
+        try vault.folder.write(
+            #"{"keys":{"\#(key)":{"type":"string","visibility":"public"}}}"#, to: "schema.json")
+        try vault.folder.write(#"{"\#(key)":"code"}"#, to: "defaults.json")
+        try await vault.seal("other")
+        func exec(_ options: [String]) async throws -> ProcessOutput {
+            try await SignetTool.run(
+                ["exec", "--dump", "other"] + EditableVault.keys + options + ["--", "env"],
+                directory: vault.folder.url)
+        }
+        try expect(try await exec(["--json"]), exit: 2, code: "reserved-name")
+        let group = String(key.prefix { $0 != "." }) + "."
+        if key.contains(".") {
+            try expect(
+                try await exec(["--only", group, "--json"]), exit: 2, code: "reserved-name")
+        }
+        let named = try await exec(["--only", key])
+        #expect(named.exit == 0 && named.text.contains("=code\n"), "\(named.stderr)")
+    }
+
     @Test func argumentsArriveAsTheyAre() async throws {
         let output = try await exec(
             ["sh", "-c", "printf '<%s>' \"$@\"", "sh", "--json", "", "a b", "--", "-x="])

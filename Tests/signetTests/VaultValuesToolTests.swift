@@ -36,6 +36,21 @@ import Testing
         #expect(piped.text == "orders.example.com\n")
     }
 
+    @Test func printsTheValuesOfAGroup() async throws {
+        let schema = ["--schema", "schema.json"]
+        let lines = "orders.host=orders.example.com\norders.timeout=5s\norders.attempts=3\n"
+        #expect(try await get(["orders."] + schema).text == lines)
+        let json = try await get(["orders.", "--json"] + schema)
+        #expect(try JSONValue(parsing: json.stdout)["values"]?.object?.count == 3)
+        try expect(
+            try await get(["partner.", "--json"] + schema), exit: 2, code: "secret-value")
+        try expect(try await get(["order.", "--json"] + schema), exit: 1, code: "no-value")
+        let near = try await get(["orders.hots"] + schema)
+        #expect(near.stderr.contains(#"did you mean "orders.host"?"#), "\(near.stderr)")
+        let dump = try await vault.vault(["get", "orders.host"] + schema + EditableVault.keys)
+        #expect(dump.exit == 2 && dump.stderr.contains(#""orders.host" is the dump"#))
+    }
+
     @Test func secretsArePrintedOnlyOnRequest() async throws {
         for arguments in [
             ["partner.token"], ["partner.token", "--schema", "schema.json"], ["orders.host"],

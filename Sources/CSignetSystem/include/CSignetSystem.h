@@ -29,6 +29,10 @@ SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 
+// Makes a file in memory (memfd, mode 0600) with these bytes, which nobody can change, and which the
+// program that replaces this one inherits. Returns its descriptor, or -1 with the error in `errno`.
+SIGNET_MUST_CHECK int signet_sealed_file(const void *bytes, size_t count);
+
 // Makes a pipe that no child inherits.
 SIGNET_MUST_CHECK int signet_pipe(int *reading, int *writing);
 

@@ -6,14 +6,18 @@ import SignetVault
 /// Values of a configuration as environment variables, named as `.environment(prefix:)` reads them.
 struct EnvironmentVariables {
     /// The variables, in the order of the keys.
-    let entries: [(name: String, value: String)]
+    let entries: [(key: String, name: String, value: String)]
 
     /// Names the variables and writes their values: a text as it is, anything else as JSON.
     ///
+    /// - Parameter selection: The keys whose variables may have a reserved name.
     /// - Throws: `unusable-name` for a name that sh refuses; `reserved-name` for one that the
-    ///   loader or sh reads; `name-collision`; `zero-byte`. The message names keys, never a value.
-    init(_ values: JSONObject, prefix: String) throws(ToolError) {
-        var entries: [(name: String, value: String)] = []
+    ///   loader, sh or an interpreter reads; `name-collision`; `zero-byte`. The message names keys,
+    ///   never a value.
+    init(
+        _ values: JSONObject, prefix: String, allowing selection: KeySelection
+    ) throws(ToolError) {
+        var entries: [(key: String, name: String, value: String)] = []
         var keys: [String: String] = [:]
         for (key, value) in values {
             let name = ConfigurationInput.variable(for: key, prefix: prefix)
@@ -23,11 +27,12 @@ struct EnvironmentVariables {
                     "\(quoted(key)) would be the variable \(quoted(name)), which sh does not take: "
                         + "expected letters, digits and _, no digit first; --prefix changes it")
             }
-            guard !Self.isReserved(name) else {
+            guard !Self.isReserved(name) || selection.names(key) else {
                 throw ToolError(
                     .usage("reserved-name"),
-                    "\(quoted(key)) would be the variable \(quoted(name)), which the loader or the "
-                        + "shell reads; --prefix changes it")
+                    "\(quoted(key)) would be the variable \(quoted(name)), which the loader, the "
+                        + "shell or an interpreter reads; --prefix changes the name, and --only "
+                        + "\(printable(key)) allows it")
             }
             if let other = keys.updateValue(key, forKey: name) {
                 throw ToolError(
@@ -41,7 +46,7 @@ struct EnvironmentVariables {
                     .usage("zero-byte"),
                     "the value of \(quoted(key)) has a zero byte, which no variable can hold")
             }
-            entries.append((name, text))
+            entries.append((key, name, text))
         }
         self.entries = entries
     }
@@ -61,11 +66,12 @@ struct EnvironmentVariables {
     }
 
     private static func isReserved(_ name: String) -> Bool {
-        reserved.contains(name) || reservedPrefixes.contains { name.hasPrefix($0) }
+        reserved.contains(name) || reservedPrefixes.contains { name.utf8.starts(with: $0.utf8) }
     }
 
-    /// The variables that sh and bash read or set, and those that the C library reads in every
-    /// program: its list of variables that a privileged program removes.
+    /// The variables that sh and bash read or set, those that the C library reads in every program
+    /// (its list of variables that a privileged program removes), and those by which an interpreter
+    /// or a usual program loads code, starts another program, or trusts other servers.
     private static let reserved: Set<String> = [
         "PATH", "IFS", "ENV", "HOME", "PWD", "OLDPWD", "SHELL", "SHELLOPTS", "BASHOPTS", "CDPATH",
         "FPATH", "FUNCNEST", "GLOBIGNORE", "EXECIGNORE", "HISTFILE", "INPUTRC", "MAIL", "MAILPATH",
@@ -74,6 +80,23 @@ struct EnvironmentVariables {
         "GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "HOSTALIASES", "LOCALDOMAIN", "LOCPATH",
         "MALLOC_TRACE", "NIS_PATH", "NLSPATH", "RESOLV_HOST_CONF", "RES_OPTIONS", "TZDIR",
         "ZDOTDIR", "_",
+        "NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "NODE_TLS_REJECT_UNAUTHORIZED",
+        "PERL5OPT", "PERL5LIB", "PERL5DB", "PERLLIB", "RUBYOPT", "RUBYLIB", "GEM_PATH", "GEM_HOME",
+        "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH", "LUA_INIT",
+        "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE", "R_PROFILE_USER",
+        "R_ENVIRON", "JULIA_LOAD_PATH", "TCLLIBPATH", "GOFLAGS", "RUSTC_WRAPPER", "BROWSER",
+        "EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "SSH_ASKPASS",
+        "SUDO_ASKPASS", "RSYNC_RSH", "CVS_RSH", "DOTNET_STARTUP_HOOKS", "OPENSSL_CONF",
+        "OPENSSL_MODULES", "OPENSSL_ENGINES", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP",
+        "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONWARNINGS", "PYTHONPLATLIBDIR",
+        "PYTHONUSERBASE", "PYTHONEXECUTABLE", "PYTHONPYCACHEPREFIX", "GIT_SSH",
+        "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
+        "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR",
+        "GIT_WORK_TREE", "GIT_ALLOW_PROTOCOL", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+        "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     ]
-    private static let reservedPrefixes = ["LD_", "DYLD_", "BASH_", "MALLOC_"]
+    private static let reservedPrefixes = [
+        "LD_", "DYLD_", "BASH_", "MALLOC_", "GIT_CONFIG", "GIT_SSL_", "CORECLR_PROFILER",
+        "COR_PROFILER",
+    ]
 }

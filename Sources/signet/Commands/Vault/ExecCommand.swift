@@ -13,9 +13,13 @@ struct ExecCommand: ParsableCommand {
             The command replaces signet (execve): its exit status is the command's own, 126 if it \
             cannot run, 127 if it is not found. No value is written to disk. A variable has the \
             key's name in capitals, with _ for dots, after the prefix: orders.host is ORDERS_HOST. \
-            Texts are passed unchanged, other values as JSON. Two keys with one name, a zero byte, \
-            and names that the loader or the shell reads (PATH, IFS, LD_…) are refused. The \
+            Texts are passed unchanged, other values as JSON. Two keys with one name and a zero \
+            byte are refused. So are names that the loader, the shell and usual interpreters read \
+            (PATH, LD_…, NODE_OPTIONS, PYTHONPATH …), unless --only names that key itself. The \
             variable that env:NAME names as the source of keys is removed.
+
+            With --file KEY the variable has the path of a file in memory with the value, which \
+            nobody can change and only this user can read, as long as the command runs.
             """,
         examples: [
             "signet exec --dump shop.dump --keys keys --app-id com.example.shop \\",
@@ -31,8 +35,16 @@ struct ExecCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The prefix of each variable's name.", valueName: "P"))
     var prefix: String = ""
 
-    @Option(help: ArgumentHelp("A key to give, and no other; may be repeated.", valueName: "KEY"))
+    @Option(
+        help: ArgumentHelp(
+            "A key to give, and no other, or with a final dot all keys below it; may be repeated.",
+            valueName: "KEY|KEY."))
     var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A key whose value the command gets as a file; may be repeated.", valueName: "KEY"))
+    var file: [String] = []
 
     @OptionGroup var reading: VaultReadOptions
     @OptionGroup var common: CommonOptions
@@ -50,10 +62,10 @@ struct ExecCommand: ParsableCommand {
         let contents = DumpContents(
             try reading.open(
                 project.dump(dump, as: "--dump FILE"), in: project, on: common.terminal))
-        let variables = try EnvironmentVariables(chosen(contents), prefix: prefix)
+        let variables = try variables(of: contents)
         let source = try reading.key.source(project).text
         let failure = ProcessImage.replace(
-            lastArguments: command.count, adding: variables.entries,
+            lastArguments: command.count, adding: variables,
             removing: source.hasPrefix("env:") ? [String(source.dropFirst(4))] : [])
         var refusal = ToolError(
             .usage(failure.isNotFound ? "command-not-found" : "command-not-executable"),
@@ -62,17 +74,18 @@ struct ExecCommand: ParsableCommand {
         throw refusal
     }
 
-    /// The values of the keys that were asked for.
-    private func chosen(_ contents: DumpContents) throws(ToolError) -> JSONObject {
-        guard !only.isEmpty else { return contents.values }
-        var values = JSONObject()
-        for name in only {
-            guard let entry = contents[name] else {
-                throw ToolError(
-                    .noValue, "the dump has no value for \(quoted(name))")
-            }
-            values[name] = entry.value
+    /// Returns the variables of the keys that were asked for. Those of `file` have a file's path.
+    private func variables(
+        of contents: DumpContents
+    ) throws -> [(name: String, value: String)] {
+        let files = try KeySelection(words: file).entries(in: contents)
+        let selection = KeySelection(words: only.isEmpty ? [] : only + files.map(\.name))
+        let chosen = only.isEmpty ? contents.values : try selection.values(in: contents)
+        let variables = try EnvironmentVariables(chosen, prefix: prefix, allowing: selection)
+        let paths = Set(files.map { ByteName($0.name) })
+        return try variables.entries.map { entry in
+            guard paths.contains(ByteName(entry.key)) else { return (entry.name, entry.value) }
+            return (entry.name, try ProcessImage.inheritedFile(Array(entry.value.utf8).span))
         }
-        return values
     }
 }

@@ -43,6 +43,12 @@ struct VaultExportCommand: ParsableCommand {
         help: ArgumentHelp("The prefix of each variable's name (env).", valueName: "P"))
     var prefix: String = ""
 
+    @Option(
+        help: ArgumentHelp(
+            "A key to print, and no other, or with a final dot all keys below it; may be repeated.",
+            valueName: "KEY|KEY."))
+    var only: [String] = []
+
     @OptionGroup var disclosure: VaultDisclosureOptions
     @OptionGroup var reading: VaultReadOptions
     @OptionGroup var common: CommonOptions
@@ -64,10 +70,12 @@ struct VaultExportCommand: ParsableCommand {
             throw ToolError.usage("--public needs --schema FILE, which says what is public")
         }
         let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
+        let chosen =
+            only.isEmpty ? contents.values : try KeySelection(words: only).values(in: contents)
         let values = JSONObject(
-            contents.values.filter { disclosure.allows($0.name, value: $0.value) }
+            chosen.filter { disclosure.allows($0.name, value: $0.value) }
                 .map { ($0.name, $0.value) })
-        let withheld = contents.names.count { name in
+        let withheld = chosen.memberNames.count { name in
             values[name] == nil && disclosure.schema?.rule(named: name)?.isPublic == true
         }
         if withheld > 0 {
@@ -84,7 +92,8 @@ struct VaultExportCommand: ParsableCommand {
                 nested, text: JSONValue.object(nested).serialized(.pretty) + [0x0A])
         case .yaml: try tell(YAMLWriter.text(of: Self.nested(values)))
         case .env:
-            let variables = try EnvironmentVariables(values, prefix: prefix)
+            let variables = try EnvironmentVariables(
+                values, prefix: prefix, allowing: KeySelection(words: only))
             try tell(variables.shellText)
         }
     }

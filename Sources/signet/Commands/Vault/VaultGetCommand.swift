@@ -11,7 +11,7 @@ struct VaultGetCommand: ParsableCommand {
         commandName: "get", abstract: "Print values of a sealed dump.",
         discussion: """
             A string is printed unchanged, any other value as JSON, one a line in the order of the \
-            keys. A key is secret unless --schema says that it is public; a secret value is \
+            keys. KEY. is every key below it, and then each line is KEY=VALUE. A key is secret unless --schema says that it is public; a secret value is \
             printed only with --show-secrets. A key without a value ends with exit 1 and no \
             output.
             """,
@@ -23,7 +23,7 @@ struct VaultGetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then the keys of the values.",
-            valueName: "KEY"), completion: .file())
+            valueName: "KEY|KEY."), completion: .file())
     var arguments: [String]
 
     @Option(
@@ -44,7 +44,10 @@ struct VaultGetCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let (path, names) = try project.dump(dump, before: arguments)
-        guard !names.isEmpty else { throw ToolError.usage("missing KEY: the key of a value") }
+        guard !names.isEmpty else {
+            throw ToolError.usage(
+                "missing KEY: no project file names a dump, so \(quoted(path)) is the dump")
+        }
         let disclosure = try disclosure.load(project)
         common.terminal.awaitInput("a sealed dump", from: path)
         let file = try state.dump(path, in: project)
@@ -56,10 +59,10 @@ struct VaultGetCommand: ParsableCommand {
         var values = JSONObject()
         var origins = JSONObject()
         var lines: [UInt8] = []
-        for name in names {
-            guard let entry = contents[name] else {
-                throw Self.missing(name, schema: disclosure.schema)
-            }
+        let chosen = try KeySelection(words: names).entries(
+            in: contents, schema: disclosure.schema)
+        let isList = names.contains { contents[$0] == nil }
+        for (name, entry) in chosen {
             guard disclosure.allows(name, value: entry.value) else {
                 let why = disclosure.schema == nil ? ": no --schema says that it is public" : ""
                 throw ToolError(
@@ -68,7 +71,8 @@ struct VaultGetCommand: ParsableCommand {
             }
             values[name] = entry.value
             origins[name] = .string(entry.origin.rawValue)
-            lines += try line(entry.value, of: name, isAlone: names.count == 1) + [0x0A]
+            if isList { lines += Array("\(printable(name))=".utf8) }
+            lines += try line(entry.value, of: name, isAlone: !isList && names.count == 1) + [0x0A]
         }
         try common.terminal.result(
             ["values": .object(values), "origins": .object(origins)], text: lines)
@@ -87,13 +91,6 @@ struct VaultGetCommand: ParsableCommand {
         // Escape control characters: the value may come from a server.
         return Array(
             (StandardStreams.isTerminal(.standardOutput) ? Terminal.printable(text) : text).utf8)
-    }
-
-    private static func missing(_ name: String, schema: Schema?) -> any Error {
-        if let schema, schema.rule(named: name) == nil {
-            return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
-        }
-        return ToolError(.noValue, "the dump has no value for \(quoted(name))")
     }
 }
 
