@@ -35,3 +35,18 @@ package func sameBytes(_ left: String, _ right: String) -> Bool {
     for index in left.indices where left[index] != right[index] { return false }
     return true
 }
+
+extension StringProtocol {
+    /// Returns whether the text begins with the UTF-8 bytes of another one.
+    ///
+    /// Unlike `hasPrefix`, which compares characters: `"env:\u{301}"` begins with the bytes of
+    /// `"env:"` but not with its characters.
+    @inlinable package func startsWithBytes(of prefix: some StringProtocol) -> Bool {
+        utf8.starts(with: prefix.utf8)
+    }
+
+    /// Returns whether the text ends with the UTF-8 bytes of another one.
+    @inlinable package func endsWithBytes(of suffix: some StringProtocol) -> Bool {
+        utf8.reversed().starts(with: suffix.utf8.reversed())
+    }
+}

@@ -68,7 +68,7 @@ struct ContentRange: Hashable {
 
     /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.
     init?(_ text: String?) {
-        guard let text, text.hasPrefix("bytes ") else { return nil }
+        guard let text, text.startsWithBytes(of: "bytes ") else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         if parts[1] != "*" {

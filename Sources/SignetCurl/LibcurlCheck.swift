@@ -1,4 +1,5 @@
 internal import CSignetCurl
+internal import SignetBase
 internal import SignetTransport
 
 /// Checks that the loaded libcurl can check pins, and that CA files can be used.
@@ -34,7 +35,7 @@ enum LibcurlCheck {
         let remedy =
             "install the one with OpenSSL (Debian: apt install libcurl4 libcurl4-openssl-dev) and"
             + " build again"
-        guard tls.hasPrefix("OpenSSL/") else {
+        guard tls.startsWithBytes(of: "OpenSSL/") else {
             return
                 "libcurl \(version) uses \(tls.isEmpty ? "no TLS library" : tls), but pins can only"
                 + " be checked with OpenSSL: \(remedy)"

@@ -29,6 +29,6 @@ extension JSONNumber {
         guard exponent >= -128, let number = UInt128(String(decoding: digits, as: UTF8.self)) else {
             return nil
         }
-        return Decimal(string: "\(text.hasPrefix("-") ? "-" : "")\(number)e\(exponent)")
+        return Decimal(string: "\(text.startsWithBytes(of: "-") ? "-" : "")\(number)e\(exponent)")
     }
 }

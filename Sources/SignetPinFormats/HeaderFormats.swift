@@ -11,7 +11,7 @@ enum CurlFormat {
     {
         let parts = try line(in: bytes).split(separator: ";", omittingEmptySubsequences: false)
         let pins = try parts.map { (part) throws(PinError) in
-            guard part.hasPrefix(prefix) else {
+            guard part.startsWithBytes(of: prefix) else {
                 throw PinError(
                     .malformedInput,
                     "curl's pins start with \"sha256//\"; anything else is a file name")

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetJSON
 internal import SignetPinning
 
@@ -30,7 +31,7 @@ enum TrustKitFormat {
         }
         for name in configuration.memberNames where name != "TSKPinnedDomains" {
             // An Info.plist has many keys that aren't TrustKit's.
-            if name.hasPrefix("TSK"), name != "TSKSwizzleNetworkDelegates" {
+            if name.startsWithBytes(of: "TSK"), name != "TSKSwizzleNetworkDelegates" {
                 notes.add("\(name) has no counterpart and is left out")
             }
         }

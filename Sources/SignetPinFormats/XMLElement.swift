@@ -117,7 +117,7 @@ struct XMLReader {
         if let range = inside.firstRange(of: "encoding") {
             let rest = inside[range.upperBound...].filter { !$0.isWhitespace }
             let value = rest.dropFirst(2).prefix { $0 != "\"" && $0 != "'" }
-            guard rest.hasPrefix("=\"") || rest.hasPrefix("='"),
+            guard rest.startsWithBytes(of: "=\"") || rest.startsWithBytes(of: "='"),
                 ["utf-8", "us-ascii"].contains(String(value))
             else { throw malformed("the encoding isn't UTF-8") }
         }
@@ -267,9 +267,9 @@ struct XMLReader {
         let name = String(decoding: bytes[start..<index], as: UTF8.self)
         guard skip(";") else { throw malformed("an entity isn't closed") }
         if let character = Self.entities[name] { return character }
-        let digits = name.dropFirst(name.hasPrefix("#x") ? 2 : 1)
-        guard name.hasPrefix("#"), digits.utf8.allSatisfy(\.isHexDigit),
-            let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),
+        let digits = name.dropFirst(name.startsWithBytes(of: "#x") ? 2 : 1)
+        guard name.startsWithBytes(of: "#"), digits.utf8.allSatisfy(\.isHexDigit),
+            let number = UInt32(digits, radix: name.startsWithBytes(of: "#x") ? 16 : 10),
             number >= 0x20 || [0x09, 0x0A, 0x0D].contains(number),
             number != 0xFFFE && number != 0xFFFF, let scalar = Unicode.Scalar(number)
         else { throw malformed("found an entity other than XML's own five") }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A forecast for a policy's pins: which host loses which pin and when, which pins have no known
 /// key, and which pins to add before a key changes.
 public struct PinPlan: Sendable, Hashable {
@@ -57,7 +59,7 @@ public struct PinPlan: Sendable, Hashable {
             let parent: Substring?
 
             init?(_ text: String) {
-                let isWildcard = text.hasPrefix("*.")
+                let isWildcard = text.startsWithBytes(of: "*.")
                 guard
                     let host = try? HostName.canonical(isWildcard ? "x." + text.dropFirst(2) : text)
                 else { return nil }
@@ -71,7 +73,9 @@ public struct PinPlan: Sendable, Hashable {
         var names: [Name] {
             if !hosts.isEmpty { return hosts.compactMap(Name.init) }
             let parts = subject.split(separator: ",").map { $0.drop { $0 == " " } }
-            guard let name = parts.first(where: { $0.hasPrefix("CN=") }) else { return [] }
+            guard let name = parts.first(where: { $0.startsWithBytes(of: "CN=") }) else {
+                return []
+            }
             return [Name(String(name.dropFirst(3)))].compactMap(\.self)
         }
     }

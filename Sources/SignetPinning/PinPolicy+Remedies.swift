@@ -1,3 +1,5 @@
+internal import SignetBase
+
 extension PinPolicy {
     /// Returns the remedy for a chain in which no key is pinned.
     func remedy(
@@ -50,7 +52,7 @@ extension PinPolicy {
         if host.kind == .name {
             let name = host.text
             let above = rules.filter {
-                $0.pattern.host.kind == .name && name.hasSuffix("." + $0.pattern.host.text)
+                $0.pattern.host.kind == .name && name.endsWithBytes(of: "." + $0.pattern.host.text)
             }.max { $0.pattern.host.text.utf8.count < $1.pattern.host.text.utf8.count }
             if let above {
                 return PinRemedy(

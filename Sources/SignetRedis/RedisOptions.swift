@@ -1,3 +1,5 @@
+internal import SignetBase
+
 #if Redis
     internal import SignetBase
     public import SignetSigning
@@ -85,12 +87,12 @@
                     separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
                 var host = parts[0]
                 var port: Substring?
-                if host.hasPrefix("[") {
+                if host.startsWithBytes(of: "[") {
                     guard let end = host.firstIndex(of: "]") else {
                         throw invalid("expected \"]\" after an address in brackets")
                     }
                     let rest = host[host.index(after: end)...]
-                    guard rest.isEmpty || rest.hasPrefix(":") else {
+                    guard rest.isEmpty || rest.startsWithBytes(of: ":") else {
                         throw invalid("expected \":\" and a port after \"]\"")
                     }
                     port = rest.isEmpty ? nil : rest.dropFirst()

@@ -56,10 +56,10 @@ public struct ServiceDescription: Sendable, Hashable {
     /// - Throws: As `init(parsing:)`.
     public init(_ document: JSONValue) throws(RPCError) {
         title = document["info"]?["title"]?.string
-        if document["openrpc"]?.string?.hasPrefix("1.") == true {
+        if document["openrpc"]?.string?.startsWithBytes(of: "1.") == true {
             kind = .openRPC
             methods = try OpenRPCReader(document: document).methods()
-        } else if document["openapi"]?.string?.hasPrefix("3.") == true {
+        } else if document["openapi"]?.string?.startsWithBytes(of: "3.") == true {
             kind = .openAPI
             methods = try OpenAPIReader(document: document).methods()
         } else if document["swagger"] != nil {

@@ -82,7 +82,8 @@ extension MethodDescription {
             // A name that cannot be parsed may match anything.
             guard let own = MediaType(name)?.essence, own != "*/*" else { return 1 }
             if own == type.essence { return 3 }
-            return own.hasSuffix("/*") && type.essence.hasPrefix(own.dropLast()) ? 2 : 0
+            return own.endsWithBytes(of: "/*") && type.essence.startsWithBytes(of: own.dropLast())
+                ? 2 : 0
         }
     }
 

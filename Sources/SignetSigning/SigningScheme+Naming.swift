@@ -47,7 +47,7 @@ extension SigningScheme {
         var values: [String: String] = [:]
         var types = StructuredFieldTypes()
         for (name, value) in settings {
-            guard self == .rfc9421, name.hasPrefix("sf."), name.utf8.count > 3 else {
+            guard self == .rfc9421, name.startsWithBytes(of: "sf."), name.utf8.count > 3 else {
                 values[name] = value
                 continue
             }

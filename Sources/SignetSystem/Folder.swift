@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SignetBase
 
 /// The contents of folders.
 package enum Folder {
@@ -63,7 +64,7 @@ package enum Folder {
     }
 
     private static func isTemporary(_ name: String) -> Bool {
-        name.hasPrefix(".") && name.contains(".signet-") && name.hasSuffix(".tmp")
+        name.startsWithBytes(of: ".") && name.contains(".signet-") && name.endsWithBytes(of: ".tmp")
     }
 
     /// Returns the names in an open folder, in any order.

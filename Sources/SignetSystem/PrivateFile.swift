@@ -137,7 +137,7 @@ package enum PrivateFile {
             $0.properties.isAlphabetic || $0.properties.numericType != nil
                 || "/._-+:@%,=".unicodeScalars.contains($0)
         }
-        if isPlain && !path.isEmpty && !path.hasPrefix("-") { return path }
+        if isPlain && !path.isEmpty && !path.startsWithBytes(of: "-") { return path }
         let quoted = printable(path).split(separator: "'", omittingEmptySubsequences: false)
         return "'" + quoted.joined(separator: "'\\''") + "'"
     }

@@ -170,7 +170,7 @@ private struct ScratchFolder: ~Copyable {
     /// Removes the folders of killed programs. Those of running programs are locked.
     private static func sweep(_ parent: borrowing Descriptor) {
         let names = (try? Folder.names(in: parent, shownAs: ".")) ?? []
-        for name in names where name.hasPrefix(prefix) {
+        for name in names where name.startsWithBytes(of: prefix) {
             guard
                 let folder = try? Descriptor(
                     named: name, in: parent.number, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,

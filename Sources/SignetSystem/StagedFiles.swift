@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SignetBase
 
 /// New files that appear in a folder together.
 ///
@@ -67,7 +68,7 @@ package struct StagedFiles: ~Copyable {
     }
 
     private static func stagingPath(in folder: String) -> String {
-        folder.hasSuffix("/") ? folder + stagingName : "\(folder)/\(stagingName)"
+        folder.endsWithBytes(of: "/") ? folder + stagingName : "\(folder)/\(stagingName)"
     }
 
     deinit {

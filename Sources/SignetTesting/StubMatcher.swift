@@ -91,7 +91,7 @@ extension RecordedRequest {
     /// The body, if it is a form.
     fileprivate var form: ArraySlice<UInt8>? {
         let type = request.headerFields[.contentType] ?? ""
-        guard type.hasPrefix("application/x-www-form-urlencoded") else { return nil }
+        guard type.startsWithBytes(of: "application/x-www-form-urlencoded") else { return nil }
         return RequestCompression.original(of: body, sentWith: request.headerFields)[...]
     }
 }

@@ -33,9 +33,10 @@ public struct ProxyExceptions: Sendable, Hashable {
                 entries.append(network)
             } else {
                 var name = word[...]
-                if name.hasPrefix("*.") { name = name.dropFirst() }
-                if name.hasPrefix(".") { name = name.dropFirst() }
-                let isBareIPv6 = name.count(where: { $0 == ":" }) > 1 && !name.hasPrefix("[")
+                if name.startsWithBytes(of: "*.") { name = name.dropFirst() }
+                if name.startsWithBytes(of: ".") { name = name.dropFirst() }
+                let isBareIPv6 =
+                    name.count(where: { $0 == ":" }) > 1 && !name.startsWithBytes(of: "[")
                 let parsed = try? Authority(parsing: isBareIPv6 ? "[\(name)]" : String(name))
                 guard let parsed else { continue }
                 entries.append(.host(parsed.host, port: parsed.writtenPort))
@@ -52,7 +53,7 @@ public struct ProxyExceptions: Sendable, Hashable {
                 (wanted == nil || wanted == port)
                     && (host == name
                         || host.kind == .name && name.kind == .name
-                            && host.text.hasSuffix(".\(name.text)"))
+                            && host.text.endsWithBytes(of: ".\(name.text)"))
             case .network(let network, let bits):
                 host.addressBytes.map { Self.masked($0, bits: bits) == network } ?? false
             }

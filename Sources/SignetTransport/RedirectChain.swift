@@ -155,7 +155,7 @@ public struct RedirectChain: Sendable {
             let name = field.name.canonicalName
             if name == "host" { continue }
             let describesBody =
-                name.hasPrefix("content-") || Self.otherContentFields.contains(name)
+                name.startsWithBytes(of: "content-") || Self.otherContentFields.contains(name)
             // A request whose method stays keeps these fields, even if its body is empty.
             if describesBody, redirect.method != request.method { continue }
             if redirect.crossesOrigins {

@@ -1,4 +1,5 @@
 package import HTTPTypes
+internal import SignetBase
 
 /// The rules for trailers: fields that follow a body (RFC 9110, section 6.5).
 package enum TrailerFields {
@@ -10,8 +11,8 @@ package enum TrailerFields {
     /// 6.5.1).
     package static func isForbidden(_ name: HTTPField.Name) -> Bool {
         let name = name.canonicalName
-        return forbidden.contains(name) || name.hasPrefix("if-")
-            || name.hasPrefix("content-") && name != "content-digest"
+        return forbidden.contains(name) || name.startsWithBytes(of: "if-")
+            || name.startsWithBytes(of: "content-") && name != "content-digest"
     }
 
     private static let forbidden: Set<String> = [

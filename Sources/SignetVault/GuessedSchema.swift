@@ -180,7 +180,7 @@ private struct SecretName {
     private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
         let word = withoutNumber(word)
         return endings.contains(where: word.hasSuffix)
-            || orPlural && word.hasSuffix("s")
+            || orPlural && word.endsWithBytes(of: "s")
                 && isSecretWord(String(word.dropLast()), orPlural: false)
     }
 
@@ -188,7 +188,7 @@ private struct SecretName {
     /// `auth.url`.
     private static func isSecretLastWord(_ word: String) -> Bool {
         let word = withoutNumber(word)
-        return lastWords.contains(word) || word.hasSuffix("pass")
+        return lastWords.contains(word) || word.endsWithBytes(of: "pass")
     }
 
     private static func withoutNumber(_ word: String) -> String {

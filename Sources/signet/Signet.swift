@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+internal import SignetBase
 import SignetCrypto
 internal import SignetSystem
 import SignetTransport
@@ -116,7 +117,7 @@ enum Signet {
     static func separatingEmptyValues(_ arguments: [String]) -> [String] {
         let options = arguments.prefix { $0 != "--" }
         let separated = options.flatMap { argument in
-            argument.hasPrefix("--") && argument.utf8.dropLast().allSatisfy { $0 != 0x3D }
+            argument.startsWithBytes(of: "--") && argument.utf8.dropLast().allSatisfy { $0 != 0x3D }
                 && argument.utf8.last == 0x3D ? [String(argument.dropLast()), ""] : [argument]
         }
         return separated + arguments[options.endIndex...]

@@ -118,7 +118,9 @@ struct Terminal: Sendable {
             }
         }
         let words = json ? root.message(for: error) : root.fullMessage(for: error)
-        exit(reporting: .usage(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words))
+        exit(
+            reporting: .usage(
+                words.startsWithBytes(of: "Error: ") ? String(words.dropFirst(7)) : words))
     }
 
     private func exit(reporting failure: ToolError) -> Never {

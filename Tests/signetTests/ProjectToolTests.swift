@@ -152,6 +152,42 @@ import Testing
         }
     }
 
+    /// Swift takes the colon and the mark for one character, `sh` and the parser don't.
+    @Test(
+        arguments: ["\u{301}", "\u{200D}", "\u{FE0F}", "\u{20E3}"],
+        ["command:%; touch ran", "fd:%3", "command%:x", "command:%"])
+    func noMarkHidesTheKindOfASource(_ mark: String, _ form: String) async throws {
+        let source = form.replacing("%", with: mark)
+        for member in ["keys", "passphrase"] {
+            var project = Self.project
+            project["keys"] = nil
+            project[member] = .string(source)
+            try write(project)
+            for command in [
+                ["vault", "list"], ["exec", "--", "true"], ["self-check", "--offline"],
+            ] {
+                let output = try await SignetTool.run(command, directory: folder.url)
+                #expect(output.exit != 0, "\(output.text)")
+                #expect(!output.stderr.contains("sh: "), "\(output.stderr)")
+            }
+        }
+        #expect(!(try folder.contents()).contains("ran"))
+    }
+
+    /// The folder's name and the file's make no other source.
+    @Test(arguments: ["env:x", "command:touch ran;", "fd:3"])
+    func noFolderMakesAnotherSource(_ name: String) async throws {
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: name), withIntermediateDirectories: true)
+        for file in ["signet.json", "keys", "schema.json", "dump"] {
+            try folder.write(folder.read(file), to: "\(name)/\(file)", mode: 0o600)
+        }
+        let output = try await signet(
+            "vault", "get", "orders.host", "--project", "\(name)/signet.json")
+        #expect(output.text == "orders.example.com\n", "\(output.stderr)")
+        #expect(!(try folder.contents()).contains("ran"))
+    }
+
     @Test(arguments: [
         #"{"unknown":1}"#, #"{"token":"ZZZZZZ"}"#, #"{"keys":1}"#, #"{"system":"1"}"#,
         #"{"system":{"id":"a"}}"#, #"{"system":{"version":"1"},"systemVersion":"1"}"#,

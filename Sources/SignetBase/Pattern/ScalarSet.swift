@@ -87,7 +87,7 @@ struct ScalarCategory: Sendable, Equatable {
     private let members: Set<Unicode.GeneralCategory>
 
     init?(_ name: String) {
-        self.members = Set(Self.names.lazy.filter { $0.value.hasPrefix(name) }.map(\.key))
+        self.members = Set(Self.names.lazy.filter { $0.value.startsWithBytes(of: name) }.map(\.key))
         guard !name.isEmpty, !members.isEmpty else { return nil }
     }
 

@@ -35,9 +35,9 @@ extension HostName {
 
     private static func number(_ text: String) -> UInt64? {
         let (radix, digits) =
-            if text.hasPrefix("0x") {
+            if text.startsWithBytes(of: "0x") {
                 (16, text.dropFirst(2))
-            } else if text.hasPrefix("0"), text.utf8.count > 1 {
+            } else if text.startsWithBytes(of: "0"), text.utf8.count > 1 {
                 (8, text.dropFirst(1))
             } else {
                 (10, text[...])

@@ -175,7 +175,7 @@ struct DownloadRun: ~Copyable {
         (total ?? state?.total) != nil && (!hasTag || fields[.eTag] != nil)
     }
 
-    private var hasTag: Bool { state?.validator?.hasPrefix("\"") == true }
+    private var hasTag: Bool { state?.validator?.startsWithBytes(of: "\"") == true }
 
     private mutating func again() throws(ClientError) -> Beginning {
         try restart(nil)

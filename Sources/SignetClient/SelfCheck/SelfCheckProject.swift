@@ -105,7 +105,7 @@ public struct SelfCheckProject: Sendable, Hashable {
             try text(name).map { path in
                 // Not standard input, as for a command.
                 if path == "-", folder.isEmpty { return "./-" }
-                return path.hasPrefix("/") ? path : folder + path
+                return path.startsWithBytes(of: "/") ? path : folder + path
             }
         }
         schema = try path("schema")
@@ -124,8 +124,8 @@ public struct SelfCheckProject: Sendable, Hashable {
         keyID = try text("keyID")
         // A path only if it looks like one: names of schemes have no slash and no dot.
         scheme = try text("scheme").map { text in
-            text.contains("/") || text.contains(".")
-                ? (text.hasPrefix("/") ? text : folder + text) : text
+            text.utf8.contains(where: { $0 == ASCII.slash || $0 == ASCII.dot })
+                ? (text.startsWithBytes(of: "/") ? text : folder + text) : text
         }
         (appID, appVersion) = try Self.app(object["app"])
         systemVersion = try text("systemVersion")
@@ -157,17 +157,24 @@ public struct SelfCheckProject: Sendable, Hashable {
         return (try text(id, of: "app.id"), try text(version, of: "app.version"))
     }
 
+    /// Reads a source, and judges it by its kind after it was parsed.
     private static func source(
         _ text: String, of name: String, folder: String
     ) throws(Invalid) -> String {
-        if text.hasPrefix("command:") || text.hasPrefix("fd:") {
-            throw Invalid(
-                problem:
-                    "\"\(name)\" may not be a command: or fd: source in a project file, which may come "
-                    + "with somebody else's files; give it on the command line")
+        guard let file = KeySource(text).filePath else {
+            let kind = KeySource(text).kind
+            guard kind == .environment || kind == .credential else {
+                throw Invalid(
+                    problem:
+                        "\"\(name)\": found a source that runs a command or reads a descriptor, "
+                        + "expected a file, env:NAME or credential:NAME, because the file may come "
+                        + "with somebody else's files; give it on the command line")
+            }
+            return text
         }
-        let isPath = !text.hasPrefix("env:") && !text.hasPrefix("credential:")
-        return isPath && !text.hasPrefix("/") ? folder + text : text
+        let path = file.startsWithBytes(of: "/") ? file : folder + file
+        // In a folder named `command:x` the path would be a command.
+        return KeySource(path).filePath == nil ? "./" + path : path
     }
 
     private static func text(_ value: JSONValue, of name: String) throws(Invalid) -> String {

@@ -38,7 +38,7 @@ struct SelfCheckRun {
             // The host of an environment that isn't in use isn't a problem.
             report.add(
                 area: "mode", subject: key,
-                status: key.hasPrefix("services.") ? .good : .warning,
+                status: key.startsWithBytes(of: "services.") ? .good : .warning,
                 detail: "is set and ignored"
                     + (mode.isSwitchable ? " in production" : ", because the build cannot switch"))
         }

@@ -107,9 +107,9 @@ struct Cookie: Sendable, Identifiable {
             case "expires": if let time = CookieDate.parse(value) { expires = time }
             case "max-age": if let seconds = Self.seconds(value) { maxAge = now + seconds }
             case "domain":
-                domain = value.hasPrefix(".") ? String(value.dropFirst()) : value
+                domain = value.startsWithBytes(of: ".") ? String(value.dropFirst()) : value
             case "path":
-                path = value.hasPrefix("/") ? value : nil
+                path = value.startsWithBytes(of: "/") ? value : nil
                 hasPath = true
             case "secure": isSecure = true
             case "samesite": isForOtherSites = value.lowercased() == "none"
@@ -122,8 +122,8 @@ struct Cookie: Sendable, Identifiable {
             if isSecure, !origin.isSecure { return false }
             if isForOtherSites, !isSecure { return false }
             let name = name.lowercased()
-            if name.hasPrefix("__secure-"), !isSecure { return false }
-            if name.hasPrefix("__host-") {
+            if name.startsWithBytes(of: "__secure-"), !isSecure { return false }
+            if name.startsWithBytes(of: "__host-") {
                 guard isSecure, domain == nil, hasPath, path == "/" else { return false }
             }
             guard let domain, !domain.isEmpty else { return true }

@@ -58,6 +58,30 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The kind of a source.
+    package enum Kind: Sendable, Hashable {
+        case file, environment, descriptor, command, credential
+        /// A text that begins as a descriptor does, without a valid number.
+        case broken
+    }
+
+    /// The kind, by which a program decides which sources it accepts from a file of another user.
+    package var kind: Kind {
+        switch value {
+        case .file: .file
+        case .environment: .environment
+        case .descriptor: .descriptor
+        case .command: .command
+        case .credential: .credential
+        case .broken: .broken
+        }
+    }
+
+    /// The name of the variable, if the source is one.
+    package var variable: String? {
+        if case .environment(let name) = value { name } else { nil }
+    }
+
     /// The path, if the source is a file.
     package var filePath: String? {
         if case .file(let path) = value { path } else { nil }

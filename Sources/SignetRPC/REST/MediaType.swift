@@ -17,5 +17,5 @@ package struct MediaType: Equatable {
     }
 
     /// Whether the type's name says that it is JSON (RFC 6839, section 3.1).
-    package var isJSON: Bool { essence == "application/json" || essence.hasSuffix("+json") }
+    package var isJSON: Bool { essence == "application/json" || essence.endsWithBytes(of: "+json") }
 }

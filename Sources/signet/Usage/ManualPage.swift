@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// A command's manual page in the language of man(7).
 struct ManualPage {
     /// The name without the section, such as `signet-vault-seal`.
@@ -47,7 +49,7 @@ struct ManualPage {
 
     private static func summary(of command: CommandTree) -> String {
         let text = command.abstract
-        return text.hasSuffix(".") ? String(text.dropLast()) : text
+        return text.endsWithBytes(of: ".") ? String(text.dropLast()) : text
     }
 
     private static func synopsis(of command: CommandTree) -> String {
@@ -85,7 +87,7 @@ struct ManualPage {
         // The checks of man(1) refuse a paragraph without text.
         lines.removeAll { $0.isEmpty }
         return zip(lines, lines.dropFirst() + [""]).filter { line, next in
-            line != ".PP" || !(next.isEmpty || next.hasPrefix(".SH"))
+            line != ".PP" || !(next.isEmpty || next.startsWithBytes(of: ".SH"))
         }.map(\.0)
     }
 
@@ -123,7 +125,7 @@ struct ManualPage {
             default: escaped.append(character)
             }
         }
-        return escaped.hasPrefix(".") ? "\\&" + escaped : escaped
+        return escaped.startsWithBytes(of: ".") ? "\\&" + escaped : escaped
     }
 
     private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }

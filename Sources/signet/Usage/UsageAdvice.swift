@@ -18,7 +18,7 @@ struct UsageAdvice {
         var (command, path) = (tool, [tool.name])
         var rest = arguments[...]
         while !command.configuration.subcommands.isEmpty {
-            guard let word = rest.popFirst(), !word.hasPrefix("-"), word != "help" else {
+            guard let word = rest.popFirst(), !word.startsWithBytes(of: "-"), word != "help" else {
                 return nil
             }
             guard let next = command.subcommand(named: word) else {
@@ -33,7 +33,7 @@ struct UsageAdvice {
     /// Returns an error for the first unknown name of `signet help NAME…`, or nil.
     func error(inHelp names: [String]) -> ToolError? {
         var (command, path) = (tool, [tool.name])
-        for name in names where !name.hasPrefix("-") {
+        for name in names where !name.startsWithBytes(of: "-") {
             guard let next = command.subcommand(named: name) else {
                 return unknownCommand(name, of: command, at: path)
             }
@@ -48,8 +48,8 @@ struct UsageAdvice {
     ) -> ToolError? {
         var words = words
         while let word = words.popFirst(), word != "--" {
-            guard word.hasPrefix("-"), word != "-" else { continue }
-            let isLong = word.hasPrefix("--")
+            guard word.startsWithBytes(of: "-"), word != "-" else { continue }
+            let isLong = word.startsWithBytes(of: "--")
             let name = isLong ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
             guard let option = command.arguments.first(where: { $0.names.contains(name) }) else {
                 // A number may begin with a dash.
@@ -62,7 +62,7 @@ struct UsageAdvice {
             if word.utf8.count > name.utf8.count {
                 value = String(word.dropFirst(name.count + (isLong ? 1 : 0)))
             } else if let next = words.first,
-                option.takesAnyWord || !next.hasPrefix("-") || next == "-"
+                option.takesAnyWord || !next.startsWithBytes(of: "-") || next == "-"
             {
                 value = words.removeFirst()
             }

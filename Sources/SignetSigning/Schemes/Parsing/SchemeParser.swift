@@ -184,12 +184,12 @@ struct SchemeParser {
             }
             return name == "headers.lines" ? .headerLines : .headerNames
         }
-        if name.hasPrefix("set.") {
+        if name.startsWithBytes(of: "set.") {
             let index = settings.firstIndex { sameBytes("set.\($0.name)", name) }
             guard let index else { throw unknown("a setting of \"settings\"") }
             return .setting(index)
         }
-        if name.hasPrefix("header.") {
+        if name.startsWithBytes(of: "header.") {
             let field = name.utf8.dropFirst(7)
             guard !field.isEmpty, field.allSatisfy(\.isToken) else {
                 throw unknown("{header.NAME} with the name of a field")

@@ -181,7 +181,7 @@ struct CallBodyOptions: ParsableArguments {
     }
 
     private static func isMultipart(_ type: String) -> Bool {
-        type.lowercased().hasPrefix("multipart/form-data")
+        type.lowercased().startsWithBytes(of: "multipart/form-data")
     }
 
     private func content(

@@ -66,7 +66,7 @@ struct ExecCommand: ParsableCommand {
         let source = try reading.key.source(project).text
         let failure = ProcessImage.replace(
             lastArguments: command.count, adding: variables,
-            removing: source.hasPrefix("env:") ? [String(source.dropFirst(4))] : [])
+            removing: [KeySource(source).variable].compactMap(\.self))
         var refusal = ToolError(
             .usage(failure.isNotFound ? "command-not-found" : "command-not-executable"),
             "cannot run \(printable(program)): \(failure.reason)")

@@ -154,7 +154,7 @@ struct VaultEditCommand: ParsableCommand {
         guard !common.json, StandardStreams.isInteractive else { return false }
         common.terminal.note("\(question) [Y/n]")
         guard let answer = readLine() else { return false }
-        return answer.isEmpty || answer.lowercased().hasPrefix("y")
+        return answer.isEmpty || answer.lowercased().startsWithBytes(of: "y")
     }
 }
 

@@ -19,7 +19,7 @@ struct NewFiles {
 
     /// Returns the path of a file in the folder.
     private func path(_ name: String) -> String {
-        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+        folder == "." ? name : folder.endsWithBytes(of: "/") ? folder + name : "\(folder)/\(name)"
     }
 
     /// Removes the files of a killed run, and then checks that none of the files exists.
@@ -56,12 +56,12 @@ struct NewFiles {
     }
 
     /// Returns a source of keys as a project file in the folder names it: a file's path relative to
-    /// the folder, `env:` and `credential:` sources as they are, and nil for sources that a project
-    /// file may not name.
+    /// the folder, `credential:` sources as they are, and nil for sources that a project file which
+    /// is found may not name.
     func relative(_ source: String) -> String? {
-        if source.hasPrefix("env:") || source.hasPrefix("credential:") { return source }
+        if KeySource(source).kind == .credential { return source }
         guard let file = KeySource(source).filePath else { return nil }
-        guard !file.hasPrefix("/") else { return file }
+        guard !file.startsWithBytes(of: "/") else { return file }
         // Links are followed: the system takes `..` of what a link leads to, not of the link.
         let name = file.split(separator: "/").last ?? ""
         guard let holder = Folder.resolved(file.dropLast(name.count) + "."),

@@ -19,7 +19,7 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
         case "env": self = .env
         default:
             // .env.local, .env.production and so on
-            guard name.hasPrefix(".env.") else { return nil }
+            guard name.startsWithBytes(of: ".env.") else { return nil }
             self = .env
         }
     }
