@@ -123,7 +123,7 @@ extension VaultError {
     /// Returns the error for a key that the schema lacks. A name that looks like a secret is not
     /// repeated, because it's probably a secret in the wrong place.
     static func unknown(_ name: String, in place: String) -> VaultError {
-        let isSecret = SecretDetector.finding(in: .string(name)) != nil
+        let isSecret = SecretDetector.finding(in: .string(name), named: nil) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
         return VaultError(
             .unknownConfigKey, "\(shown) in \(place): not in the schema",
