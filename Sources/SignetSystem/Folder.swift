@@ -25,10 +25,21 @@ package enum Folder {
     /// Creates a folder if nothing exists at its path.
     ///
     /// - Throws: `FileFailure`.
-    package static func create(_ path: String) throws(FileFailure) {
-        guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+    package static func create(_ path: String, mode: UInt32 = 0o777) throws(FileFailure) {
+        guard unsafe mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else {
             throw FileFailure(path: path, operation: "create", errno: errno)
         }
+    }
+
+    /// Creates a folder that only its owner may enter, and the folders above it, if nothing exists
+    /// at their paths.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func createPrivate(_ path: String) throws(FileFailure) {
+        for index in path.indices.dropFirst() where path[index] == "/" {
+            try create(String(path[..<index]), mode: 0o700)
+        }
+        try create(path, mode: 0o700)
     }
 
     /// Removes a file that the caller has created, if it still exists.

@@ -70,6 +70,11 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
             })
     }
 
+    /// The keys that have no value, because it is null.
+    package var withoutValue: [String] {
+        guesses.map(\.name).filter { values[$0] == nil }
+    }
+
     /// The number of keys, without the values.
     package var description: String { "GuessedSchema(\(guesses.count) keys)" }
     package var customMirror: Mirror { Mirror(self, children: []) }

@@ -23,6 +23,8 @@ package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
     package let meaning: String?
     /// Whether the schema says that random text isn't a secret here.
     let isNotSecret: Bool
+    /// Whether a configuration without a value for the key is refused.
+    let isRequired: Bool
     let value: ValueRule
     /// The limits as written in the schema.
     let limits: JSONObject

@@ -105,7 +105,7 @@ public struct SelfCheckProject: Sendable, Hashable {
             try text(name).map { path in
                 // Not standard input, as for a command.
                 if path == "-", folder.isEmpty { return "./-" }
-                return path.hasPrefix("/") ? path : folder + path
+                return Self.path(path, in: folder)
             }
         }
         schema = try path("schema")
@@ -167,7 +167,16 @@ public struct SelfCheckProject: Sendable, Hashable {
                     + "with somebody else's files; give it on the command line")
         }
         let isPath = !text.hasPrefix("env:") && !text.hasPrefix("credential:")
-        return isPath && !text.hasPrefix("/") ? folder + text : text
+        return isPath ? path(text, in: folder) : text
+    }
+
+    /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from
+    /// the file's folder.
+    private static func path(_ path: String, in folder: String) -> String {
+        if path.hasPrefix("~/"), let home = Environment["HOME"], home.hasPrefix("/") {
+            return home + path.dropFirst(1)
+        }
+        return path.hasPrefix("/") ? path : folder + path
     }
 
     private static func text(_ value: JSONValue, of name: String) throws(Invalid) -> String {

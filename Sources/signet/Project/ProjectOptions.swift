@@ -92,7 +92,12 @@ struct Project {
         try Self.required(given ?? file.defaults, option: "--defaults FILE", member: "defaults")
     }
 
-    /// Returns the sealed dump, which a command changes or which standard input can't be.
+    /// Returns the sealed dump, which a command changes.
+    func changedDump(_ given: String?, as option: String = "FILE") throws(ToolError) -> String {
+        try ToolError.file(dump(given, as: option), subject: "a dump")
+    }
+
+    /// Returns the sealed dump.
     func dump(_ given: String?, as option: String = "FILE") throws(ToolError) -> String {
         try Self.required(given ?? file.dump, option: option, member: "dump")
     }

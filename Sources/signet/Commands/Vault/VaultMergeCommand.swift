@@ -84,7 +84,7 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let file = try state.dump(ours, in: project)
+        let file = try state.dump(ToolError.file(ours, subject: "a dump"), in: project)
         let opened = try file.update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)

@@ -76,7 +76,7 @@ struct VaultRebindCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let appID = try project.appID(appID)
-        let target = try state.dump(project.dump(file), in: project)
+        let target = try state.dump(project.changedDump(file), in: project)
         let keyFile = ratchet ? try keyFile(project) : nil
         let old = VersionBinding(
             app: appID, version: fromAppVersion, systemVersion: fromSystemVersion)

@@ -66,7 +66,7 @@ struct VaultRekeyCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         let binding = try binding.binding(project)
-        let target = try state.dump(project.dump(file), in: project)
+        let target = try state.dump(project.changedDump(file), in: project)
         let keys = try key.load(project)
         let newKeys: VaultKeys
         if let toPassphrase {
