@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -115,6 +116,14 @@ int signet_sealed_file(const void *bytes, size_t count) {
     close(file);
     errno = error;
     return -1;
+}
+
+int signet_open_beneath(int folder, const char *path) {
+    struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
 int signet_pipe(int *reading, int *writing) {

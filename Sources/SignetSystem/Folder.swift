@@ -1,3 +1,4 @@
+internal import CSignetSystem
 internal import Glibc
 internal import SignetBase
 
@@ -26,10 +27,51 @@ package enum Folder {
     /// Creates a folder if nothing exists at its path.
     ///
     /// - Throws: `FileFailure`.
-    package static func create(_ path: String) throws(FileFailure) {
-        guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+    package static func create(_ path: String, mode: UInt32 = 0o777) throws(FileFailure) {
+        guard unsafe mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else {
             throw FileFailure(path: path, operation: "create", errno: errno)
         }
+    }
+
+    /// Creates a folder that only its owner may enter, and the folders above it, if nothing exists
+    /// at their paths.
+    ///
+    /// - Throws: `FileFailure`.
+    package static func createPrivate(_ path: String) throws(FileFailure) {
+        for index in path.indices.dropFirst() where path[index] == "/" {
+            try create(String(path[..<index]), mode: 0o700)
+        }
+        try create(path, mode: 0o700)
+    }
+
+    /// Checks that a path below a folder is a regular file or nothing, and that no part of it is a
+    /// link or leads out of the folder.
+    ///
+    /// - Parameters:
+    ///   - path: The path, relative to the folder.
+    ///   - folder: The folder, whose own path may have links.
+    /// - Throws: `FileFailure`. Its message names both.
+    package static func requireInside(
+        _ path: String, of folder: String
+    ) throws(FileFailure) {
+        let folder = try Descriptor(
+            opening: folder.isEmpty ? "." : folder, flags: O_RDONLY | O_DIRECTORY)
+        let number = unsafe signet_open_beneath(folder.number, path)
+        let error = errno
+        guard number >= 0 else {
+            if error == ENOENT { return }
+            let reason: String? =
+                switch error {
+                case ELOOP: "a part of it is a link, expected a file below \(folder.path)"
+                case EXDEV: "it leads out of \(folder.path), expected a file below it"
+                default: nil
+                }
+            throw reason.map {
+                FileFailure(path: path, operation: "use", reason: $0, kind: .permissions)
+            } ?? FileFailure(path: path, operation: "use", errno: error)
+        }
+        let file = Descriptor(adopting: number, path: path)
+        try PrivateFile.requireRegular(try file.status(), path: path, operation: "use")
     }
 
     /// Removes a file that the caller has created, if it still exists.

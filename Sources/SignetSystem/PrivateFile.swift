@@ -104,8 +104,8 @@ package enum PrivateFile {
     }
 
     /// Reads a regular file that no other user can have written: it belongs to the process's
-    /// effective user or root, and its mode doesn't let group or others write. The checks concern
-    /// the opened file; links are followed.
+    /// effective user or root, and its mode doesn't let others write, nor a group that isn't the
+    /// process's own. The checks concern the opened file; links are followed.
     ///
     /// - Throws: `FileFailure`. The message of the kind `permissions` contains the `chmod` command
     ///   that fixes the mode.
@@ -122,7 +122,8 @@ package enum PrivateFile {
                     + "who runs this, or of root",
                 kind: .permissions)
         }
-        guard status.st_mode & 0o022 == 0 else {
+        let isOwnGroup = status.st_gid == getegid() && status.st_uid == geteuid()
+        guard status.st_mode & (isOwnGroup ? 0o002 : 0o022) == 0 else {
             throw FileFailure(
                 path: path, operation: "use",
                 reason: "others than its owner may write it; chmod go-w \(shellWord(path))",

@@ -70,6 +70,11 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
             })
     }
 
+    /// The keys that have no value, because it is null.
+    package var withoutValue: [String] {
+        guesses.map(\.name).filter { values[$0] == nil }
+    }
+
     /// The number of keys, without the values.
     package var description: String { "GuessedSchema(\(guesses.count) keys)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
@@ -82,7 +87,8 @@ extension GuessedSchema {
         _ object: JSONObject, prefix: String
     ) -> [(name: String, value: JSONValue)] {
         object.flatMap { name, value in
-            if let nested = value.object, nested.count > 0 {
+            // A secret's name and its value stay together, because each alone says nothing.
+            if let nested = value.object, nested.count > 0, !SecretDetector.isNamedSecret(nested) {
                 return flattened(nested, prefix: "\(prefix)\(name).")
             }
             return [(prefix + name, value)]
@@ -97,12 +103,9 @@ extension GuessedSchema {
 
     private static func guess(_ name: String, from value: JSONValue) -> Guess {
         let type = type(of: value)
-        let reason =
-            SecretDetector.finding(in: value)?.reason
-            ?? (SecretName(name).isSecret(of: type) ? "its name" : nil)
         return Guess(
             name: name, type: type, elementType: value.array.flatMap(elementType),
-            secretReason: reason)
+            secretReason: SecretDetector.finding(in: value, named: name)?.reason)
     }
 
     private static func type(of value: JSONValue) -> ValueType {
@@ -131,87 +134,4 @@ extension GuessedSchema {
         let areTexts = !elements.isEmpty && elements.allSatisfy { $0.string != nil }
         return areTexts ? .string : nil
     }
-}
-
-/// The words of a key's name, which suggest whether its value is a secret.
-private struct SecretName {
-    /// The words of each part between dots, in lower case.
-    private let parts: [[String]]
-
-    init(_ name: String) {
-        parts = name.split(separator: ".").map { Self.words(of: $0) }
-    }
-
-    /// Returns the words of `apiKey`, `api-key` or `API_KEY`.
-    private static func words(of part: Substring) -> [String] {
-        var words: [String] = []
-        var word = ""
-        var wasLower = false
-        for character in part {
-            if !character.isLetter && !character.isNumber || wasLower && character.isUppercase {
-                if !word.isEmpty { words.append(word) }
-                word = ""
-            }
-            if character.isLetter || character.isNumber { word += character.lowercased() }
-            wasLower = character.isLowercase || character.isNumber
-        }
-        return word.isEmpty ? words : words + [word]
-    }
-
-    /// Returns whether a value of this type and name is probably a secret.
-    func isSecret(of type: ValueType) -> Bool {
-        guard let last = parts.last else { return false }
-        switch type {
-        case .boolean, .duration: return false
-        // A plural doesn't mean a secret here: `max_tokens` is a limit.
-        case .integer, .number:
-            guard let word = last.last else { return false }
-            return Self.isSecretWord(word, orPlural: false) || Self.isSecretLastWord(word)
-                || word == "pin" || word == "key" && endsWithKey
-        default:
-            return last.contains { Self.isSecretWord($0) } || endsWithKey
-                || last.last.map(Self.isSecretLastWord) ?? false
-                || parts.dropLast().contains { $0.count == 1 && Self.isSecretWord($0[0]) }
-        }
-    }
-
-    /// Returns whether a word means a secret. A number may follow it (`password2`), and another
-    /// word may precede it (`pgpassword`).
-    private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
-        let word = withoutNumber(word)
-        return endings.contains(where: word.hasSuffix)
-            || orPlural && word.endsWithBytes(of: "s")
-                && isSecretWord(String(word.dropLast()), orPlural: false)
-    }
-
-    /// Returns whether a word means a secret if it is the last one: `auth` does, but not in
-    /// `auth.url`.
-    private static func isSecretLastWord(_ word: String) -> Bool {
-        let word = withoutNumber(word)
-        return lastWords.contains(word) || word.endsWithBytes(of: "pass")
-    }
-
-    private static func withoutNumber(_ word: String) -> String {
-        String(word.reversed().drop(while: \.isNumber).reversed())
-    }
-
-    /// Whether the name ends with "key" or "keys", and the word before it isn't one such as
-    /// "public" or "cache".
-    private var endsWithKey: Bool {
-        let words = parts.flatMap(\.self)
-        guard words.last == "key" || words.last == "keys" else { return false }
-        return words.dropLast().last.map { !Self.publicKeyKinds.contains($0) } ?? true
-    }
-
-    /// Words that mean a secret, at the end of a longer word too.
-    private static let endings = [
-        "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential",
-        "apikey", "privatekey", "secretkey", "accesskey", "dsn",
-    ]
-    private static let lastWords: Set<String> = [
-        "auth", "bearer", "cookie", "jwt", "otp", "private", "pw", "salt",
-    ]
-    private static let publicKeyKinds: Set<String> = [
-        "public", "sort", "primary", "foreign", "partition", "routing", "cache", "index", "map",
-    ]
 }

@@ -3,7 +3,7 @@ import SignetJSON
 
 extension KeyRule {
     private static let members =
-        ValueRule.members + ["visibility", "setBy", "meaning", "notSecret"]
+        ValueRule.members + ["visibility", "setBy", "meaning", "notSecret", "required"]
 
     /// Reads the rule of a key.
     ///
@@ -40,6 +40,7 @@ extension KeyRule {
             name: name, isPublic: isPublic, setBy: try Self.setBy(object["setBy"]),
             meaning: try Self.meaning(object["meaning"]),
             isNotSecret: try Self.isNotSecret(object["notSecret"], isPublic: isPublic),
+            isRequired: try Self.isRequired(object["required"]),
             value: value,
             limits: JSONObject(
                 object.filter { member in
@@ -67,6 +68,12 @@ extension KeyRule {
         guard let value else { return false }
         guard value.bool == true else { throw .init("\"notSecret\" must be true or absent") }
         guard isPublic else { throw .init("\"notSecret\" is for public keys; this one is secret") }
+        return true
+    }
+
+    private static func isRequired(_ value: JSONValue?) throws(ValueRule.InvalidRule) -> Bool {
+        guard let value else { return false }
+        guard value.bool == true else { throw .init("\"required\" must be true or absent") }
         return true
     }
 

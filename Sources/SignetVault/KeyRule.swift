@@ -23,6 +23,8 @@ package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
     package let meaning: String?
     /// Whether the schema says that random text isn't a secret here.
     let isNotSecret: Bool
+    /// Whether a configuration without a value for the key is refused.
+    let isRequired: Bool
     let value: ValueRule
     /// The limits as written in the schema.
     let limits: JSONObject
@@ -56,7 +58,10 @@ package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Returns the reason that a value must not be public, or nil.
     func secretReason(in value: JSONValue) -> String? {
-        guard isPublic, let finding = SecretDetector.finding(in: value) else { return nil }
+        // The values that a schema lists aren't secrets, whatever the key's name.
+        let name = limits["enum"] == nil ? name : nil
+        guard isPublic, let finding = SecretDetector.finding(in: value, named: name)
+        else { return nil }
         if isNotSecret && !finding.isCertain { return nil }
         return "a public value that looks like a secret (\(finding.reason)); "
             + (finding.isCertain

@@ -19,6 +19,9 @@ extension Schema {
         public let limits: JSONObject
         /// Whether the schema says `"notSecret": true`, so that random text is allowed.
         public let isNotSecret: Bool
+        /// Whether the schema says `"required": true`, so that a configuration without a value for
+        /// the key is not sealed.
+        public let isRequired: Bool
     }
 
     /// The descriptions of all keys, in the order of the schema.
@@ -68,6 +71,6 @@ extension Schema.Key {
             name: rule.name, type: rule.type.rawValue, isPublic: rule.isPublic,
             setBy: ConfigurationOrigin.allCases.filter(rule.setBy.contains),
             meaning: rule.meaning, limits: rule.isPublic ? rule.limits : [:],
-            isNotSecret: rule.isNotSecret)
+            isNotSecret: rule.isNotSecret, isRequired: rule.isRequired)
     }
 }

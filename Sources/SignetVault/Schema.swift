@@ -13,6 +13,7 @@ public import SignetJSON
 /// | `setBy` | a list of `defaults`, `launch` and `fetched`; all three if absent |
 /// | `meaning` | a text for people |
 /// | `notSecret` | `true` allows random text in a public key |
+/// | `required` | `true` refuses to seal a configuration without a value for the key |
 /// | `minimum`, `maximum` | for integer, number and duration |
 /// | `minLength`, `maxLength` | for string and url in Unicode scalars, for bytes in bytes |
 /// | `minItems`, `maxItems` | for array |
@@ -120,6 +121,25 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// Returns the rule of a key, or nil.
     package func rule(named name: String) -> KeyRule? {
         position(of: name).map { rules[$0] }
+    }
+
+    /// Checks that the required keys have a value.
+    ///
+    /// - Parameters:
+    ///   - place: The place of the values, for messages.
+    ///   - hasValue: Returns whether a key has a value.
+    /// - Throws: `missing-value`, naming each key that has none.
+    package func requireValues(
+        in place: String, where isIncluded: (KeyRule) -> Bool = { _ in true },
+        hasValue: (String) -> Bool
+    ) throws(VaultError) {
+        let missing = rules.filter { $0.isRequired && isIncluded($0) && !hasValue($0.name) }
+        try missing.map { rule in
+            VaultError(
+                .missingValue,
+                "\(quoted(rule.name)) has no value in \(place), and the schema requires one",
+                key: rule.name)
+        }.throwJoined()
     }
 
     func position(of name: String) -> Int? { positions[ByteName(name)] }

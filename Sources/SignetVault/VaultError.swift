@@ -36,7 +36,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let sourceNotAllowed = Code(.usage("source-not-allowed"))
         /// A value of a public key looks like a key, a token or a password.
         public static let publicValueLooksSecret = Code(.usage("public-value-looks-secret"))
-        /// A key that the program needs has no value in any input.
+        /// A key that the program needs, or that the schema requires, has no value.
         public static let missingValue = Code(.usage("missing-value"))
         /// A key that the program reads publicly is secret in the schema.
         public static let notPublic = Code(.usage("not-public"))
@@ -79,6 +79,9 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The schema no longer allows a value that was changed in the dump, so sealing would lose
         /// it.
         public static let wouldLoseChanges = Code(.checkFailed("would-lose-changes"))
+        /// The dump has values that the configuration to be sealed lacks, so sealing would lose
+        /// them.
+        public static let wouldLoseValues = Code(.checkFailed("would-lose-values"))
         /// A root can't be removed while other dumps are sealed under it.
         public static let locksOutOthers = Code(.usage("locks-out-others"))
         /// An input isn't a flat JSON object, or an id, version or other argument is invalid.
@@ -123,7 +126,7 @@ extension VaultError {
     /// Returns the error for a key that the schema lacks. A name that looks like a secret is not
     /// repeated, because it's probably a secret in the wrong place.
     static func unknown(_ name: String, in place: String) -> VaultError {
-        let isSecret = SecretDetector.finding(in: .string(name)) != nil
+        let isSecret = SecretDetector.finding(in: .string(name), named: nil) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
         return VaultError(
             .unknownConfigKey, "\(shown) in \(place): not in the schema",

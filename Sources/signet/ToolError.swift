@@ -1,3 +1,4 @@
+import ArgumentParser
 internal import SignetBase
 import SignetJSON
 import SignetRPC
@@ -80,6 +81,9 @@ struct ToolError: CodedError {
         SigningError.Code.createdInFuture.value:
             "--clock-skew SECONDS accepts a clock that is further ahead",
         .rolledBack: "the commands of signet vault accept an older dump with --accept-rollback",
+        VaultError.Code.wouldLoseValues.value:
+            "give these values too (a secret as --launch KEY@SOURCE), or drop them with vault seal "
+            + "--replace",
         VaultError.Code.wouldLoseChanges.value:
             "vault set gives the keys values that the schema allows, and vault seal --replace drops the "
             + "changes",
@@ -87,6 +91,27 @@ struct ToolError: CodedError {
             "vault open and vault get read it with --accept-app-version or --accept-system-version, "
             + "and vault rebind brings it up to date",
     ]
+}
+
+extension ToolError {
+    /// Returns the path of a file that a command writes and that can't be standard output.
+    ///
+    /// - Parameters:
+    ///   - path: The path, or `-`.
+    ///   - subject: What is written, such as "a dump".
+    static func file(_ path: String, subject: String) throws(ToolError) -> String {
+        guard path != "-" else { throw .usage(noFile(for: subject)) }
+        return path
+    }
+
+    /// Checks an option as `file(_:subject:)` does, while the arguments are parsed.
+    static func requireFile(_ path: String?, subject: String) throws(ValidationError) {
+        guard path != "-" else { throw ValidationError(noFile(for: subject)) }
+    }
+
+    private static func noFile(for subject: String) -> String {
+        "found - where \(subject) is written, expected a file (./- is a file of this name)"
+    }
 }
 
 /// The codes of the tool's own failures.

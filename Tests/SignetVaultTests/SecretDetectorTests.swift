@@ -64,7 +64,7 @@ import Testing
         "com.example.shop.orders",
         "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
         "sha256/\(base64Key) sha256/\(base64Key)",
-        "https://example.com/\(base64URLKey)?t=\(hexKey)",
+        "https://example.com/\(base64URLKey)?page=2",
         "https://example.com:8443/v1/orders", "wss://example.com/a@b",
         #"^https://api\.example\.com/(orders|items)/[0-9]{1,10}$"#,
         "The quick brown fox jumps over the lazy dog, twice.", "application/json; charset=utf-8",

@@ -16,6 +16,26 @@ import Testing
     init() async throws {
         vault = try await EditableVault()
         try write(Self.project)
+        try await trust()
+    }
+
+    private func trust() async throws {
+        let output = try await signet("project", "trust")
+        #expect(output.exit == 0, "\(output.stderr)")
+    }
+
+    /// Runs the tool with the folder as the home folder, which has the list of trusted folders.
+    private func run(
+        _ arguments: [String], stdin: [UInt8] = [], environment: [String: String] = [:],
+        directory: URL? = nil
+    ) async throws -> ProcessOutput {
+        let usual = [
+            "SIGNET_PROJECT": "", "SIGNET_APP_ID": "", "SIGNET_APP_VERSION": "", "SIGNET_KEYS": "",
+            "HOME": folder.url.path, "XDG_CONFIG_HOME": folder.path("config"),
+        ]
+        return try await SignetTool.run(
+            arguments, stdin: stdin, environment: usual.merging(environment) { $1 },
+            directory: directory ?? folder.url)
     }
 
     private func write(
@@ -27,12 +47,8 @@ import Testing
     private func signet(
         _ arguments: String..., environment: [String: String] = [:], in subfolder: String = "."
     ) async throws -> ProcessOutput {
-        let unset = [
-            "SIGNET_PROJECT": "", "SIGNET_APP_ID": "", "SIGNET_APP_VERSION": "", "SIGNET_KEYS": "",
-        ]
-        return try await SignetTool.run(
-            arguments, environment: unset.merging(environment) { $1 },
-            directory: folder.url.appending(path: subfolder))
+        try await run(
+            arguments, environment: environment, directory: folder.url.appending(path: subfolder))
     }
 
     @Test func aDashIsAFileOfTheFolder() async throws {
@@ -50,6 +66,20 @@ import Testing
         #expect(output.text == "orders.example.com\n", "\(output.stderr)")
     }
 
+    @Test func itIsFoundInAParentOfTheSameTree() async throws {
+        let sub = folder.url.appending(path: "a/b/.git")
+        try FileManager.default.createDirectory(at: sub, withIntermediateDirectories: true)
+        let other = try await signet("vault", "get", "orders.host", in: "a/b")
+        #expect(other.exit == 2, "the search ends at the top of a git work tree")
+        let outside = try await run(
+            ["vault", "get", "orders.host"], environment: ["HOME": "/nowhere"],
+            directory: folder.url.appending(path: "a"))
+        #expect(outside.exit == 2, "the search needs a git work tree or the home folder")
+        try FileManager.default.removeItem(at: sub)
+        let found = try await signet("vault", "get", "orders.host", in: "a/b")
+        #expect(found.exit == 0, "\(found.stderr)")
+    }
+
     @Test func itIsFoundInAParent() async throws {
         try FileManager.default.createDirectory(
             at: folder.url.appending(path: "a/b"), withIntermediateDirectories: true)
@@ -63,7 +93,7 @@ import Testing
             ["public"], ["set", "orders.attempts=4"], ["rekey", "--to-key-id", "v1"],
             ["rebind", "--from-app-version", "1.9.0", "--to-app-version", "1.9.0"],
         ] {
-            let output = try await SignetTool.run(
+            let output = try await run(
                 ["vault"] + arguments, directory: folder.url)
             #expect(output.exit == 0, "\(arguments): \(output.stderr)")
         }
@@ -75,7 +105,7 @@ import Testing
         #expect(set.exit == 0, "\(set.stderr)")
         #expect(
             try await signet("vault", "get", "orders.host", "--dump", "other").text == "b\n")
-        let piped = try await SignetTool.run(
+        let piped = try await run(
             ["vault", "get", "orders.host", "--dump", "-"], stdin: try folder.read("other"),
             directory: folder.url)
         #expect(piped.text == "b\n", "\(piped.stderr)")
@@ -84,7 +114,7 @@ import Testing
     @Test func noneIgnoresIt() async throws {
         for environment in [["SIGNET_PROJECT": "none"], [:]] {
             let more = environment.isEmpty ? ["--project", "none"] : []
-            let output = try await SignetTool.run(
+            let output = try await run(
                 ["vault", "open", "dump", "--json"] + more, environment: environment,
                 directory: folder.url)
             try expect(output, exit: 2, code: "usage")
@@ -123,19 +153,35 @@ import Testing
             code: "unreadable-file")
     }
 
-    @Test(arguments: [0o646, 0o664, 0o666])
-    func aFileThatOthersMayWriteIsRefused(_ mode: Int) async throws {
-        try write(Self.project, mode: mode)
-        let output = try await signet("vault", "open", "--json")
-        try expect(output, exit: 2, code: "project-file-permissions")
-        #expect(output.text.contains("chmod go-w signet.json"))
+    /// It isn't used: another user could have put it there, or changed it.
+    private func expectLeftOut(_ reason: String) async throws {
+        let missing = try await signet("vault", "open", "--json")
+        try expect(missing, exit: 2, code: "usage")
+        #expect(missing.text.contains(reason) && missing.text.contains("--project"))
+        let named = try await signet("vault", "open", "--project", "signet.json", "--json")
+        try expect(named, exit: 2, code: "project-file-permissions")
+        // The options that are given are enough.
+        let given = try await run(["vault", "open", "dump"] + EditableVault.keys)
+        #expect(given.exit == 0, "\(given.stderr)")
     }
 
-    @Test(.enabled(if: getuid() == 0)) func anotherUsersFileIsRefused() async throws {
+    @Test(arguments: [0o646, 0o666])
+    func aFileThatOthersMayWriteIsLeftOut(_ mode: Int) async throws {
+        try write(Self.project, mode: mode)
+        try await expectLeftOut("chmod go-w signet.json")
+    }
+
+    @Test(.enabled(if: getuid() == 0)) func anotherUsersFileIsLeftOut() async throws {
         try FileManager.default.setAttributes(
             [.ownerAccountID: 65534], ofItemAtPath: folder.path("signet.json"))
-        let output = try await signet("vault", "open", "--json")
-        try expect(output, exit: 2, code: "project-file-permissions")
+        try await expectLeftOut("user 65534's file")
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: 0, .groupOwnerAccountID: 65534],
+            ofItemAtPath: folder.path("signet.json"))
+        try write(Self.project, mode: 0o664)
+        try FileManager.default.setAttributes(
+            [.groupOwnerAccountID: 65534], ofItemAtPath: folder.path("signet.json"))
+        try await expectLeftOut("others than its owner")
     }
 
     @Test(arguments: ["command:cat keys", "fd:3"])
@@ -166,7 +212,7 @@ import Testing
             for command in [
                 ["vault", "list"], ["exec", "--", "true"], ["self-check", "--offline"],
             ] {
-                let output = try await SignetTool.run(command, directory: folder.url)
+                let output = try await run(command, directory: folder.url)
                 #expect(output.exit != 0, "\(output.text)")
                 #expect(!output.stderr.contains("sh: "), "\(output.stderr)")
             }
@@ -200,33 +246,146 @@ import Testing
         #expect(output.text.contains("signet.json"))
     }
 
-    @Test func aFoundProjectGivesNoPolicySchemeOrKeys() async throws {
-        try write(
-            Self.project.merged([
-                "policy": "policy.json", "scheme": "rfc9421", "keys": "signing",
-            ]))
-        try folder.write("{}", to: "policy.json")
-        let made = try await vault.run(
-            ["keys", "new", "--type", "hmac", "--id", "k", "--out", "signing"])
-        #expect(made.exit == 0)
-        let message = Array("GET / HTTP/1.1\nHost: a.example\n\n".utf8)
-        let unnamed = try await SignetTool.run(
-            ["verify", "--json"], stdin: message, directory: folder.url)
-        try expect(unnamed, exit: 2, code: "usage")
-        let named = try await SignetTool.run(
-            ["verify", "--project", "signet.json", "--json"], stdin: message, directory: folder.url)
-        // There is no signature: the scheme and the keys were read.
-        #expect(named.exit != 0 && !named.text.contains("missing --"), "\(named.text)")
+    /// A policy can only refuse more, so it needs no trust; CAs of its own do.
+    @Test func thePolicyOfAFoundProjectIsUsed() async throws {
+        try write(Self.project.merged(["policy": "policy.json"]))
         for command in [
             ["pins", "check", "https://localhost:1"], ["call", "https://localhost:1", "a"],
         ] {
-            let found = try await SignetTool.run(
-                command + ["--json"], directory: folder.url)
-            #expect(!found.text.contains("malformed-policy"), "\(found.text)")
-            let explicit = try await SignetTool.run(
-                command + ["--project", "signet.json", "--json"], directory: folder.url)
-            try expect(explicit, exit: 2, code: "malformed-policy")
+            try folder.write(#"{"hosts":{}}"#, to: "policy.json")
+            let refused = try await run(command + ["--json"])
+            #expect(refused.exit == 1 && refused.text.contains("unlisted"), "\(refused.text)")
+            try folder.write(
+                folder.read("dump"), to: "ca.pem")
+            try folder.write(
+                #"{"hosts":{"localhost":{"pins":["sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="],"caFile":"ca.pem"}}}"#,
+                to: "policy.json")
+            let untrusted = try await run(command + ["--json"])
+            #expect(untrusted.exit == 2, "\(untrusted.text)")
         }
+    }
+
+    @Test func aFoundProjectVerifiesOnlyIfItIsTrusted() async throws {
+        let made = try await vault.run(
+            ["keys", "new", "--type", "hmac", "--id", "k", "--out", "signing"])
+        #expect(made.exit == 0)
+        try write(Self.project.merged(["scheme": "rfc9421", "keys": "signing"]))
+        let message = Array("GET / HTTP/1.1\nHost: a.example\n\n".utf8)
+        for command in [["verify"], ["sign"]] {
+            let untrusted = try await run(command + ["--json"], stdin: message)
+            try expect(untrusted, exit: 2, code: "usage")
+            #expect(untrusted.text.contains("signet project trust"))
+            let named = try await run(
+                command + ["--project", "signet.json", "--json"], stdin: message)
+            #expect(!named.text.contains("missing --"), "\(named.text)")
+        }
+        try await trust()
+        #expect(try await run(["sign"], stdin: message).exit == 0)
+    }
+
+    // MARK: - Trust
+
+    private static let actions = [
+        ["exec", "--", "true"], ["vault", "set", "orders.attempts=4"], ["vault", "seal"],
+        ["vault", "rekey", "--to-key-id", "v1"],
+        ["vault", "rebind", "--to-app-version", "2"], ["vault", "merge", "dump", "dump", "dump"],
+    ]
+
+    @Test(arguments: actions) func actsOnlyByATrustedProject(_ command: [String]) async throws {
+        let untrust = try await signet("project", "untrust")
+        #expect(untrust.exit == 0)
+        let before = try folder.read("dump")
+        let output = try await run(command + (command[0] == "exec" ? [] : ["--json"]))
+        #expect(output.exit == 2, "\(output.text)")
+        #expect((output.stderr + output.text).contains("signet project trust"), "\(output.stderr)")
+        #expect(try folder.read("dump") == before)
+        // Reading needs none.
+        #expect(try await signet("vault", "get", "orders.host").exit == 0)
+    }
+
+    @Test func aChangeEndsTheTrust() async throws {
+        #expect(try await run(["exec", "--", "true"]).exit == 0)
+        try write(Self.project.merged(["state": "state"]))
+        let changed = try await run(["exec", "--", "true"])
+        #expect(changed.exit == 2)
+        let shown = try await signet("project", "show")
+        #expect(shown.text.contains("no longer trusted") && shown.text.contains("\"state\""))
+        let got = try await signet("vault", "get", "orders.host")
+        #expect(got.exit == 0, "\(got.stderr)")
+        #expect(!(try folder.contents()).contains("state"))
+        try write(Self.project)
+        #expect(try await run(["exec", "--", "true"]).exit == 0)
+        // Another root, in the place of the one that was trusted.
+        try folder.write(folder.read("keys"), to: "old")
+        try FileManager.default.removeItem(atPath: folder.path("keys"))
+        let made = try await vault.run(
+            ["keys", "new", "--type", "vault", "--id", "v1", "--out", "keys"])
+        #expect(made.exit == 0)
+        let root = try await run(["exec", "--", "true"])
+        #expect(root.exit == 2 && root.stderr.contains("project trust"), "\(root.stderr)")
+    }
+
+    @Test func theTrustOfAFolderIsNotThatOfTheFoldersBelow() async throws {
+        try FileManager.default.createDirectory(
+            at: folder.url.appending(path: "sub"), withIntermediateDirectories: true)
+        for name in ["signet.json", "keys", "schema.json", "dump"] {
+            try folder.write(folder.read(name), to: "sub/\(name)", mode: 0o600)
+        }
+        let output = try await run(
+            ["exec", "--", "true"], directory: folder.url.appending(path: "sub"))
+        #expect(output.exit == 2 && output.stderr.contains("project trust"), "\(output.stderr)")
+    }
+
+    /// `rebind` and `rekey` change the file, and the trust goes on.
+    @Test func itsOwnCommandsKeepTheFileTrue() async throws {
+        let rebound = try await run(["vault", "rebind", "--to-app-version", "2.0.0"])
+        #expect(rebound.exit == 0, "\(rebound.stderr)")
+        #expect(try await run(["exec", "--", "true"]).exit == 0)
+        let again = try await run(["vault", "rebind", "--to-app-version", "2.0.0"])
+        #expect(again.exit == 0 && again.text.contains("already"), "\(again.stderr)")
+        let wrong = try await run(
+            ["vault", "rebind", "--from-app-version", "1.9.0", "--to-app-version", "3.0.0"])
+        #expect(wrong.exit == 1, "\(wrong.stderr)")
+        let made = try await vault.run(
+            ["keys", "new", "--type", "vault", "--id", "v2", "--out", "next"])
+        #expect(made.exit == 0)
+        let rekeyed = try await run(["vault", "rekey", "--to-keys", "next"])
+        #expect(rekeyed.exit == 0, "\(rekeyed.stderr)")
+        let project = try JSONValue(parsing: Array(folder.read("signet.json")))
+        #expect(project["keyID"] == "v2" && project["keys"] == "next")
+        #expect(project["app"]?["version"] == "2.0.0")
+        #expect(try await run(["exec", "--", "true"]).exit == 0)
+    }
+
+    /// Paths that would lead a command out of the repository.
+    @Test(arguments: ["/etc/passwd", "../out", "a/../../out", "link", "linked/dump", "~/dump", "."])
+    func pathsOfAFoundFileStayInItsFolder(_ path: String) async throws {
+        let outside = try TemporaryDirectory()
+        try outside.write(folder.read("dump"), to: "dump")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link"), withDestinationPath: outside.path("dump"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("linked"), withDestinationPath: outside.url.path)
+        for member in ["dump", "schema", "defaults", "state", "policy", "caFile", "lastGood"] {
+            try write(Self.project.merged([member: .string(path)]))
+            let output = try await signet("vault", "list", "--json")
+            try expect(output, exit: 2, code: "malformed-input")
+            #expect(output.text.contains(member), "\(output.text)")
+        }
+    }
+
+    @Test(arguments: ["env:KEYS", "env:"])
+    func aFoundFileNamesNoVariable(_ source: String) async throws {
+        for member in ["keys", "passphrase"] {
+            try write(Self.project.merged(["keys": "keys", member: .string(source)]))
+            let output = try await signet("vault", "open", "--json")
+            try expect(output, exit: 2, code: "malformed-input")
+        }
+        try write(Self.project.merged(["keys": "env:KEYS"]))
+        let keys = String(decoding: try folder.read("keys"), as: UTF8.self)
+        let named = try await signet(
+            "vault", "open", "--project", "signet.json", environment: ["KEYS": keys])
+        #expect(named.exit == 0, "\(named.stderr)")
     }
 
     @Test func mergeUsesOnlyTheKeys() async throws {

@@ -195,6 +195,7 @@ public struct SelfCheck: Sendable {
             run.report.add(
                 area: "dump", subject: "schema", status: .good,
                 detail: "\(configuration.count) values fit the schema")
+            checkValues(&run, contents: DumpContents(opened), schema: schema)
             return configuration
         } catch {
             run.report.add(
@@ -202,6 +203,18 @@ public struct SelfCheck: Sendable {
                 remedy: "seal the configuration again with the current schema")
             return nil
         }
+    }
+
+    /// Reports the keys of the schema that have no value: a warning if one of them is secret,
+    /// because no other file may have its value.
+    private func checkValues(_ run: inout SelfCheckRun, contents: DumpContents, schema: Schema) {
+        let unset = contents.namesWithoutValue(of: schema.keys)
+        guard !unset.isEmpty else { return }
+        let isSecret = unset.contains { schema.rule(named: $0)?.isPublic == false }
+        run.report.add(
+            area: "dump", subject: "values", status: isSecret ? .warning : .good,
+            detail: "no value: \(unset.joined(separator: ", "))",
+            remedy: isSecret ? "set it with signet vault set KEY@SOURCE" : nil)
     }
 
     private func checkState(

@@ -13,9 +13,8 @@ internal import SignetSystem
 ///      "policy":"policy.json","scheme":"rfc9421","caFile":"ca.pem",
 ///      "connectTo":["api.example.com:443:127.0.0.1:8443"]}
 ///
-/// It names the sources of secrets and holds none. Because it may come with somebody else's files,
-/// it may not name a `command:` or an `fd:` source, and a file that another user owns or may write
-/// is refused.
+/// It names the sources of secrets and holds none. It may not name a `command:` or an `fd:` source,
+/// and a file that another user owns or may write is refused.
 public struct SelfCheckProject: Sendable, Hashable {
     /// The configuration's schema.
     public var schema: String?
@@ -49,6 +48,9 @@ public struct SelfCheckProject: Sendable, Hashable {
     /// Other addresses for hosts, each as `HOST:PORT:ADDRESS:PORT`.
     public var connectTo: [String] = []
 
+    /// The members of the file without `app.version` and `keyID`, which commands of the tool change.
+    package private(set) var content = JSONObject()
+
     /// The members that a project file may have.
     package static let members = [
         "app", "system", "systemVersion", "keys", "keyID", "passphrase", "schema", "defaults",
@@ -63,7 +65,14 @@ public struct SelfCheckProject: Sendable, Hashable {
     /// - Throws: `ClientError` that names the file: with code `malformed-input`, also naming the
     ///   member; `unreadable-file`; `project-file-permissions` if the file belongs to another user
     ///   (root excepted), or others than its owner may write it.
-    public init(file: String) throws(ClientError) {
+    public init(file: String) throws(ClientError) { try self.init(file: file, isFound: false) }
+
+    /// Reads a project file that was named, or one that was found and may have come with somebody
+    /// else's files. The latter may name no `env:` source, and all its paths but that of the keys
+    /// lie in its folder or below, without links.
+    ///
+    /// - Throws: As `init(file:)`.
+    package init(file: String, isFound: Bool) throws(ClientError) {
         let bytes: [UInt8]
         do {
             bytes = try PrivateFile.readTrusted(file, limit: 1 << 20)
@@ -73,7 +82,7 @@ public struct SelfCheckProject: Sendable, Hashable {
                 error.message)
         }
         do throws(Invalid) {
-            try self.init(parsing: bytes, folder: Self.folder(of: file))
+            try self.init(parsing: bytes, folder: Self.folder(of: file), isFound: isFound)
         } catch {
             throw ClientError(.malformedInput, "\(file): \(error.problem)")
         }
@@ -88,7 +97,7 @@ public struct SelfCheckProject: Sendable, Hashable {
         let problem: String
     }
 
-    private init(parsing bytes: [UInt8], folder: String) throws(Invalid) {
+    private init(parsing bytes: [UInt8], folder: String, isFound: Bool) throws(Invalid) {
         let value: JSONValue
         do throws(JSONError) {
             value = try JSONValue(parsing: bytes)
@@ -102,10 +111,11 @@ public struct SelfCheckProject: Sendable, Hashable {
             try object[name].map { value throws(Invalid) in try Self.text(value, of: name) }
         }
         func path(_ name: String) throws(Invalid) -> String? {
-            try text(name).map { path in
+            try text(name).map { path throws(Invalid) in
+                if isFound { try Self.requireInside(path, of: folder, member: name) }
                 // Not standard input, as for a command.
                 if path == "-", folder.isEmpty { return "./-" }
-                return path.startsWithBytes(of: "/") ? path : folder + path
+                return Self.path(path, in: folder)
             }
         }
         schema = try path("schema")
@@ -116,16 +126,21 @@ public struct SelfCheckProject: Sendable, Hashable {
         policy = try path("policy")
         caFile = try path("caFile")
         keys = try text("keys").map { source throws(Invalid) in
-            try Self.source(source, of: "keys", folder: folder)
+            try Self.source(source, of: "keys", folder: folder, isFound: isFound)
         }
         passphrase = try text("passphrase").map { source throws(Invalid) in
-            try Self.source(source, of: "passphrase", folder: folder)
+            if isFound, let file = KeySource(source).filePath {
+                try Self.requireInside(file, of: folder, member: "passphrase")
+            }
+            return try Self.source(source, of: "passphrase", folder: folder, isFound: isFound)
         }
         keyID = try text("keyID")
         // A path only if it looks like one: names of schemes have no slash and no dot.
-        scheme = try text("scheme").map { text in
-            text.utf8.contains(where: { $0 == ASCII.slash || $0 == ASCII.dot })
-                ? (text.startsWithBytes(of: "/") ? text : folder + text) : text
+        scheme = try text("scheme").map { text throws(Invalid) in
+            guard text.utf8.contains(where: { $0 == ASCII.slash || $0 == ASCII.dot }) else {
+                return text
+            }
+            return try path("scheme") ?? text
         }
         (appID, appVersion) = try Self.app(object["app"])
         systemVersion = try text("systemVersion")
@@ -141,6 +156,9 @@ public struct SelfCheckProject: Sendable, Hashable {
             }
             for element in elements { connectTo.append(try Self.text(element, of: "connectTo")) }
         }
+        content = object
+        content["keyID"] = nil
+        content["app"] = appID.map { ["id": .string($0)] }
         guard object.memberNames.allSatisfy(Self.members.contains) else {
             throw Invalid(
                 problem: "unknown member; expected one of \(Self.members.joined(separator: ", "))")
@@ -157,24 +175,54 @@ public struct SelfCheckProject: Sendable, Hashable {
         return (try text(id, of: "app.id"), try text(version, of: "app.version"))
     }
 
+    private static func requireInside(
+        _ path: String, of folder: String, member: String
+    ) throws(Invalid) {
+        // Another path than the one that is checked below.
+        guard !path.startsWithBytes(of: "~/") else {
+            throw Invalid(
+                problem: "\"\(member)\": found a path in the home folder, expected one in the "
+                    + "file's folder or below")
+        }
+        do {
+            try Folder.requireInside(path, of: folder)
+        } catch {
+            throw Invalid(
+                problem: "\"\(member)\": \(error.message); name the project file with --project if "
+                    + "you trust it")
+        }
+    }
+
     /// Reads a source, and judges it by its kind after it was parsed.
     private static func source(
-        _ text: String, of name: String, folder: String
+        _ text: String, of name: String, folder: String, isFound: Bool
     ) throws(Invalid) -> String {
         guard let file = KeySource(text).filePath else {
             let kind = KeySource(text).kind
-            guard kind == .environment || kind == .credential else {
+            guard kind == .credential || kind == .environment && !isFound else {
+                let expected =
+                    isFound ? "a file or credential:NAME" : "a file, env:NAME or credential:NAME"
                 throw Invalid(
-                    problem:
-                        "\"\(name)\": found a source that runs a command or reads a descriptor, "
-                        + "expected a file, env:NAME or credential:NAME, because the file may come "
-                        + "with somebody else's files; give it on the command line")
+                    problem: "\"\(name)\": found a command, a descriptor or a variable, expected "
+                        + "\(expected), because the file may come with somebody else's files; give "
+                        + "the source on the command line")
             }
             return text
         }
-        let path = file.startsWithBytes(of: "/") ? file : folder + file
+        let path = path(file, in: folder)
         // In a folder named `command:x` the path would be a command.
         return KeySource(path).filePath == nil ? "./" + path : path
+    }
+
+    /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from
+    /// the file's folder.
+    private static func path(_ path: String, in folder: String) -> String {
+        if path.startsWithBytes(of: "~/"), let home = Environment["HOME"],
+            home.startsWithBytes(of: "/")
+        {
+            return home + path.dropFirst(1)
+        }
+        return path.startsWithBytes(of: "/") ? path : folder + path
     }
 
     private static func text(_ value: JSONValue, of name: String) throws(Invalid) -> String {

@@ -227,14 +227,19 @@ extension DumpFile {
             return try checked(opened)
         }
 
-        /// Returns the sequence of the dump if it's of this app and the keys open it, else 0.
-        func sequence(
+        /// Whether there is no file, or an empty one.
+        var isEmpty: Bool {
+            if case .nothing = content { true } else { false }
+        }
+
+        /// Returns the content of the dump if it's of this app and the keys open it, else nil.
+        func opened(
             of app: VersionBinding.Identity, with keys: VaultKeys, at now: Int64
-        ) -> Int64 {
-            guard case .dump(let dump) = content, sameBytes(dump.binding.app.id, app.id),
-                let opened = try? dump.open(with: keys, now: now)
-            else { return 0 }
-            return opened.sequence
+        ) -> OpenedDump? {
+            guard case .dump(let dump) = content, sameBytes(dump.binding.app.id, app.id) else {
+                return nil
+            }
+            return try? dump.open(with: keys, now: now)
         }
 
         /// Returns the highest sequence in the state file, or nil.

@@ -97,7 +97,8 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///
     /// With `keepingChanges`, the values that were changed in the old dump itself (`signet vault
     /// set`, `edit`) replace the configuration's values and stay marked as changed. The call fails
-    /// if the old dump doesn't open, because its changes would be lost.
+    /// if the old dump doesn't open, or has another value that the configuration lacks, because
+    /// these would be lost.
     ///
     /// - Parameters:
     ///   - configuration: The configuration to seal.
@@ -108,9 +109,11 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ///   - keepingChanges: Whether the changes in the old dump are kept; if not, they are replaced.
     ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
     ///     time.
-    /// - Returns: The content of the new dump, as read back. Its `changed` are the kept keys.
+    /// - Returns: The content of the new dump, as read back. Its `changed` are the kept keys, and
+    ///   its `replacement` names what was dropped or ignored.
     /// - Throws: `unknown-key`, `unwritable-file`, and as `GlobalConfiguration.seal`. With
     ///   `keepingChanges` also `would-lose-changes` if the schema no longer allows a kept value,
+    ///   `would-lose-values` if the configuration lacks another value of the old dump,
     ///   `malformed-dump`, and as `open` for the old dump.
     @discardableResult
     public func seal(
@@ -132,24 +135,37 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
     ) throws(VaultError) -> OpenedDump {
         let now = now ?? UnixTime.now()
         let root = try keys.root(sealingAs: keyID, at: now)
-        return try change(openedWith: keys, at: now, alsoTrusting: root) {
+        var replacement = OpenedDump.Replacement(dropped: [])
+        var opened = try change(openedWith: keys, at: now, alsoTrusting: root) {
             current throws(VaultError) in
             var contents = contents
             var last: Int64 = 0
+            replacement = OpenedDump.Replacement(dropped: [])
             if !keepingChanges {
-                last = current.sequence(of: binding.app, with: keys, at: now)
+                let old = current.opened(of: binding.app, with: keys, at: now)
+                last = old?.sequence ?? 0
+                replacement.dropped =
+                    old.map { contents.droppedNames(of: DumpContents($0)) }
+                    ?? (current.isEmpty ? [] : nil)
             } else if let old = try current.openAnyVersion(of: binding, with: keys, at: now) {
                 last = old.sequence
-                contents = try contents.keepingChanges(
-                    of: DumpContents(old), allowedBy: schema
-                ).ordered(by: schema)
+                let kept = try contents.keepingChanges(of: DumpContents(old), allowedBy: schema)
+                replacement = OpenedDump.Replacement(
+                    dropped: [],
+                    ignored: kept.changed.filter { name in
+                        contents[name].map { $0.value != kept[name]?.value } ?? false
+                    })
+                contents = kept.ordered(by: schema)
             }
+            try contents.requireValues(of: schema)
             last = max(last, try current.highestSeen(of: binding) ?? 0)
             let dump = try SealedDump(
                 tail: contents.sealedTail, sequence: Self.sequence(after: last), with: root,
                 for: binding, now: now, salt: SealedDump.newSalt())
             return .to(dump, under: root, of: keys, from: nil)
         }
+        opened.replacement = replacement
+        return opened
     }
 
     /// Opens the dump for the old versions and seals it for the new ones, as needed after an

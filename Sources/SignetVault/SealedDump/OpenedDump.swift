@@ -11,6 +11,9 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     /// `ratchet` return the comparison of the dump that they replaced, and `seal` that of the new
     /// dump.
     public internal(set) var rollback: RollbackCheck?
+    /// The differences between the configuration that `DumpFile.seal` was given, the dump that it
+    /// replaced, and the new dump; nil otherwise.
+    public internal(set) var replacement: Replacement?
     private let content: DumpPlaintext
 
     init(dump: SealedDump, isExactVersion: Bool, content: DumpPlaintext) {
@@ -53,6 +56,18 @@ public struct OpenedDump: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+extension OpenedDump {
+    /// The keys whose values changed in a way that the person who seals may not expect.
+    public struct Replacement: Sendable, Hashable {
+        /// The keys that had a value, or a change by hand, in the old dump that the new dump lacks.
+        /// Nil if the old dump didn't open, so that its keys are unknown.
+        public internal(set) var dropped: [String]?
+        /// The keys whose given value wasn't sealed, because a change by hand in the old dump was
+        /// kept.
+        public internal(set) var ignored: [String] = []
+    }
+}
+
 extension GlobalConfiguration {
     /// Restores the configuration from an opened dump and checks every value and origin against the
     /// schema again.
@@ -75,5 +90,6 @@ extension GlobalConfiguration {
             merge.set(entry, from: origin)
         }
         try self.init(merge, required: RequiredKey.all(repeat each keys))
+        try DumpContents(self).requireValues(of: schema, in: "the dump")
     }
 }

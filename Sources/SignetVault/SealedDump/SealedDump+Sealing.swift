@@ -12,13 +12,14 @@ extension GlobalConfiguration {
     ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
     ///     time.
     /// - Returns: The dump, which is not written anywhere yet.
-    /// - Throws: `malformed-input` if an id or version is invalid or the plaintext is larger than
-    ///   16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key
+    /// - Throws: `missing-value` if a key that the schema requires has no value; `malformed-input`
+    ///   if an id or version is invalid or the plaintext is larger than 16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key
     ///   isn't a vault root.
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        try SealedDump(
+        try DumpContents(self).requireValues(of: schema)
+        return try SealedDump(
             tail: sealedTail, sequence: sequence, with: .key(key), for: binding,
             now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
     }
@@ -39,6 +40,7 @@ extension GlobalConfiguration {
         with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
         sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
+        try DumpContents(self).requireValues(of: schema)
         let now = now ?? UnixTime.now()
         return try SealedDump(
             tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID, at: now),

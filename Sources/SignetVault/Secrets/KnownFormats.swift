@@ -54,12 +54,13 @@ enum KnownFormats {
         return parts.count <= 3 && parts.first == 0x30 && parts.count > 1 && parts.last == 0x03
     }
 
-    /// Returns whether bytes are a private key in DER (PKCS #8, even encrypted, PKCS #1 or SEC 1)
-    /// or in OpenSSH's format.
+    /// Returns whether bytes are a private key in DER (PKCS #8, even encrypted, PKCS #1, SEC 1 or
+    /// PKCS #12) or in OpenSSH's format.
     static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }
         guard let parts = members(of: bytes) else { return false }
-        return parts.starts(with: [0x02, 0x30, 0x04]) || parts.starts(with: [0x02, 0x04])
+        return parts.starts(with: [0x02, 0x30, 0x04]) || parts.starts(with: [0x02, 0x30, 0x30])
+            || parts.starts(with: [0x02, 0x04])
             || parts == [0x30, 0x04] || parts.count >= 9 && parts.allSatisfy { $0 == 0x02 }
     }
 

@@ -2,35 +2,40 @@ internal import SignetBase
 import SignetCrypto
 import SignetJSON
 
-/// Detects public values that look like a secret.
+/// Decides if a value looks like a secret: by its name, by its form, and by what is inside it.
 ///
 /// It inspects texts, the elements of arrays, the names and values of objects, and JSON inside
-/// strings, even in base64. It accepts pins (`sha256/…`), named hashes (`sha256:…`), URLs without
-/// user info, UUIDs, public keys and certificates. It can miss a secret, because a short password
-/// looks like any other word.
+/// strings, even in base64 or percent-encoded. It accepts pins (`sha256/…`), named hashes
+/// (`sha256:…`), UUIDs, public keys and certificates, and URLs without user info, a secret's
+/// parameter or the path of a webhook. It can miss a secret, because a short password looks like
+/// any other word.
 struct SecretDetector {
-    /// A finding, described without any part of the value.
-    struct Finding: Equatable {
-        let reason: String
-        /// Whether the value has the format of a secret, and isn't only random or named like one.
-        let isCertain: Bool
-
-        static func certain(_ reason: String) -> Finding { .init(reason: reason, isCertain: true) }
-        static func likely(_ reason: String) -> Finding { .init(reason: reason, isCertain: false) }
-    }
-
-    /// Returns the most certain finding in a value, or nil.
-    static func finding(in value: JSONValue) -> Finding? {
+    /// Returns the most certain finding about a value, or nil.
+    ///
+    /// - Parameter name: The key that has the value; nil to judge the value alone.
+    static func finding(in value: JSONValue, named name: String?) -> SecretFinding? {
         var detector = SecretDetector()
-        detector.inspect(value, depth: 0)
+        detector.inspect(value, named: name, depth: 0)
+        if let name, SecretName(name).isSecret(of: value) { detector.add(.likely("its name")) }
         return detector.found
     }
 
-    private var found: Finding?
+    /// Returns whether an object is a pair such as `{"name":"DB_PASSWORD","value":"…"}`.
+    static func isNamedSecret(_ object: JSONObject) -> Bool {
+        guard let value = valueMembers.lazy.compactMap({ object[$0] }).first else { return false }
+        return nameMembers.contains { member in
+            object[member]?.string.map { SecretName($0).isSecret(of: value) } ?? false
+        }
+    }
+
+    private static let nameMembers = ["name", "key", "field", "header", "variable", "id"]
+    private static let valueMembers = ["value", "val", "content", "data", "default"]
+
+    private var found: SecretFinding?
 
     private var isDone: Bool { found?.isCertain == true }
 
-    private mutating func add(_ finding: Finding?) {
+    private mutating func add(_ finding: SecretFinding?) {
         guard let finding, found == nil || finding.isCertain && !isDone else { return }
         found = finding
     }
@@ -38,25 +43,39 @@ struct SecretDetector {
     /// The maximum depth of JSON in strings of JSON. A deeper string is inspected as a text.
     private static let maximumDepth = 8
 
-    private mutating func inspect(_ value: JSONValue, depth: Int) {
+    private mutating func inspect(_ value: JSONValue, named name: String?, depth: Int) {
         if isDone { return }
         switch value {
         case .null, .bool, .number: return
-        case .string(let text): inspect(string: text, depth: depth)
+        case .string(let text): inspect(string: text, named: name, depth: depth)
         case .array(let elements):
-            for element in elements { inspect(element, depth: depth) }
-        case .object(let object):
-            let isKey = object["kty"] != nil
-            if isKey, Self.privateMembers.contains(where: { object[$0] != nil }) {
-                return add(.certain("the private members of a JWK"))
-            }
-            for (name, value) in object {
-                // Skip the public members of a JWK, which look as random as the private ones.
-                if isKey, Self.publicMembers.contains(where: { sameBytes($0, name) }) { continue }
-                inspect(text: Array(name.utf8), depth: depth)
-                inspect(value, depth: depth)
-            }
+            for element in elements { inspect(element, named: name, depth: depth) }
+        case .object(let object): inspect(object, named: name, depth: depth)
         }
+    }
+
+    private mutating func inspect(_ object: JSONObject, named name: String?, depth: Int) {
+        let isKey = object["kty"] != nil
+        if isKey, Self.privateMembers.contains(where: { object[$0] != nil }) {
+            return add(.certain("the private members of a JWK"))
+        }
+        if Self.isNamedSecret(object) { add(.likely("the value of a secret's name")) }
+        for (member, value) in object {
+            // Skip the public members of a JWK, which look as random as the private ones.
+            if isKey, Self.publicMembers.contains(where: { sameBytes($0, member) }) { continue }
+            let path = name.map { "\($0).\(member)" } ?? member
+            if !Self.isKeySet(member, value), SecretName(path).isSecret(of: value) {
+                add(.likely("the name of a member"))
+            }
+            inspect(text: Array(member.utf8), depth: depth)
+            inspect(value, named: path, depth: depth)
+        }
+    }
+
+    /// Returns whether a member is the list of a JWK Set, whose keys are inspected themselves.
+    private static func isKeySet(_ member: String, _ value: JSONValue) -> Bool {
+        sameBytes(member, "keys")
+            && value.array?.allSatisfy { $0.object?["kty"] != nil } ?? false
     }
 
     /// RFC 7518, section 6.
@@ -65,47 +84,75 @@ struct SecretDetector {
         "n", "e", "x", "y", "kid", "x5c", "x5t", "x5t#S256",
     ]
 
-    private mutating func inspect(string text: String, depth: Int) {
-        let first = text.utf8.first { !Self.isSpace($0) }
+    private mutating func inspect(string text: String, named name: String?, depth: Int) {
+        let bytes = Array(text.utf8)
+        let first = bytes.first { !Self.isSpace($0) }
         if depth < Self.maximumDepth, let first, "{[\"".utf8.contains(first),
-            let inner = try? JSONValue(parsing: Array(text.utf8))
+            let inner = try? JSONValue(parsing: bytes)
         {
-            return inspect(inner, depth: depth + 1)
+            return inspect(inner, named: name, depth: depth + 1)
         }
-        inspect(text: Array(text.utf8), depth: depth)
+        inspect(text: bytes, depth: depth)
+        guard depth < Self.maximumDepth, !isDone,
+            bytes.indices.contains(where: { bytes[$0] == 0x25 && bytes.hasPercentEscape(at: $0) })
+        else { return }
+        var decoded: [UInt8] = []
+        PercentCoding.appendDecoded(bytes[...], to: &decoded)
+        inspect(string: String(decoding: decoded, as: UTF8.self), named: name, depth: depth + 1)
     }
 
     // MARK: - Text
 
     private mutating func inspect(text bytes: [UInt8], depth: Int) {
+        add(SecretURL.finding(in: bytes[...]))
+        if Self.isPrivateKeyText(bytes) { return add(.certain("a private key in PEM")) }
         var rest = bytes[...]
         // Skip PEM blocks: the lines of a certificate look random but aren't secret.
         while let begin = rest.firstPosition(of: "-----BEGIN ") {
             let label = rest[(begin + 11)...].prefix(64).prefix { $0 != UInt8(ascii: "-") }
-            if label.firstPosition(of: "PRIVATE KEY") != nil {
-                return add(.certain("a private key in PEM"))
-            }
-            inspect(pieces: rest[..<begin], depth: depth)
+            inspect(part: rest[..<begin], depth: depth)
             let isPublic = Self.publicLabels.contains { label.firstPosition(of: $0) != nil }
             let after = rest[label.endIndex...]
             let end = isPublic ? after.firstPosition(of: "-----END ") : nil
             rest = end.map { rest[($0 + 9)...] } ?? after
             if isDone { return }
         }
-        inspect(pieces: rest, depth: depth)
+        inspect(part: rest, depth: depth)
+    }
+
+    /// Returns whether a text has the label of a private key: of PEM, of SSH.com with four dashes,
+    /// or of PuTTY; in capitals or not.
+    private static func isPrivateKeyText(_ bytes: [UInt8]) -> Bool {
+        guard bytes.contains(UInt8(ascii: "-")) else { return false }
+        let text = bytes.map(\.lowercased)[...]
+        return [
+            "private key-----", "private key block-----", "private key ----",
+            "putty-user-key-file", "minisign encrypted secret key",
+        ].contains { text.firstPosition(of: $0) != nil }
     }
 
     private static let publicLabels = [
         "CERTIFICATE", "PUBLIC KEY", "X509 CRL", "PARAMETERS",
     ]
 
-    private mutating func inspect(pieces text: ArraySlice<UInt8>, depth: Int) {
+    /// Inspects a text without PEM blocks.
+    private mutating func inspect(part text: ArraySlice<UInt8>, depth: Int) {
+        let words = text.split(maxSplits: 32, whereSeparator: Self.isSpace)
+        if SecretPatterns.isAuthorization(words) { add(.likely("a field Authorization")) }
+        if SecretPatterns.isRecoveryPhrase(words) { add(.likely("a recovery phrase")) }
+        if SecretPatterns.isCookie(text) { add(.likely("a cookie")) }
+        if words.count == 1, SecretPatterns.resemblesPassword(words[0]) {
+            add(.likely("a text that mixes characters as passwords do"))
+        }
+        if SecretAssignments.areContained(in: text) {
+            add(.likely("a password or key after its name"))
+        }
         var isBasic = false
         for piece in text.split(whereSeparator: Self.isSeparator) {
             if isBasic, Self.isBasicCredential(piece) {
                 return add(.certain("a user name and password in base64"))
             }
-            isBasic = piece.count == 5 && piece.map({ $0 | 0x20 }).elementsEqual("basic".utf8)
+            isBasic = piece.count == 5 && piece.map(\.lowercased).elementsEqual("basic".utf8)
             inspect(piece: piece, depth: depth)
             if isDone { return }
         }
@@ -113,15 +160,18 @@ struct SecretDetector {
 
     private mutating func inspect(piece: ArraySlice<UInt8>, depth: Int) {
         if KnownFormats.isPin(piece) || KnownFormats.isUUID(piece) { return }
-        if let authority = Self.authority(of: piece) {
-            if Self.holdsUserInfo(authority) { return add(.certain("a URL with user info")) }
-            if ConfigurationURL(String(decoding: piece, as: UTF8.self)) != nil { return }
+        // SecretURL has judged all URLs.
+        if piece.firstPosition(of: "://") != nil,
+            ConfigurationURL(String(decoding: piece, as: UTF8.self)) != nil
+        {
+            return
         }
         if SecretPatterns.hasDottedPrefix(piece) {
             return add(.certain("the prefix of a known kind of token"))
         }
+        if SecretPatterns.hasUserInfo(piece) { add(.likely("a user name and a password")) }
+        if SecretPatterns.isPasswordHash(piece) { add(.likely("the hash of a password")) }
         if Self.isJWT(piece) { return add(.likely("a JSON Web Token")) }
-        if SecretPatterns.isAssignment(piece) { add(.likely("a password or key after its name")) }
         let piece = KnownFormats.removingHash(from: piece)
         for token in piece.split(whereSeparator: { !Self.tokenBytes.contains($0) }) {
             inspect(token: token, depth: depth)
@@ -135,15 +185,17 @@ struct SecretDetector {
         if SecretPatterns.hasTokenPrefix(token) {
             return add(.certain("the prefix of a known kind of token"))
         }
+        if SecretPatterns.isBase32(token) { add(.likely("the base32 of a secret")) }
         if depth < Self.maximumDepth, let bytes = Self.decoded(token) {
             if KnownFormats.isKeyOrCertificate(bytes) { return }
             if KnownFormats.isPrivateKey(bytes) { return add(.certain("a private key in base64")) }
             if bytes.starts(with: "-----BEGIN ".utf8) {
                 return inspect(text: bytes, depth: depth + 1)
             }
-            if bytes.first == UInt8(ascii: "{") {
+            if let first = bytes.first, "{[".utf8.contains(first) {
                 let before = found
-                inspect(string: String(decoding: bytes, as: UTF8.self), depth: depth + 1)
+                inspect(
+                    string: String(decoding: bytes, as: UTF8.self), named: nil, depth: depth + 1)
                 if found != before { return }
             }
         }
@@ -159,23 +211,12 @@ struct SecretDetector {
 
     // MARK: - Forms
 
-    private static func authority(of piece: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard let colon = piece.firstPosition(of: "://") else { return nil }
-        return piece[(colon + 3)...].prefix { !"/?#".utf8.contains($0) }
-    }
-
-    private static func holdsUserInfo(_ authority: ArraySlice<UInt8>) -> Bool {
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return false }
-        // `[^` starts a class of a regular expression, not a user name.
-        return authority[..<at].firstPosition(of: "[^") == nil
-    }
-
-    /// Returns whether a piece has three base64url parts of which the first encodes `{"…` (RFC
-    /// 7519, section 3).
+    /// Returns whether a piece has base64url parts of which the first encodes `{"…` (RFC 7519,
+    /// section 3). The signature may be absent.
     private static func isJWT(_ piece: ArraySlice<UInt8>) -> Bool {
         guard let begin = piece.firstPosition(of: "eyJ") else { return false }
         return piece[begin...].prefix { tokenBytes.contains($0) || $0 == UInt8(ascii: ".") }
-            .split(separator: UInt8(ascii: ".")).count >= 3
+            .split(separator: UInt8(ascii: ".")).count >= 2
     }
 
     private static func isBasicCredential(_ piece: ArraySlice<UInt8>) -> Bool {
@@ -201,15 +242,4 @@ struct SecretDetector {
     }
 
     private static let tokenBytes = ASCIISet(lettersDigitsAnd: "+/_=-")
-}
-
-extension ArraySlice<UInt8> {
-    /// Returns the position of the first occurrence of a text, or nil.
-    func firstPosition(of text: String) -> Int? {
-        let pattern = Array(text.utf8)
-        guard count >= pattern.count else { return nil }
-        return (startIndex...(endIndex - pattern.count)).first { position in
-            self[position] == pattern[0] && self[position...].starts(with: pattern)
-        }
-    }
 }

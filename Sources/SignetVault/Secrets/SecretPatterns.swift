@@ -1,30 +1,33 @@
-/// Recognises secrets by the prefixes of tokens and by names such as `password=`.
+internal import SignetBase
+
+/// Recognises secrets by their format: prefixes of tokens, password hashes, authorizations, cookies
+/// and recovery phrases.
 enum SecretPatterns {
     /// The prefixes of vendors' secret tokens.
     private static let prefixes = bytes(
-        "AGE-SECRET-KEY-1", "AKIA", "ASIA", "AIza", "ATATT3", "EAACEdEose0cBA", "GOCSPX-",
-        "dckr_pat_", "doo_v1_", "dop_v1_", "eyJrIjoi", "figd_", "gho_", "ghp_", "ghr_",
-        "ghs_", "ghu_", "github_pat_", "glc_", "gldt-", "glpat-", "glptt-", "glrt-", "glsa_",
-        "hf_", "lin_api_", "npm_", "nsec1", "ntn_", "pnu_", "pul-", "pypi-",
-        "rk_live_", "rk_test_", "rubygems_", "shpat_", "shpca_", "shppa_", "shpss_", "sk-ant-",
-        "sk-proj-", "sk_live_", "sk_test_", "sq0csp-", "tskey-", "vercel_", "whsec_", "xapp-",
-        "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xprv")
+        "ABIA", "ACCA", "AGE-SECRET-KEY-1", "AIza", "AKIA", "ASIA", "ATATT3", "ATBB",
+        "ATCTT3", "BBDC-", "CFPAT-", "EAACEdEose0cBA", "EZAK", "EZTK", "FLWSECK", "FlyV1",
+        "GOCSPX-", "NRAK-", "NRII-", "PMAK-", "CLOJARS_", "dckr_oat_", "dckr_pat_",
+        "doo_v1_", "dop_v1_", "dor_v1_", "eyJrIjoi", "figd_", "fo1_", "gho_", "ghp_", "ghr_",
+        "ghs_", "ghu_", "github_pat_", "glagent-", "glc_", "glcbt-", "gldt-", "glft-", "glimt-",
+        "glpat-", "glptt-", "glrt-", "glsa_", "glsoat-", "gsk_", "hf_", "lin_api_", "lsv2_", "nfp_",
+        "npm_", "nsec1", "ntn_", "ops_eyJ", "pnu_", "pplx-", "pscale_oauth_",
+        "pscale_pw_", "pscale_tkn_", "pul-", "pypi-", "r8_", "rk_live_", "rk_test_",
+        "rubygems_", "sbp_", "sgp_", "shpat_", "shpca_", "shppa_", "shpss_", "sk-ant-",
+        "sk-or-", "sk-proj-", "sk-svcacct-", "sk_live_", "sk_test_", "sntrys_", "sntryu_",
+        "sq0csp-", "sqa_", "sqp_", "squ_", "tfp_", "tprv", "tskey-", "vercel_", "waka_", "whsec_",
+        "xapp-", "xkeysib-", "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-",
+        "xoxr-", "xoxs-", "xprv", "xsmtpsib-", "yprv", "zprv")
 
-    /// Prefixes that contain a dot. They are matched before a text is split into tokens at dots.
-    private static let dottedPrefixes = bytes("SG.", "dp.pt.", "hvb.", "hvs.", "ya29.")
+    /// Prefixes that contain a dot or another byte at which a text is split into tokens. They are
+    /// matched before.
+    private static let dottedPrefixes = bytes(
+        "1//0", "SG.", "dp.ct.", "dp.pt.", "dp.st.", "hvb.", "hvr.", "hvs.",
+        "secret-token:",
+        "ya29.")
 
     /// The prefixes of vendors' public keys.
     private static let publishable = bytes("pk_live_", "pk_test_", "rzp_live_", "rzp_test_")
-
-    private static let names = bytes(
-        "password", "passwd", "passphrase", "pwd", "accountkey", "sharedaccesskey", "secret_key",
-        "secretkey", "secret_access_key", "secretaccesskey", "client_secret", "clientsecret",
-        "api_key", "apikey", "api-key", "access_token", "accesstoken", "auth_token", "authtoken",
-        "private_key", "privatekey")
-
-    /// Values that are not a secret after such a name, as in templates.
-    private static let harmless = bytes(
-        "true", "false", "yes", "no", "null", "none", "nil", "required", "optional", "string")
 
     static func hasTokenPrefix(_ token: ArraySlice<UInt8>) -> Bool {
         prefixes.contains { token.starts(with: $0) }
@@ -39,28 +42,117 @@ enum SecretPatterns {
         publishable.contains { token.starts(with: $0) }
     }
 
-    /// Returns whether a piece of text contains an assignment such as `password=…`.
-    static func isAssignment(_ piece: ArraySlice<UInt8>) -> Bool {
-        var rest = piece
-        while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
-            let name = rest[..<equals].map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
-            let value = rest[(equals + 1)...].prefix { !"&|".utf8.contains($0) }
-            if names.contains(where: { name.ends(with: $0) }), isLiteral(value) { return true }
-            rest = rest[(equals + 1)...]
+    // MARK: - Passwords
+
+    /// Returns whether a piece of text contains the hash of a password, as of crypt(5), LDAP or
+    /// Django.
+    static func isPasswordHash(_ piece: ArraySlice<UInt8>) -> Bool {
+        hashMarks.contains { mark in
+            guard let position = piece.firstPosition(of: mark) else { return false }
+            // A name may stand in front: `admin:$apr1$…`.
+            let before = piece[..<position].last
+            return piece.endIndex > position + mark.utf8.count
+                && (before == nil || before == UInt8(ascii: ":") || before == UInt8(ascii: "="))
         }
-        return false
     }
 
-    /// Returns whether a value is a literal, not a placeholder or a pattern.
-    private static func isLiteral(_ value: ArraySlice<UInt8>) -> Bool {
-        guard value.count >= 3, let first = value.first, !"$%{<*[(.\\=".utf8.contains(first)
+    private static let hashMarks = [
+        "$1$", "$2$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$",
+        "$gy$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2", "$sha1$", "$md5", "$shiro1$", "$P$",
+        "$H$", "$bcrypt", "pbkdf2_sha", "pbkdf2:sha", "scrypt:", "bcrypt_sha256$", "argon2$argon2",
+        "SCRAM-SHA-", "{SSHA}", "{SSHA256}", "{SSHA512}", "{SHA}", "{SHA256}", "{SHA512}", "{SMD5}",
+        "{MD5}", "{CRYPT}", "{crypt}", "{bcrypt}",
+        "{noop}", "{PBKDF2", "{ARGON2}", "{scrypt}", "{argon2}", "{pbkdf2}",
+    ]
+
+    /// Returns whether a text without spaces mixes letters of both cases, digits and marks, as
+    /// passwords do and names don't.
+    static func resemblesPassword(_ text: ArraySlice<UInt8>) -> Bool {
+        guard (8...64).contains(text.count), let first = text.first, !"$%#@".utf8.contains(first),
+            text.allSatisfy(\.isVisible),
+            !text.contains(where: { "/\\.,:;=()[]{}<>|\"'`".utf8.contains($0) })
         else { return false }
-        return !harmless.contains { $0.elementsEqual(value.map { $0 | 0x20 }) }
+        return text.contains(where: \.isUppercaseLetter)
+            && text.contains(where: \.isLowercaseLetter)
+            && text.contains(where: \.isDigit) && text.contains { "!#$%&*?@^~".utf8.contains($0) }
+    }
+
+    /// Returns whether a piece of text has the form `USER:PASSWORD@`, with no scheme before it.
+    static func hasUserInfo(_ piece: ArraySlice<UInt8>) -> Bool {
+        if let oracle = piece.firstPosition(of: "jdbc:oracle:"),
+            let at = piece.firstIndex(of: UInt8(ascii: "@")), oracle < at
+        {
+            return piece[oracle..<at].contains(UInt8(ascii: "/"))
+        }
+        guard let colon = piece.firstIndex(of: UInt8(ascii: ":")), colon > piece.startIndex,
+            let at = piece.lastIndex(of: UInt8(ascii: "@")), at > colon + 1, at < piece.endIndex - 1
+        else { return false }
+        let user = piece[..<colon]
+        let scheme = String(decoding: user.map(\.lowercased), as: UTF8.self)
+        return user.allSatisfy { $0.isLetterOrDigit || "._-+%".utf8.contains($0) }
+            && !["mailto", "sip", "sips", "xmpp", "acct", "im", "urn", "did", "npm"].contains(
+                scheme)
+            && !piece[(at + 1)...].starts(with: "sha".utf8)
+            && !"/$%{<*[(".utf8.contains(piece[colon + 1])
+    }
+
+    // MARK: - Whole texts
+
+    /// Returns whether the words of a text are credentials of a field Authorization.
+    static func isAuthorization(_ words: [ArraySlice<UInt8>]) -> Bool {
+        var words = words[...]
+        if let first = words.first, first.last == UInt8(ascii: ":") { words = words.dropFirst() }
+        guard words.count >= 2, let scheme = words.first, scheme.count <= 16 else { return false }
+        let name = String(decoding: scheme.map(\.lowercased), as: UTF8.self)
+        let credentials = words[words.startIndex + 1]
+        guard SecretAssignments.isLiteral(credentials, minimumCount: 3) else { return false }
+        if name == "aws4-hmac-sha256" || name == "digest" {
+            return credentials.contains(UInt8(ascii: "="))
+        }
+        guard words.count == 2 else { return false }
+        if name == "bearer" || name == "dpop" { return true }
+        return authorizationSchemes.contains(name)
+            && (credentials.contains(where: \.isDigit) || credentials.count >= 16)
+    }
+
+    private static let authorizationSchemes: Set<String> = [
+        "apikey", "api-key", "geniekey", "key", "negotiate", "oauth", "splunk", "ssws", "token",
+    ]
+
+    /// Returns whether a text is a field Set-Cookie.
+    static func isCookie(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.contains(UInt8(ascii: "=")), text.contains(UInt8(ascii: ";")) else {
+            return false
+        }
+        let parts = text.split(separator: UInt8(ascii: ";")).dropFirst().map { part in
+            String(decoding: part.trimmingBlanks().map(\.lowercased), as: UTF8.self)
+        }
+        return parts.contains { part in
+            part == "httponly" || part == "secure" || part.startsWithBytes(of: "samesite=")
+                || part.startsWithBytes(of: "path=/")
+        }
+    }
+
+    /// Returns whether the words of a text are like those of a recovery phrase (BIP 39): 12, 15,
+    /// 18, 21 or 24 words of three to eight small letters.
+    static func isRecoveryPhrase(_ words: [ArraySlice<UInt8>]) -> Bool {
+        [12, 15, 18, 21, 24].contains(words.count)
+            && words.allSatisfy { word in
+                (3...8).contains(word.count) && word.allSatisfy(\.isLowercaseLetter)
+            }
+    }
+
+    /// Returns whether a token is base32 of at least ten bytes, such as the secret of a code
+    /// generator.
+    static func isBase32(_ token: ArraySlice<UInt8>) -> Bool {
+        let digits = token.prefix { $0 != UInt8(ascii: "=") }
+        guard digits.count >= 16, token[digits.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }),
+            digits.allSatisfy({ $0.isUppercaseLetter || (0x32...0x37).contains($0) })
+        else { return false }
+        // Digits between letters: a name has them at the end.
+        guard let first = digits.firstIndex(where: \.isDigit) else { return false }
+        return digits[first...].contains(where: \.isLetter)
     }
 
     private static func bytes(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }
 }

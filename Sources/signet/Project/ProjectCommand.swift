@@ -1,17 +1,125 @@
 import ArgumentParser
+internal import SignetBase
+import SignetClient
+import SignetJSON
+internal import SignetSystem
 
-/// `signet project`: the project file.
+/// `signet project`: the project file, and the folders whose project files the user trusts.
 struct ProjectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "project", abstract: "The project file, signet.json.",
         discussion: """
-            A signet.json in this folder or a parent fills in the options --app-id, --app-version, \
-            --keys, --key-id, --schema, --defaults, --state and the dump if they are missing. An \
-            option wins, then SIGNET_APP_ID, SIGNET_APP_VERSION and SIGNET_KEYS, then the file. \
-            --project FILE or SIGNET_PROJECT names another file, --project none ignores it.
+            A signet.json in this folder or a parent, up to the top of the git work tree or the \
+            home folder, fills in the options --app-id, --app-version, --keys, --key-id, --schema, \
+            --defaults, --state and the dump if they are missing. An option wins, then \
+            SIGNET_APP_ID, SIGNET_APP_VERSION and SIGNET_KEYS, then the file. --project FILE or \
+            SIGNET_PROJECT names another file, --project none ignores it.
+
+            A file that is named is trusted. One that was found may have come with somebody else's \
+            files: commands that run, write, sign, verify or connect by it need signet project \
+            trust. vault init trusts what it makes.
             """,
         examples: ["signet project schema > signet.schema.json"],
-        subcommands: [ProjectSchemaCommand.self])
+        subcommands: [
+            ProjectTrustCommand.self, ProjectUntrustCommand.self, ProjectShowCommand.self,
+            ProjectSchemaCommand.self,
+        ])
+}
+
+/// The folder that a command of `signet project` is about.
+struct ProjectFolder: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The folder of the signet.json; without it, that of the one that commands find.",
+            valueName: "FOLDER"), completion: .directory)
+    var folder: String?
+
+    /// Returns the path of the project file and the real path of its folder.
+    func locate() throws(ToolError) -> (path: String, folder: String) {
+        let path = folder.map { $0 + "/signet.json" } ?? ProjectOptions.found()
+        guard let path, Folder.exists(path), let real = Project.folder(of: path) else {
+            throw .usage("found no signet.json in \(printable(folder ?? "this folder or above"))")
+        }
+        return (path, real)
+    }
+}
+
+/// `project trust`: lets commands act by the project file of a folder.
+struct ProjectTrustCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trust", abstract: "Trust the project file of a folder.",
+        discussion: """
+            Look at the file first: commands will run programs, write files, sign and connect by \
+            what it names. The trust holds for this folder, not for those below, for this content \
+            and for the roots of its keys. Commands of signet that change these carry it on; \
+            another change ends it, and this command shows what changed.
+            """,
+        examples: ["signet project trust"])
+
+    @OptionGroup var folder: ProjectFolder
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let (path, real) = try folder.locate()
+        let trust = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
+        let old = try TrustList()[real]
+        let changes = old.map { trust.changes(since: $0) } ?? []
+        try TrustList.set(trust, for: real)
+        try common.terminal.result(
+            [
+                "folder": .string(real), "roots": .array(trust.roots.map(JSONValue.string)),
+                "changes": .array(changes.map(JSONValue.string)),
+            ],
+            lines: ["trusted \(printable(real))"]
+                + (old == nil ? trust.roots.map { "root: \($0)" } : changes).map(printable))
+    }
+}
+
+/// `project untrust`: takes the trust of a folder back.
+struct ProjectUntrustCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "untrust", abstract: "Take the trust of a folder back.",
+        examples: ["signet project untrust"])
+
+    @OptionGroup var folder: ProjectFolder
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let real: String
+        // The file, or the folder, may be gone.
+        if let folder = folder.folder {
+            real = Folder.resolved(folder) ?? folder
+        } else {
+            real = try folder.locate().folder
+        }
+        try TrustList.set(nil, for: real)
+        try common.terminal.result(
+            ["folder": .string(real)], lines: ["\(printable(real)) isn't trusted"])
+    }
+}
+
+/// `project show`: whether the user trusts a folder, and what changed.
+struct ProjectShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Print the project file that is found, and its trust.",
+        examples: ["signet project show"])
+
+    @OptionGroup var folder: ProjectFolder
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        let (path, real) = try folder.locate()
+        let trust = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
+        let old = try TrustList()[real]
+        let changes = old.map { trust.changes(since: $0) } ?? []
+        let state = old == nil ? "not trusted" : changes.isEmpty ? "trusted" : "no longer trusted"
+        try common.terminal.result(
+            [
+                "project": .string(path), "folder": .string(real), "state": .string(state),
+                "changes": .array(changes.map(JSONValue.string)),
+                "roots": .array(trust.roots.map(JSONValue.string)),
+            ], lines: (["\(path): \(state)"] + changes).map(printable))
+    }
 }
 
 /// `project schema`: the form of the project file.

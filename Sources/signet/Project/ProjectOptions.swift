@@ -1,5 +1,7 @@
 import ArgumentParser
+internal import SignetBase
 import SignetClient
+import SignetPinning
 internal import SignetSystem
 
 /// Which project file fills in the options that were not given.
@@ -10,26 +12,46 @@ struct ProjectOptions: ParsableArguments {
                 + "a parent. \"none\" ignores it.", valueName: "FILE|none"), completion: .file())
     var project: String?
 
-    /// Reads the project file that was named or found; empty without one.
-    ///
-    /// - Throws: `malformed-input`, `unreadable-file`, `project-file-permissions`.
-    func load() throws -> Project {
-        try Project(file: project ?? Project.variable("SIGNET_PROJECT") ?? Self.found())
+    /// What a command does with a project file.
+    enum Use {
+        /// It reads the files that the project names.
+        case reading
+        /// It runs, writes, signs, verifies or connects by what the project names. A file that was
+        /// found is used only if the user trusts its folder.
+        case acting
     }
 
-    /// Reads the project file only if the option names it. A file that was found may have come with
-    /// somebody else's repository, and must not choose keys, pins or schemes.
-    func loadNamed() throws -> Project { try Project(file: project) }
-
-    /// The file of the current folder or the nearest parent that has one.
-    private static func found() -> String? {
-        var path = "signet.json"
-        let depth = Folder.current()?.split(separator: "/").count ?? 0
-        for _ in 0...depth {
-            if Folder.exists(path) { return path }
-            path = "../" + path
+    /// Reads the project file that was named or found; empty without one.
+    ///
+    /// - Throws: `malformed-input`, `unreadable-file`, and for a file that was named
+    ///   `project-file-permissions`.
+    func load(for use: Use = .reading) throws -> Project {
+        if let path = project ?? Project.variable("SIGNET_PROJECT") {
+            return try Project(named: path)
         }
-        return nil
+        guard let path = Self.found() else { return Project() }
+        return try Project.found(path, for: use)
+    }
+
+    /// The file of the current folder, or of the nearest parent up to the top of the git work tree
+    /// or the home folder, whichever comes first. Outside both, only the current folder counts.
+    static func found() -> String? {
+        guard let current = Folder.current() else { return nil }
+        let home = UserFolder.home.flatMap(Folder.resolved)
+        var paths: [String] = []
+        var folder = current.utf8[...]
+        var up = ""
+        while true {
+            paths.append(up + "signet.json")
+            let isHome = home.map { $0.utf8.elementsEqual(folder) } ?? false
+            if isHome || Folder.exists(up + ".git") {
+                return paths.first(where: Folder.exists)
+            }
+            guard let slash = folder.lastIndex(of: ASCII.slash), folder.count > 1 else { break }
+            folder = slash == folder.startIndex ? folder[...slash] : folder[..<slash]
+            up += "../"
+        }
+        return paths.first.flatMap { Folder.exists($0) ? $0 : nil }
     }
 }
 
@@ -37,11 +59,78 @@ struct ProjectOptions: ParsableArguments {
 struct Project {
     /// The members of the file; all empty if there is no file.
     let file: SelfCheckProject
+    /// The path of the file, or nil.
+    let path: String?
+    /// Whether the file was found, not named.
+    let isFound: Bool
+    /// Whether the file was named, or found in a folder that the user trusts.
+    let isTrusted: Bool
+    /// Why a file that was found isn't used, and what to do; nil if it is used.
+    let leftOut: String?
 
-    /// Reads a file. With nil or `none`, reads nothing.
-    init(file path: String?) throws {
-        let path = path == "none" ? nil : path
-        file = try path.map { try SelfCheckProject(file: $0) } ?? SelfCheckProject()
+    /// A project without a file.
+    init() { self.init(SelfCheckProject(), path: nil, isTrusted: false) }
+
+    private init(
+        _ file: SelfCheckProject, path: String?, isFound: Bool = true, isTrusted: Bool,
+        leftOut: String? = nil
+    ) {
+        self.file = file
+        self.path = path
+        self.isFound = isFound
+        self.isTrusted = isTrusted
+        self.leftOut = leftOut
+    }
+
+    /// Reads a file that the user named. With `none`, reads nothing.
+    init(named path: String) throws {
+        guard path != "none" else {
+            self.init()
+            return
+        }
+        self.init(
+            try SelfCheckProject(file: path), path: path, isFound: false, isTrusted: true)
+    }
+
+    /// Reads a file that was found, which may have come with somebody else's files.
+    static func found(_ path: String, for use: ProjectOptions.Use) throws -> Project {
+        let file: SelfCheckProject
+        do {
+            file = try SelfCheckProject(file: path, isFound: true)
+        } catch {
+            guard error.code == .projectFilePermissions else { throw error }
+            return leavingOut("\(error.message); name it with --project if you trust it")
+        }
+        let isTrusted = try trust(of: path).map { $0 == ProjectTrust(file) } ?? false
+        guard isTrusted || use == .reading else {
+            return leavingOut(
+                "\(path) was found but its folder isn't trusted; look at it, then run signet "
+                    + "project trust, or name it with --project")
+        }
+        return Project(isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted)
+    }
+
+    private static func leavingOut(_ reason: String) -> Project {
+        Project(SelfCheckProject(), path: nil, isTrusted: false, leftOut: reason)
+    }
+
+    /// Returns a file without the members that a command would write or connect by.
+    private static func readOnly(_ file: SelfCheckProject) -> SelfCheckProject {
+        var file = file
+        file.state = nil
+        file.caFile = nil
+        file.connectTo = []
+        return file
+    }
+
+    /// Returns what the user trusts in the folder of a project file, or nil.
+    static func trust(of path: String) throws -> ProjectTrust? {
+        try folder(of: path).flatMap { try TrustList()[$0] }
+    }
+
+    /// Returns the real path of a project file's folder, or nil if it was removed.
+    static func folder(of path: String) -> String? {
+        Folder.resolved(InputFile.folder(of: path))
     }
 
     /// The members that commands take as they are.
@@ -52,7 +141,6 @@ struct Project {
     var passphrase: String? { file.passphrase }
     var systemVersion: String? { file.systemVersion }
     var keySource: String? { file.keys }
-    var policy: String? { file.policy }
     var scheme: String? { file.scheme }
     /// Whether the environment or the file names a key set.
     var namesKeys: Bool { keys(nil) != nil }
@@ -64,14 +152,14 @@ struct Project {
 
     /// Returns the app's id.
     func appID(_ given: String?) throws(ToolError) -> String {
-        try Self.required(
+        try required(
             given ?? Self.variable("SIGNET_APP_ID") ?? file.appID, option: "--app-id ID",
             variable: "SIGNET_APP_ID", member: "app")
     }
 
     /// Returns the app's version.
     func appVersion(_ given: String?) throws(ToolError) -> String {
-        try Self.required(
+        try required(
             given ?? Self.variable("SIGNET_APP_VERSION") ?? file.appVersion,
             option: "--app-version V",
             variable: "SIGNET_APP_VERSION", member: "app")
@@ -84,17 +172,22 @@ struct Project {
 
     /// Returns the configuration's schema.
     func schema(_ given: String?) throws(ToolError) -> String {
-        try Self.required(given ?? file.schema, option: "--schema FILE", member: "schema")
+        try required(given ?? file.schema, option: "--schema FILE", member: "schema")
     }
 
     /// Returns the file of the defaults.
     func defaults(_ given: String?) throws(ToolError) -> String {
-        try Self.required(given ?? file.defaults, option: "--defaults FILE", member: "defaults")
+        try required(given ?? file.defaults, option: "--defaults FILE", member: "defaults")
     }
 
-    /// Returns the sealed dump, which a command changes or which standard input can't be.
+    /// Returns the sealed dump, which a command changes.
+    func changedDump(_ given: String?, as option: String = "FILE") throws(ToolError) -> String {
+        try ToolError.file(dump(given, as: option), subject: "a dump")
+    }
+
+    /// Returns the sealed dump.
     func dump(_ given: String?, as option: String = "FILE") throws(ToolError) -> String {
-        try Self.required(given ?? file.dump, option: option, member: "dump")
+        try required(given ?? file.dump, option: option, member: "dump")
     }
 
     /// Returns the sealed dump and the other arguments: the dump is an option's, else the
@@ -111,19 +204,38 @@ struct Project {
         var keys = SelfCheckProject()
         keys.keys = file.keys
         keys.passphrase = file.passphrase
-        return Project(file: keys)
+        return Project(
+            keys, path: path, isFound: isFound, isTrusted: isTrusted, leftOut: leftOut)
     }
 
-    private init(file: SelfCheckProject) { self.file = file }
+    /// Reads a pin policy: the given one, else the project's; nil without one. The policy of a file
+    /// that was found needs no trust, because it can only refuse more, unless it has CAs of its own.
+    func pinPolicy(_ given: String?) throws -> PinPolicy? {
+        guard let path = given ?? file.policy else { return nil }
+        let policy = try PinPolicy(file: path)
+        guard given != nil || isTrusted || policy.rules.allSatisfy({ $0.authorities == nil }) else {
+            throw ToolError.usage(
+                "\(printable(path)) trusts CAs of its own, and the signet.json that names it was found "
+                    + "in a folder that isn't trusted; look at it, then run signet project trust, or "
+                    + "give --policy FILE")
+        }
+        return policy
+    }
 
     /// Returns a required value, or throws the error that names everything that can give it.
-    static func required(
+    func required(
         _ value: String?, option: String, variable: String? = nil, member: String
     ) throws(ToolError) -> String {
         if let value { return value }
         let other = variable.map { ", set \($0)" } ?? ""
         throw .usage(
-            "missing \(option): give it\(other), or name it in a signet.json (member \"\(member)\")"
+            "missing \(option): "
+                + (leftOut ?? "give it\(other), or name it in a signet.json (member \"\(member)\")")
         )
+    }
+
+    /// Says that a file which was found isn't used.
+    func note(on terminal: Terminal) {
+        if let leftOut { terminal.note(leftOut) }
     }
 }

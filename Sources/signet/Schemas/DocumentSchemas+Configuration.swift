@@ -34,6 +34,10 @@ extension DocumentSchemas {
                   "notSecret": {
                     "description": "Says that random text is allowed in this public key.",
                     "const": true
+                  },
+                  "required": {
+                    "description": "Says that a configuration without a value for this key is not sealed.",
+                    "const": true
                   }
                 },
                 "if": {"required": ["notSecret"]},

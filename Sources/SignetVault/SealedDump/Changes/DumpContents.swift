@@ -101,7 +101,8 @@ extension DumpContents {
     /// Returns these contents with the changes that were made in another dump: its values of its
     /// `changed` keys. A changed key that has no value there is removed here too.
     ///
-    /// - Throws: `would-lose-changes`, naming each key whose value the schema no longer allows.
+    /// - Throws: `would-lose-changes`, naming each key whose value the schema no longer allows;
+    ///   `would-lose-values`, naming each other key that has a value only there.
     func keepingChanges(
         of old: DumpContents, allowedBy schema: Schema
     ) throws(VaultError) -> DumpContents {
@@ -123,16 +124,46 @@ extension DumpContents {
             }
         }
         try problems.throwJoined()
+        problems = contents.namesWithoutValue(of: old.names).filter { !old.isChanged($0) }.map {
+            VaultError(
+                .wouldLoseValues,
+                "\(quoted($0)) has a value in the dump, and this run gives none", key: $0)
+        }
+        try problems.throwJoined()
         return contents
+    }
+
+    /// Returns whether a key was changed in the dump itself.
+    package func isChanged(_ name: String) -> Bool { marked.contains(ByteName(name)) }
+
+    /// Returns those of some keys that have no value.
+    package func namesWithoutValue(of names: [String]) -> [String] {
+        names.filter { self[$0] == nil }
+    }
+
+    /// Returns the keys of an older dump whose value, or change by hand, these contents lack.
+    func droppedNames(of old: DumpContents) -> [String] {
+        let changed = old.changed.filter { !isChanged($0) && self[$0] != old[$0] }
+        return namesWithoutValue(of: old.names.filter { !changed.contains($0) }) + changed
+    }
+
+    /// Checks that the keys that a schema requires have a value.
+    ///
+    /// - Throws: `missing-value`, naming each key that has none.
+    func requireValues(
+        of schema: Schema, in place: String = "the configuration"
+    ) throws(VaultError) {
+        try schema.requireValues(in: place) { self[$0] != nil }
     }
 
     /// Checks every value and origin against a schema.
     ///
     /// - Throws: As the merging initializer of `GlobalConfiguration`, naming the key and the
-    ///   origin.
+    ///   origin; `missing-value`.
     package func requireAllowed(by schema: Schema) throws(VaultError) {
         var problems: [VaultError] = []
         for name in names { problems.collect(try requireAllowed(name, by: schema)) }
+        problems.collect(try requireValues(of: schema, in: "the dump"))
         try problems.throwJoined()
     }
 

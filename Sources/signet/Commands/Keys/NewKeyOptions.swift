@@ -11,4 +11,6 @@ struct NewKeyOptions: ParsableArguments {
 
     @Flag(help: "Add the key to the file if it exists.")
     var append = false
+
+    func validate() throws { try ToolError.requireFile(out, subject: "a key") }
 }

@@ -123,29 +123,35 @@ struct CallOptions: ParsableArguments {
         guard (0...20).contains(maximumRedirects) else {
             throw ValidationError("--max-redirects is a number from 0 to 20")
         }
-        if project.project == nil { try requireComplete(scheme: scheme, keys: keys) }
     }
 
-    private func requireComplete(scheme: String?, keys: String?) throws {
-        if scheme != nil && keys == nil { throw ValidationError("--scheme needs --keys") }
+    private func requireComplete(
+        scheme: String?, keys: String?, leftOut: String?
+    ) throws(ToolError) {
+        if scheme != nil && keys == nil {
+            throw .usage("--scheme needs --keys\(leftOut.map { "; \($0)" } ?? "")")
+        }
         let isAlone = self.keys == nil && keyID == nil && covers == nil && schemeOptions.isEmpty
         if scheme == nil && !isAlone {
-            throw ValidationError(
-                "--keys, --key-id, --covers, --set, --tag and --insecure-scheme-ok need --scheme")
+            throw .usage(
+                "--keys, --key-id, --covers, --set, --tag and --insecure-scheme-ok need --scheme"
+                    + (leftOut.map { "; \($0)" } ?? ""))
         }
     }
 
-    /// The pin policy, of the option or of a project that an option names; nil without one.
-    func policy() throws -> PinPolicy? {
-        try (policyFile ?? project.loadNamed().policy).map { try PinPolicy(file: $0) }
+    /// The pin policy, of the option or of a project; nil without one.
+    func policy(notingOn terminal: Terminal?) throws -> PinPolicy? {
+        let project = try project.load()
+        if policyFile == nil, let terminal { project.note(on: terminal) }
+        return try project.pinPolicy(policyFile)
     }
 
     /// The keys and the rule, or nil if nothing is signed.
     func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
-        let project = try project.loadNamed()
+        let project = try project.load(for: .acting)
         let scheme = scheme ?? project.scheme
         let keys = keys ?? project.keySource
-        try requireComplete(scheme: scheme, keys: keys)
+        try requireComplete(scheme: scheme, keys: keys, leftOut: project.leftOut)
         guard let scheme, let keys else { return nil }
         let set = try KeySource(keys).load()
         let id = try keyID ?? set.onlySigningKey().id
@@ -189,7 +195,7 @@ func withNetworkSystem<Result>(
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the
     // latter.
     options.logger.logLevel = .error
-    options.caFile = network.caFile
+    options.caFile = try network.caFile ?? call.project.load().file.caFile
     options.connectTo = try network.addresses()
     // The command's own error already reports a refusal.
     options.pinReports.logs = false
@@ -199,7 +205,7 @@ func withNetworkSystem<Result>(
     options.callOptions.progress = bar?.progress
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: try call.policy() ?? PinPolicy(rules: [], unlisted: .allow),
+        policy: try call.policy(notingOn: terminal) ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
         let result = try await ProgressBar.showing(bar) { try await work(system, service) }

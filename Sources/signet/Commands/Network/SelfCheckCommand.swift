@@ -45,9 +45,18 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let project = try project.load().file
+        let loaded = try project.load()
+        loaded.note(on: common.terminal)
+        let project = loaded.file
+        // A file that was found must not choose which hosts are reached.
+        let reachesHosts = !isOffline && (loaded.path == nil || loaded.isTrusted)
+        if !isOffline, !reachesHosts {
+            common.terminal.note(
+                "the hosts are skipped: \(loaded.path ?? "") was found but its folder isn't trusted; "
+                    + "look at it, then run signet project trust")
+        }
         var check = SelfCheck(
-            of: project, isOffline: isOffline,
+            of: project, isOffline: !reachesHosts,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         let rules = try proxies.rules()
         if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }

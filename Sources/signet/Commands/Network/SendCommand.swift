@@ -46,7 +46,8 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: [.customShort("o"), .customLong("out")],
         help: ArgumentHelp(
-            "Download the body of a GET's response into this file.", valueName: "file"),
+            "Download the body of a GET's response into this file; - is standard output.",
+            valueName: "file"),
         completion: .file())
     var outFile: String?
 
@@ -65,6 +66,9 @@ struct SendCommand: AsyncParsableCommand {
         if outFile == nil && (resumes || sha256 != nil) {
             throw ValidationError("--resume and --sha256 need --out")
         }
+        if outFile == "-", resumes || sha256 != nil || common.json {
+            throw ValidationError("--out - takes no --resume, --sha256 or --json")
+        }
         if let sha256, sha256.utf8.decodingHexadecimal()?.count != 32 {
             throw ValidationError("--sha256 is 64 hexadecimal digits")
         }
@@ -80,7 +84,10 @@ struct SendCommand: AsyncParsableCommand {
                     ? "found a response, expected a request" : "the message names no host")
         }
         if let outFile {
-            return try await fetch(head, of: message, authority: authority, to: outFile)
+            guard head.method == .get, body == nil, message.body.isEmpty else {
+                throw ToolError.usage("--out fetches with GET, without a body")
+            }
+            if outFile != "-" { return try await fetch(head, authority: authority, to: outFile) }
         }
         let body = try requestBody(of: message)
         let (response, more) = try await traced(if: options.traces, on: common.terminal) { trace in
@@ -96,9 +103,10 @@ struct SendCommand: AsyncParsableCommand {
         var object = describe(response)
         for (name, value) in more { object[name] = value }
         guard !(200..<300).contains(response.status) else {
+            if outFile != nil { return try common.terminal.write(response.body) }
             return try common.terminal.result(object, text: Self.text(of: response))
         }
-        if !common.json { try common.terminal.write(Self.text(of: response)) }
+        if !common.json, outFile == nil { try common.terminal.write(Self.text(of: response)) }
         throw ToolError(
             RPCError.Code.httpStatus.value,
             "the server responded with HTTP status \(response.status), expected 2xx", beside: object
@@ -106,11 +114,8 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func fetch(
-        _ head: HTTPRequest, of message: SignableMessage, authority: String, to path: String
+        _ head: HTTPRequest, authority: String, to path: String
     ) async throws {
-        guard head.method == .get, body == nil, message.body.isEmpty else {
-            throw ToolError.usage("--out fetches with GET, without a body")
-        }
         var download = Download()
         download.fields = head.headerFields
         download.resumes = resumes

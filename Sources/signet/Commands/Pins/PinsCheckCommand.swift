@@ -30,11 +30,13 @@ struct PinsCheckCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        guard let policyFile = try policyFile ?? project.loadNamed().policy else {
+        let project = try project.load()
+        guard let policy = try project.pinPolicy(policyFile) else {
             throw ToolError.usage(
-                "missing --policy FILE: give it, or a project that names it with --project FILE")
+                "missing --policy FILE: "
+                    + (project.leftOut ?? "give it, or name it in a signet.json (member \"policy\")")
+            )
         }
-        let policy = try PinPolicy(file: policyFile)
         let target = try PinsTarget(parsing: url)
         let host = target.authority.host
         let now = UnixTime.now()

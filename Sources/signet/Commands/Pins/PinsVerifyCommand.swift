@@ -36,6 +36,7 @@ struct PinsVerifyCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
+        try ToolError.requireFile(state, subject: "the newest policy")
         if let now, !(0...253_402_300_799).contains(now) {
             throw ValidationError("--now is a time in Unix seconds")
         }

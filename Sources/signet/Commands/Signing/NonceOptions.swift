@@ -39,6 +39,7 @@ struct NonceOptions: ParsableArguments {
     var nonceStoreCaFile: String?
 
     func validate() throws {
+        try ToolError.requireFile(nonces, subject: "a list of nonces")
         guard nonces == nil || nonceStore == nil else {
             throw ValidationError("found --nonces and --nonce-store, expected one of them")
         }

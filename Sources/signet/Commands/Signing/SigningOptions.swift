@@ -52,8 +52,9 @@ struct SigningOptions: ParsableArguments {
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        let named = try scheme ?? project.loadNamed().scheme
-        guard let named else { throw Self.missing("--scheme NAME|FILE", alternative: "") }
+        let project = try project.load(for: .acting)
+        let named = try project.required(
+            scheme ?? project.scheme, option: "--scheme NAME|FILE", member: "scheme")
         return try suggestingSchemes(for: named) {
             try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
         }
@@ -67,17 +68,10 @@ struct SigningOptions: ParsableArguments {
     }
 
     func loadKeys() throws -> KeySet {
-        guard let source = try project.loadNamed().keys(keys) else {
-            throw Self.missing("--keys SOURCE", alternative: ", set SIGNET_KEYS")
-        }
+        let project = try project.load(for: .acting)
+        let source = try project.required(
+            project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
         return try KeySource(source).load()
-    }
-
-    /// Only a project that the option names chooses how a message is signed.
-    private static func missing(_ option: String, alternative: String) -> ToolError {
-        .usage(
-            "missing \(option): give it\(alternative), or a project that names it with --project FILE"
-        )
     }
 
     /// The message, with its trailers and the request that it answers.

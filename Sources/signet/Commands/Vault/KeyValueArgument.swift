@@ -27,7 +27,7 @@ struct KeyValueArgument {
         }
     }
 
-    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@FILE` or `KEY`; the key is the longest of the schema that
+    /// Reads `KEY=VALUE`, `KEY=-`, `KEY@SOURCE` or `KEY`; the key is the longest of the schema that
     /// fits.
     ///
     /// - Throws: `unknown-config-key`; `secret-in-arguments` for a secret key's value.
@@ -40,18 +40,77 @@ struct KeyValueArgument {
         let (rule, sign, rest) = try Self.split(text, schema: schema, signs: "=@")
         self.rule = rule
         if sign == UInt8(ascii: "@") || rest == "-" {
-            self.source = .file(rest)
+            self.source = Self.source(rest)
             return
         }
-        guard rule.isPublic else {
-            let name = printable(rule.name)
-            throw ToolError(
-                .secretInArguments,
-                "\(quoted(rule.name)) is secret, and others can read an argument list; give "
-                    + "\(name)@FILE, \(name)=- for standard input, --from \(name)=env:NAME, or "
-                    + "\(name) alone to be asked")
-        }
+        let name = printable(rule.name)
+        try Self.requirePublic(
+            rule,
+            otherwise: "\(name)@FILE, \(name)@env:NAME, \(name)=- for standard input, or \(name) "
+                + "alone to be asked")
         self.source = .argument(rest)
+    }
+
+    /// Returns launch values as an input: `KEY=VALUE`, which is cut at the first `=`, or
+    /// `KEY@SOURCE`.
+    ///
+    /// - Throws: `secret-in-arguments` for a secret key's VALUE, and what reading a source throws.
+    static func launch(_ texts: [String], schema: Schema) throws -> ConfigurationInput {
+        var plain: [String] = []
+        var given: [KeyValueArgument] = []
+        for text in texts {
+            let name = text.utf8.firstIndex(of: UInt8(ascii: "=")).map { String(text[..<$0]) } ?? ""
+            if let rule = schema.rule(named: name) {
+                let shown = printable(name)
+                try requirePublic(rule, otherwise: "\(shown)@FILE, \(shown)@env:NAME or \(shown)@-")
+                plain.append(text)
+            } else if let (rule, _, rest) = try? split(text, schema: schema, signs: "@") {
+                given.append(KeyValueArgument(rule: rule, source: source(rest)))
+            } else {
+                plain.append(text)
+            }
+        }
+        let names = given.map(\.name)
+        try requireOnce(
+            names
+                + plain.map { String(decoding: $0.utf8.prefix { $0 != 0x3D }, as: UTF8.self) }
+                .filter { name in names.contains { sameBytes($0, name) } })
+        try requireOneFromStandardInput(given)
+        return .joined([
+            .texts(plain), .values(JSONObject(try given.map { ($0.name, try $0.value()) })),
+        ])
+    }
+
+    /// Checks that no key is given twice.
+    static func requireOnce(_ names: [String]) throws(ToolError) {
+        for (index, name) in names.enumerated()
+        where names[..<index].contains(where: { sameBytes($0, name) }) {
+            throw .usage("\(quoted(name)) is given twice")
+        }
+    }
+
+    /// Checks that at most one value is all of standard input.
+    static func requireOneFromStandardInput(_ given: [KeyValueArgument]) throws(ToolError) {
+        guard given.count(where: \.readsStandardInput) <= 1 else {
+            throw .usage("only one value can come from standard input")
+        }
+    }
+
+    private init(rule: KeyRule, source: Source) {
+        self.rule = rule
+        self.source = source
+    }
+
+    private static func source(_ text: String) -> Source {
+        KeySource(text).filePath == nil ? .source(text) : .file(text)
+    }
+
+    /// Checks that a value in the argument list isn't a secret.
+    private static func requirePublic(_ rule: KeyRule, otherwise forms: String) throws {
+        guard !rule.isPublic else { return }
+        throw ToolError(
+            .secretInArguments,
+            "\(quoted(rule.name)) is secret, and others can read an argument list; give \(forms)")
     }
 
     /// Reads `KEY=SOURCE`.

@@ -16,7 +16,8 @@ struct VaultDiffCommand: ParsableCommand {
             With --defaults (and --schema), the one dump is compared with the dump that sealing \
             these inputs would make.
 
-            --textconv lists one dump of any version as lines for git diff; a secret appears as a \
+            --textconv lists one dump of any version as lines for git diff. A dump that does not \
+            open is one line that says why, and the exit status is 0. A secret appears as a \
             fingerprint that only the root can make: git config diff.signet.textconv 'signet vault \
             diff --textconv --keys keys'.
             """,
@@ -52,7 +53,8 @@ struct VaultDiffCommand: ParsableCommand {
     var defaults: String?
 
     @Option(
-        help: ArgumentHelp("Beside --defaults, a launch value.", valueName: "KEY=VALUE"))
+        help: ArgumentHelp(
+            "Beside --defaults, a launch value.", valueName: "KEY=VALUE|KEY@SOURCE"))
     var launch: [String] = []
 
     @Option(
@@ -83,13 +85,13 @@ struct VaultDiffCommand: ParsableCommand {
     func run() throws {
         let project = try project.load()
         _ = try key.source(project)
-        let disclosure = try disclosure.load()
         common.terminal.awaitInput("a sealed dump", from: file)
+        if textconv { return try printForGit(project) }
+        let disclosure = try disclosure.load()
         if let other { common.terminal.awaitInput("the other dump", from: other) }
         let dump = try SealedDump(contentsOf: file)
         let keys = try key.load(project)
         let opened = try open(dump, like: dump, keys: keys)
-        if textconv { return try list(opened, keys: keys, disclosure: disclosure) }
         let diff = DumpDiff(
             from: DumpContents(opened), to: try after(dump, keys: keys, schema: disclosure.schema))
         try common.terminal.result(
@@ -103,15 +105,13 @@ struct VaultDiffCommand: ParsableCommand {
 
     private func after(
         _ dump: SealedDump, keys: VaultKeys, schema: Schema?
-    ) throws(VaultError) -> DumpContents {
+    ) throws -> DumpContents {
         if let other {
             return DumpContents(try open(SealedDump(contentsOf: other), like: dump, keys: keys))
         }
         guard let defaults, let schema else { return DumpContents() }
         return DumpContents(
-            try GlobalConfiguration(
-                schema: schema, defaults: .file(defaults), launch: .texts(launch),
-                fetched: fetched.map(ConfigurationInput.file) ?? .none))
+            try .merging(schema: schema, defaults: defaults, launch: launch, fetched: fetched))
     }
 
     /// Opens a dump of a named version, or of the version of the first.
@@ -183,9 +183,40 @@ struct VaultDiffCommand: ParsableCommand {
 
     // MARK: - One dump
 
-    private func list(
-        _ opened: OpenedDump, keys: VaultKeys, disclosure: VaultDisclosure
-    ) throws {
+    /// Prints the dump as lines, or one line that says why it doesn't open: an error would end
+    /// `git diff` and `git log -p`, also for other files.
+    private func printForGit(_ project: Project) throws {
+        let listing: (object: JSONObject, lines: [String])
+        do {
+            listing = try list(project)
+        } catch let error as any CodedError where error.errorCode != .outputFailed {
+            let failure = ToolError(error)
+            let reason = Terminal.printable(failure.message).split(separator: "\n").joined(
+                separator: "; ")
+            listing = (
+                [
+                    "entries": [],
+                    "problem": [
+                        "code": .string(failure.errorCode.name), "message": .string(reason),
+                    ],
+                ], [reason]
+            )
+        }
+        try common.terminal.result(listing.object, lines: listing.lines)
+    }
+
+    private func list(_ project: Project) throws -> (object: JSONObject, lines: [String]) {
+        let dump = try SealedDump(contentsOf: file)
+        let disclosure = try disclosure.load()
+        let keys = try key.load(project)
+        let opened: OpenedDump
+        do throws(VaultError) {
+            opened = try open(dump, like: dump, keys: keys)
+        } catch {
+            guard error.code == .unknownKey, key.passphrase == nil else { throw error }
+            throw VaultError(
+                error.code, "sealed with key \(printable(dump.keyID)), which is not in the set")
+        }
         let contents = DumpContents(opened)
         let fingerprint = try ValueFingerprint(of: opened.dump, with: keys)
         var entries: [JSONValue] = []
@@ -213,9 +244,8 @@ struct VaultDiffCommand: ParsableCommand {
             entries.append(.object(told))
             lines.append("\(printable(name)) (\(entry.origin.rawValue)) \(shown)")
         }
-        try common.terminal.result(
-            [
-                "sequence": .number(JSONNumber(opened.sequence)), "entries": .array(entries),
-            ], lines: lines)
+        return (
+            ["sequence": .number(JSONNumber(opened.sequence)), "entries": .array(entries)], lines
+        )
     }
 }

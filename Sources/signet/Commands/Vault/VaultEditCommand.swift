@@ -10,14 +10,15 @@ struct VaultEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change the values of a sealed dump in your editor.",
         discussion: """
-            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. Removing \
+            Runs $VISUAL, else $EDITOR, else vi on the values as a JSON object KEY:VALUE. It needs \
+            a terminal: a script uses vault set. Removing \
             a member removes its value. The file is in a private folder, in memory if the machine \
             has such a file system, and is wiped as soon as the editor ends, with all other files \
             in the folder. Files that the editor writes elsewhere (undo, history, registers) may \
             stay.
 
-            The saved values are checked against the schema. If they do not pass, you are asked on \
-            the terminal whether to edit them again; without a terminal, the dump stays unchanged. \
+            The saved values are checked against the schema. If they do not pass, you are asked \
+            whether to edit them again. With --json, the dump stays unchanged. \
             Origins are kept as by vault set. The dump is not locked meanwhile: other changes are \
             merged, and if both changed a key, both values are kept.
             """,
@@ -44,9 +45,10 @@ struct VaultEditCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let project = try project.load()
+        try Self.requireTerminal()
+        let project = try project.load(for: .acting)
         let target = Target(
-            file: try state.dump(project.dump(file), in: project),
+            file: try state.dump(project.changedDump(file), in: project),
             binding: try binding.binding(project),
             schema: try Schema(contentsOf: project.schema(schema)), keys: try key.load(project))
         var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
@@ -68,6 +70,18 @@ struct VaultEditCommand: ParsableCommand {
                 continue
             }
             if try seal(edited, replacing: &draft, in: target) { return }
+        }
+    }
+
+    /// Refuses to run without a terminal, because an editor would print the values, secrets too,
+    /// into a file or a log.
+    private static func requireTerminal() throws {
+        // The editor's output goes to standard error if standard output isn't a terminal.
+        guard StandardStreams.isInteractive else {
+            throw KeyError(
+                .noTerminal,
+                "vault edit needs a terminal, found none on standard input and output; a script "
+                    + "changes values with signet vault set KEY@SOURCE")
         }
     }
 

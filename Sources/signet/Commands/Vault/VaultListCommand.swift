@@ -10,6 +10,7 @@ struct VaultListCommand: ParsableCommand {
         commandName: "list", abstract: "List the keys of a sealed dump, and its public values.",
         discussion: """
             Each key with its type, visibility and origin, and the value of public keys; no secret. \
+            The origin "dump" is of values that vault init, set or edit made in the dump itself. \
             Without a schema every key is secret, and its type is that of its JSON value. Keys of the \
             schema without a value have the origin "-".
             """,
@@ -39,7 +40,7 @@ struct VaultListCommand: ParsableCommand {
         let schema = try (schema ?? project.schemaFile).map { try Schema(contentsOf: $0) }
         let disclosure = VaultDisclosure(schema: schema, showsSecrets: false)
         let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
-        let unset = (schema?.keys ?? []).filter { contents[$0] == nil }
+        let unset = contents.namesWithoutValue(of: schema?.keys ?? [])
         var table = Table("KEY", "TYPE", "VISIBILITY", "ORIGIN", "VALUE")
         var entries: [JSONValue] = []
         for name in contents.names + unset {
@@ -48,7 +49,7 @@ struct VaultListCommand: ParsableCommand {
             let type = rule?.type.rawValue ?? entry.map { $0.value.typeName } ?? "-"
             let visibility = rule?.isPublic == true ? "public" : "secret"
             let isShown = entry.map { disclosure.allows(name, value: $0.value) } ?? false
-            let isChanged = contents.changed.contains { sameBytes($0, name) }
+            let isChanged = contents.isChanged(name)
             var object: JSONObject = [
                 "key": .string(name), "type": .string(type), "visibility": .string(visibility),
                 "origin": entry.map { .string($0.origin.rawValue) } ?? .null,
@@ -56,14 +57,18 @@ struct VaultListCommand: ParsableCommand {
             ]
             if isShown { object["value"] = entry?.value }
             entries.append(.object(object))
-            let origin = (entry?.origin.rawValue ?? "-") + (isChanged ? " (changed)" : "")
+            let origin = entry.map { isChanged ? "dump" : $0.origin.rawValue } ?? "-"
             table.add([
                 (name, .plain), (type, .plain), (visibility, .plain), (origin, .plain),
                 (isShown ? entry?.value.text ?? "" : "-", .plain),
             ])
         }
         try common.terminal.result(
-            ["entries": .array(entries)],
-            lines: table.lines(colored: common.terminal.allowsColor))
+            [
+                "entries": .array(entries), "withoutValue": .array(unset.map(JSONValue.string)),
+            ], lines: table.lines(colored: common.terminal.allowsColor))
+        if !unset.isEmpty {
+            common.terminal.note("no value: \(unset.joined(separator: ", "))")
+        }
     }
 }

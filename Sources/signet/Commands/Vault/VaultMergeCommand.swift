@@ -70,7 +70,7 @@ struct VaultMergeCommand: ParsableCommand {
 
     func run() throws {
         // Keys alone: the project's versions may be newer than those of older branches.
-        let project = try project.load().keysAlone
+        let project = try project.load(for: .acting).keysAlone
         let schema = try schema.map { try Schema(contentsOf: $0) }
         let preferred = try prefer.map { try Self.side($0, of: "--prefer") }
         let taken = try taken()
@@ -84,7 +84,7 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let file = try state.dump(ours, in: project)
+        let file = try state.dump(ToolError.file(ours, subject: "a dump"), in: project)
         let opened = try file.update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)

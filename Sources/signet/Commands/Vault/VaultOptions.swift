@@ -17,7 +17,10 @@ struct VaultInputOptions: ParsableArguments {
     var defaults: String?
 
     @Option(
-        help: ArgumentHelp("A value given at launch; may be repeated.", valueName: "KEY=VALUE"))
+        help: ArgumentHelp(
+            "A value given at launch; may be repeated. A secret is KEY@SOURCE, where SOURCE is a "
+                + "file, - for standard input, env:NAME, fd:N, credential:NAME or command:LINE.",
+            valueName: "KEY=VALUE|KEY@SOURCE"))
     var launch: [String] = []
 
     @Option(
@@ -29,8 +32,20 @@ struct VaultInputOptions: ParsableArguments {
     func merged(_ project: Project) throws -> GlobalConfiguration {
         let schema = try project.schema(schema)
         let defaults = try project.defaults(defaults)
-        return try GlobalConfiguration(
-            schema: Schema(contentsOf: schema), defaults: .file(defaults), launch: .texts(launch),
+        return try .merging(
+            schema: Schema(contentsOf: schema), defaults: defaults, launch: launch,
+            fetched: fetched)
+    }
+}
+
+extension GlobalConfiguration {
+    /// Merges the files and launch values that a command was given.
+    static func merging(
+        schema: Schema, defaults: String, launch: [String], fetched: String?
+    ) throws -> GlobalConfiguration {
+        try GlobalConfiguration(
+            schema: schema, defaults: .file(defaults),
+            launch: KeyValueArgument.launch(launch, schema: schema),
             fetched: fetched.map(ConfigurationInput.file) ?? .none)
     }
 }
@@ -63,7 +78,7 @@ struct VaultKeyOptions: ParsableArguments {
         if keys == nil, !project.namesKeys, let passphrase = project.passphrase {
             return (passphrase, true)
         }
-        let keys = try Project.required(
+        let keys = try project.required(
             project.keys(keys), option: "one of --keys SOURCE and --passphrase SOURCE",
             variable: "SIGNET_KEYS",
             member: "keys")
@@ -90,6 +105,8 @@ struct VaultStateOptions: ParsableArguments {
 
     @Flag(help: "Accept a dump with a lower sequence than the highest one seen, with a note.")
     var acceptRollback = false
+
+    func validate() throws { try ToolError.requireFile(state, subject: "the state") }
 
     /// Returns the dump's file with its state file.
     ///

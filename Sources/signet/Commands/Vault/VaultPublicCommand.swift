@@ -19,6 +19,9 @@ struct VaultPublicCommand: ParsableCommand {
     func run() throws {
         let configuration = try inputs.merged(project.load())
         let values = configuration.publicValues
+        try configuration.schema.requireValues(in: "the inputs", where: \.isPublic) {
+            values[$0] != nil
+        }
         let origins = configuration.publicOrigins
         var table = Table()
         for (key, value) in values {

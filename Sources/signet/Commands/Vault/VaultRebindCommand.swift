@@ -13,7 +13,8 @@ struct VaultRebindCommand: ParsableCommand {
             next sequence, writes it to a new file, renames that over the old one and reads it \
             back. With --ratchet, a root derived one-way from the current one replaces it, and the \
             current one is removed from the key file, so that this machine can't open dumps from \
-            before the upgrade; run it again if it was killed.
+            before the upgrade; run it again if it was killed. If a project names the dump, the \
+            new version is written into its signet.json too.
             """,
         examples: [
             "signet vault rebind shop.dump -k keys --app-id com.example.shop \\",
@@ -31,14 +32,19 @@ struct VaultRebindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
     var appID: String?
 
-    @Option(help: ArgumentHelp("The app's version that the dump has.", valueName: "V"))
-    var fromAppVersion: String
+    @Option(
+        help: ArgumentHelp(
+            "The app's version that the dump must have; without it any.", valueName: "V"))
+    var fromAppVersion: String?
 
     @Option(help: ArgumentHelp("The app's new version.", valueName: "V"))
     var toAppVersion: String
 
-    @Option(help: ArgumentHelp("The network system's version that the dump has.", valueName: "V"))
-    var fromSystemVersion: String = SignetVersion.current
+    @Option(
+        help: ArgumentHelp(
+            "The network system's version that the dump must have; without it any.",
+            valueName: "V"))
+    var fromSystemVersion: String?
 
     @Option(help: ArgumentHelp("The network system's new version.", valueName: "V"))
     var toSystemVersion: String = SignetVersion.current
@@ -74,14 +80,18 @@ struct VaultRebindCommand: ParsableCommand {
     }
 
     func run() throws {
-        let project = try project.load()
+        let project = try project.load(for: .acting)
         let appID = try project.appID(appID)
-        let target = try state.dump(project.dump(file), in: project)
+        let isProjects = file == nil
+        let target = try state.dump(project.changedDump(file), in: project)
         let keyFile = ratchet ? try keyFile(project) : nil
+        let found = try SealedDump(contentsOf: target.path).binding
         let old = VersionBinding(
-            app: appID, version: fromAppVersion, systemVersion: fromSystemVersion)
+            app: appID, version: fromAppVersion ?? found.app.version,
+            systemVersion: fromSystemVersion ?? found.system.version)
         let new = VersionBinding(
             app: appID, version: toAppVersion, systemVersion: toSystemVersion)
+        let isDone = !ratchet && found == new && (fromAppVersion == nil || old == new)
         let opened: OpenedDump
         var forgotten: String?
         if let keyFile {
@@ -90,6 +100,8 @@ struct VaultRebindCommand: ParsableCommand {
                 lockingOutOthers: lockOutOthers)
             opened = done.dump
             forgotten = done.forgotten
+        } else if isDone {
+            opened = try target.open(with: try key.load(project), for: new)
         } else {
             opened = try target.rebind(with: try key.load(project), from: old, to: new)
         }
@@ -98,7 +110,7 @@ struct VaultRebindCommand: ParsableCommand {
         if let forgotten { object["forgottenKeyID"] = .string(forgotten) }
         let app = opened.binding.app
         var lines = [
-            "\(target) is now bound to \(printable(app.id)) \(printable(app.version)) "
+            "\(target) is \(isDone ? "already" : "now") bound to \(printable(app.id)) \(printable(app.version)) "
                 + "(sequence \(opened.sequence))"
         ]
         if let forgotten {
@@ -106,6 +118,7 @@ struct VaultRebindCommand: ParsableCommand {
                 "key \(printable(opened.keyID)) has taken the place of \(printable(forgotten)), "
                     + "which is gone from \(printable(keyFile ?? ""))")
         }
+        if isProjects { try project.update(with: opened) }
         try common.terminal.result(object, lines: lines)
     }
 }

@@ -12,7 +12,7 @@ struct VaultRekeyCommand: ParsableCommand {
             To another key set (--to-keys), another key of the same set (--to-key-id alone) or a \
             passphrase (--to-passphrase); with a new salt and the next sequence, written as by \
             rebind. A dump that is already under the new root stays unchanged, so a killed run can \
-            be repeated.
+            be repeated. If a project names the dump, its signet.json gets the new key.
             """,
         examples: [
             "signet vault rekey shop.dump -k keys --to-keys new-keys \\",
@@ -64,9 +64,9 @@ struct VaultRekeyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let project = try project.load()
+        let project = try project.load(for: .acting)
         let binding = try binding.binding(project)
-        let target = try state.dump(project.dump(file), in: project)
+        let target = try state.dump(project.changedDump(file), in: project)
         let keys = try key.load(project)
         let newKeys: VaultKeys
         if let toPassphrase {
@@ -83,6 +83,7 @@ struct VaultRekeyCommand: ParsableCommand {
             acceptingEndedKey: acceptEndedKey)
         state.note(opened, on: common.terminal, of: target)
         let isChanged = opened.dump != before
+        if file == nil { try project.update(with: opened, keys: toKeys, passphrase: toPassphrase) }
         var object = DumpReport.object(opened, file: target.path)
         object["changed"] = .bool(isChanged)
         let root = opened.dump.isPassphraseSealed ? "a passphrase, as key" : "key"

@@ -11,9 +11,10 @@ struct VaultSealCommand: ParsableCommand {
         discussion: """
             The dump is written to a new file with mode 0600, which is renamed over the old one. \
             Over a dump of the same app that the same keys open, the sequence increases by one, \
-            and the values that vault set or edit changed there are kept and named. A dump that \
-            does not open is not replaced, because its changes would be lost. --replace turns both \
-            rules off.
+            and the values that vault init, set or edit made there are kept and named. If another \
+            value of the dump would be lost, because this run does not give it, nothing is sealed \
+            (would-lose-values). A dump that does not open is not replaced either. --replace turns \
+            these rules off, and names what it drops.
             """,
         examples: [
             "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
@@ -36,7 +37,11 @@ struct VaultSealCommand: ParsableCommand {
         help: ArgumentHelp("The dump to write.", valueName: "FILE"), completion: .file())
     var out: String?
 
-    @Flag(help: "Drop the dump's own changes, and replace even a dump that does not open.")
+    @Flag(
+        help: """
+            Drop the dump's own changes and the values that this run does not give, and replace \
+            even a dump that does not open.
+            """)
     var replace = false
 
     @OptionGroup var state: VaultStateOptions
@@ -44,10 +49,10 @@ struct VaultSealCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let project = try project.load()
+        let project = try project.load(for: .acting)
         let configuration = try inputs.merged(project)
         let binding = try binding.binding(project)
-        let file = try state.dump(project.dump(out, as: "--out FILE"), in: project)
+        let file = try state.dump(project.changedDump(out, as: "--out FILE"), in: project)
         let source = try key.source(project)
         let sealed = try file.seal(
             configuration, with: try key.load(project, askingTwice: true),
@@ -57,19 +62,36 @@ struct VaultSealCommand: ParsableCommand {
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
+        let replacement = sealed.replacement
+        let contents = DumpContents(sealed)
+        let unset = contents.namesWithoutValue(of: configuration.schema.keys)
         var object: JSONObject = [
             "out": .string(file.path), "sequence": .number(JSONNumber(sequence)),
             "kept": .array(sealed.changed.map(JSONValue.string)),
+            "ignored": .array((replacement?.ignored ?? []).map(JSONValue.string)),
+            "dropped": replacement?.dropped.map { .array($0.map(JSONValue.string)) } ?? .null,
+            "withoutValue": .array(unset.map(JSONValue.string)),
         ]
         for (name, value) in dump.inspection { object[name] = value }
         for (name, value) in VaultStateOptions.object(sealed) { object[name] = value }
-        let kept = sealed.changed.map { printable($0) }.joined(separator: ", ")
-        try common.terminal.result(
-            object,
-            lines: [
-                "sealed \(DumpContents(sealed).count) values for \(printable(bound.app.id)) "
-                    + "\(printable(bound.app.version)) into \(file) "
-                    + "(\(dump.bytes.count) bytes, sequence \(sequence))"
-            ] + (kept.isEmpty ? [] : ["kept the changes that were made in the dump: \(kept)"]))
+        var lines = [
+            "sealed \(contents.count) values for \(printable(bound.app.id)) "
+                + "\(printable(bound.app.version)) into \(file) "
+                + "(\(dump.bytes.count) bytes, sequence \(sequence))"
+        ]
+        func add(_ words: String, _ names: [String]) {
+            guard !names.isEmpty else { return }
+            lines.append("\(words): \(names.map { printable($0) }.joined(separator: ", "))")
+        }
+        add("kept the changes that were made in the dump", sealed.changed)
+        add(
+            "ignored the given values, because the dump's changes were kept",
+            replacement?.ignored ?? [])
+        add("dropped", replacement?.dropped ?? [])
+        if replacement?.dropped == nil {
+            lines.append("the old dump did not open, so its keys cannot be named")
+        }
+        add("no value", unset)
+        try common.terminal.result(object, lines: lines)
     }
 }

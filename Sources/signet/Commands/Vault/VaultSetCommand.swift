@@ -9,9 +9,9 @@ struct VaultSetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change values of a sealed dump.",
         discussion: """
-            KEY=VALUE for a public key; KEY@FILE for the content of a file, KEY=- for standard \
-            input, --from KEY=SOURCE for a variable, a descriptor or a command, and KEY alone to \
-            be asked on the terminal. A secret value in the argument list is refused: others on \
+            KEY=VALUE for a public key; KEY@SOURCE for the content of a file, - for standard \
+            input, env:NAME, fd:N, credential:NAME or command:LINE; and KEY alone to be asked on \
+            the terminal. KEY=- and --from KEY=SOURCE are the same as KEY@- and KEY@SOURCE. A secret value in the argument list is refused: others on \
             the machine can read it there. VALUE is text for a string, else JSON; of a file or a \
             source one final newline is dropped.
 
@@ -61,23 +61,22 @@ struct VaultSetCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let project = try project.load()
+        let project = try project.load(for: .acting)
         let (path, assignments) = try project.dump(dump, before: arguments)
         guard !assignments.isEmpty || !from.isEmpty || !unset.isEmpty else {
-            throw ToolError.usage("nothing to set: expected KEY=VALUE, --from or --unset")
+            throw ToolError.usage(
+                project.leftOut ?? "nothing to set: expected KEY=VALUE, --from or --unset")
         }
         let origin = try origin.map(Self.origin)
         let binding = try binding.binding(project)
         _ = try key.source(project)
-        let file = try state.dump(path, in: project)
+        let file = try state.dump(project.changedDump(path), in: project)
         let schema = try Schema(contentsOf: project.schema(schema))
         let given =
             try assignments.map { try KeyValueArgument($0, schema: schema) }
             + from.map { try KeyValueArgument(from: $0, schema: schema) }
-        try requireOnce(given.map(\.name) + unset)
-        guard given.count(where: \.readsStandardInput) <= 1 else {
-            throw ToolError.usage("only one value can come from standard input")
-        }
+        try KeyValueArgument.requireOnce(given.map(\.name) + unset)
+        try KeyValueArgument.requireOneFromStandardInput(given)
         if given.contains(where: \.readsStandardInput) {
             common.terminal.awaitInput("a value", from: "-")
         }
@@ -105,13 +104,6 @@ struct VaultSetCommand: ParsableCommand {
             throw .usage("--origin is \(quoted(text)), expected defaults, launch or fetched")
         }
         return origin
-    }
-
-    private func requireOnce(_ names: [String]) throws(ToolError) {
-        for (index, name) in names.enumerated()
-        where names[..<index].contains(where: { sameBytes($0, name) }) {
-            throw .usage("\(quoted(name)) is given twice")
-        }
     }
 }
 

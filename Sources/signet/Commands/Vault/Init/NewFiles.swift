@@ -18,7 +18,7 @@ struct NewFiles {
     var paths: [String] { names.map(path) }
 
     /// Returns the path of a file in the folder.
-    private func path(_ name: String) -> String {
+    func path(_ name: String) -> String {
         folder == "." ? name : folder.endsWithBytes(of: "/") ? folder + name : "\(folder)/\(name)"
     }
 

@@ -19,13 +19,16 @@ struct VaultInitCommand: ParsableCommand {
             look like a secret, by value or name, become secret and go only into the sealed dump. \
             One line for each key shows the guess: correct schema.json, and seal again.
 
-            A key file that does not exist is made, with one vault key. No file is overwritten. \
-            All files appear at once; if the command is killed, run it again. CONFIG itself stays \
-            unchanged, with its secrets.
+            Nothing but CONFIG is needed: the command says what it assumed, and writes it into \
+            signet.json. A key file that does not exist is made, with one vault key. No file is \
+            overwritten. All files appear at once; if the command is killed, run it again. CONFIG \
+            itself stays unchanged, with its secrets: in a git work tree, it and a key file are \
+            added to .gitignore.
             """,
         examples: [
-            "signet vault init config.yaml --out . --app-id com.example.shop \\",
-            "  --app-version 1.0.0 --keys keys",
+            "signet vault init config.yaml",
+            "signet vault init config.yaml --out shop --app-id com.example.shop \\",
+            "  --app-version 1.4.2 --keys env:SHOP_KEYS",
         ])
 
     @Argument(
@@ -34,24 +37,28 @@ struct VaultInitCommand: ParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("The folder of the new files.", valueName: "FOLDER"),
+        help: ArgumentHelp(
+            "The folder of the new files; without it the current one.", valueName: "FOLDER"),
         completion: .directory
     )
-    var out: String
+    var out: String = "."
 
     @Option(help: "json, yaml, toml or env, if the name of CONFIG does not say it.")
     var format: SourceFormat?
 
-    @Option(help: ArgumentHelp("The app, such as com.example.shop.", valueName: "ID"))
+    @Option(
+        help: ArgumentHelp(
+            "The app, such as com.example.shop; without it the folder's name.", valueName: "ID"))
     var appID: String?
 
-    @Option(help: ArgumentHelp("The app's version.", valueName: "V"))
+    @Option(help: ArgumentHelp("The app's version; without it 1.0.0.", valueName: "V"))
     var appVersion: String?
 
     @Option(
         help: ArgumentHelp(
             "The key set: a file, which is made if it does not exist, env:NAME, fd:N, "
-                + "credential:NAME or command:LINE.", valueName: "SOURCE"), completion: .file())
+                + "credential:NAME or command:LINE; without it ~/.config/signet/ID.keys.",
+            valueName: "SOURCE"), completion: .file())
     var keys: String?
 
     @Option(
@@ -60,13 +67,12 @@ struct VaultInitCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
+    func validate() throws { try ToolError.requireFile(out, subject: "a dump") }
+
     func run() throws {
-        // Ignore the project file of a parent folder, because this command creates one.
-        let project = try Project(file: nil)
-        let app = VersionBinding(
-            app: try project.appID(appID), version: try project.appVersion(appVersion))
-        let source = try Project.required(
-            project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
+        let choices = try InitChoices(self)
+        let app = choices.app
+        let source = choices.keys
         let configuration = try read()
         let guessed = try GuessedSchema(of: configuration)
         let schema = try Schema(.object(guessed.document))
@@ -82,7 +88,8 @@ struct VaultInitCommand: ParsableCommand {
             ["schema.json", "signet.dump", "defaults.json", "signet.json"], in: out)
         try files.requireNone()
         try files.createFolder()
-        let madeKeys = try makeKeys(source)
+        let ignored = try ignoreSecrets(keys: source)
+        let madeKeys = try makeKeys(choices)
         let keySet = VaultKeys.keys(try KeySource(source).load())
         try files.make { path in
             try NewFiles.write(guessed.document, to: path("schema.json"))
@@ -90,10 +97,29 @@ struct VaultInitCommand: ParsableCommand {
                 contents, of: schema, with: keySet, keyID: keyID, for: app)
             try NewFiles.write(guessed.values(secret: false), to: path("defaults.json"))
             try NewFiles.write(
-                projectFile(app, keys: files.relative(source), keyID: sealed.keyID),
+                projectFile(
+                    app, keys: choices.projectKeys ?? files.relative(source), keyID: sealed.keyID),
                 to: path("signet.json"))
         }
-        try tell(guessed, files: files, madeKeys: madeKeys)
+        try trust(files)
+        try tell(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
+    }
+
+    /// Trusts the project that was made, unless it has no home folder to write that down in.
+    private func trust(_ files: NewFiles) throws {
+        guard (try? UserFolder.configuration()) != nil, let folder = Folder.resolved(out) else {
+            return
+        }
+        let project = try SelfCheckProject(file: files.path("signet.json"), isFound: true)
+        try TrustList.set(ProjectTrust(project), for: folder)
+    }
+
+    /// Adds CONFIG, and a key file in the same work tree, to .gitignore.
+    ///
+    /// - Returns: The files of git that were changed.
+    private func ignoreSecrets(keys source: String) throws -> [String] {
+        let secrets = [file == "-" ? nil : file, KeySource(source).filePath]
+        return try secrets.compactMap(\.self).compactMap { try GitIgnore.add($0) }
     }
 
     private func read() throws -> JSONObject {
@@ -109,8 +135,11 @@ struct VaultInitCommand: ParsableCommand {
     }
 
     /// Makes a key file with one root if the source is a file that does not exist.
-    private func makeKeys(_ source: String) throws -> Bool {
-        guard let file = KeySource(source).filePath, !Folder.exists(file) else { return false }
+    private func makeKeys(_ choices: InitChoices) throws -> Bool {
+        guard let file = KeySource(choices.keys).filePath, !Folder.exists(file) else {
+            return false
+        }
+        if choices.assumesKeys { try InitChoices.createKeyFolder() }
         try KeyFile.add(.vault, id: keyID ?? "vault", to: file, append: false)
         return true
     }
@@ -132,7 +161,8 @@ struct VaultInitCommand: ParsableCommand {
     }
 
     private func tell(
-        _ guessed: GuessedSchema, files: NewFiles, madeKeys: Bool
+        _ guessed: GuessedSchema, files: NewFiles, choices: InitChoices, madeKeys: Bool,
+        ignored: [String]
     ) throws(ToolError) {
         var table = Table("KEY", "TYPE", "VISIBILITY", "GUESSED FROM")
         var keys: [JSONValue] = []
@@ -156,12 +186,42 @@ struct VaultInitCommand: ParsableCommand {
             [
                 "keys": .array(keys), "files": .array(files.paths.map(JSONValue.string)),
                 "madeKeys": .bool(madeKeys),
+                "assumed": .object(
+                    JSONObject(choices.assumed.map { ($0.option, .string($0.value)) })),
+                "ignoredIn": .array(ignored.map(JSONValue.string)),
             ], lines: table.lines(colored: common.terminal.allowsColor))
+        note(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
+    }
+
+    /// Says what was assumed and made, and last that CONFIG still has the secrets.
+    private func note(
+        _ guessed: GuessedSchema, files: NewFiles, choices: InitChoices, madeKeys: Bool,
+        ignored: [String]
+    ) {
+        let terminal = common.terminal
+        if !choices.assumed.isEmpty {
+            let words = choices.assumed.map { "--\($0.option) \($0.value)" }
+            terminal.note("assumed \(words.joined(separator: ", "))")
+        }
         let secrets = guessed.guesses.count(where: \.isSecret)
-        common.terminal.note(
+        terminal.note(
             "made \(files.paths.joined(separator: ", ")); \(secrets) of "
                 + "\(guessed.guesses.count) keys are secret, with their values in the sealed dump "
-                + "alone"
-                + (madeKeys ? "; made a vault key: keep the key file out of version control" : ""))
+                + "alone")
+        if madeKeys {
+            terminal.note(
+                "made a vault key in \(choices.keys): keep a copy in a safe place, and out of "
+                    + "version control")
+        }
+        if !guessed.withoutValue.isEmpty {
+            terminal.note("no value: \(guessed.withoutValue.joined(separator: ", "))")
+        }
+        for file in Set(ignored).sorted() {
+            terminal.note("added the files with secrets to \(file)")
+        }
+        terminal.note(
+            file == "-"
+                ? "where the configuration came from, it still has the secrets"
+                : "\(file) still has the secrets: delete it, or keep it out of version control")
     }
 }

@@ -1,0 +1,197 @@
+internal import SignetBase
+import SignetJSON
+
+/// The words of a name, which suggest whether its value is a secret.
+///
+/// `apiKey`, `api-key` and `API_KEY` have the same words. A name with dots also has the words of
+/// the parts above the last one.
+struct SecretName {
+    /// The words of each part between dots, in lower case, without those at the end that say
+    /// nothing (`key.current`, `password_2`).
+    private let parts: [[String]]
+
+    init(_ name: String) {
+        var parts = name.split(separator: ".").map { Self.words(of: $0) }
+        while let part = parts.last, let word = part.last, parts.count > 1 || part.count > 1,
+            Self.qualifiers.contains(word) || part.count > 1 && word.allSatisfy(\.isNumber)
+        {
+            parts[parts.count - 1].removeLast()
+            if parts[parts.count - 1].isEmpty { parts.removeLast() }
+        }
+        self.parts = parts
+    }
+
+    private static func words(of part: Substring) -> [String] {
+        var words: [String] = []
+        var word = ""
+        var wasLower = false
+        for character in part {
+            if !character.isLetter && !character.isNumber || wasLower && character.isUppercase {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            }
+            if character.isLetter || character.isNumber { word += character.lowercased() }
+            wasLower = character.isLowercase || character.isNumber
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    /// Returns whether the value of this name is probably a secret.
+    func isSecret(of value: JSONValue) -> Bool {
+        guard let last = parts.last, let word = last.last else { return false }
+        switch value {
+        case .bool: return false
+        // A plural doesn't mean a secret here: `max_tokens` is a limit.
+        case .number:
+            return Self.isSecretWord(word, orPlural: false) || word == "pin"
+                || Self.isLastWord(word, in: Self.lastWords) || word == "key" && endsWithKey
+                || Self.endsWithPair(last) || isBelowSecrets
+        case .string where DurationText.duration(value) != nil:
+            return Self.isSecretWord(word, orPlural: false)
+                || isBelowSecrets
+        case .string(let text):
+            if KnownFormats.isPin(Array(text.utf8)[...]) { return false }
+            return isSecretText(last, word: word, isOrdinary: Self.isOrdinary(text, as: word))
+        default: return isSecretText(last, word: word, isOrdinary: false)
+        }
+    }
+
+    private func isSecretText(_ last: [String], word: String, isOrdinary: Bool) -> Bool {
+        !isOrdinary && Self.hasSecretWord(last) || endsWithKey
+            || Self.isLastWord(word, in: Self.lastWords)
+            || Self.isLastWord(word, in: Self.lastTextWords) || Self.endsWithPair(last)
+            || namesWebhook
+            || isBelowSecrets
+            || parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
+    }
+
+    /// Whether the name is a webhook's, whose URL is its secret.
+    private var namesWebhook: Bool {
+        guard let last = parts.last, let word = last.last else { return false }
+        let above = parts.dropLast().last ?? []
+        return Self.hookWords.contains(word)
+            || Self.addressWords.contains(word)
+                && (last + above).contains(where: Self.hookWords.contains)
+    }
+
+    /// Returns whether a value is what a word such as "file" or "url" says, so that the name is of
+    /// the place of a secret and not of the secret.
+    private static func isOrdinary(_ text: String, as word: String) -> Bool {
+        switch word {
+        case "url", "uri", "endpoint": ConfigurationURL(text) != nil
+        case "file", "path", "dir", "folder", "directory":
+            text.utf8.first.map("/.~".utf8.contains) ?? false
+        case "type", "algorithm", "alg", "issuer", "audience", "scheme", "format", "name": true
+        default: false
+        }
+    }
+
+    // MARK: - Words
+
+    /// Returns whether a word means a secret. A number may follow it (`password2`), and another
+    /// word may precede it (`pgpassword`).
+    private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
+        let word = withoutNumber(word)
+        return endings.contains(where: { word.endsWithBytes(of: $0) })
+            || orPlural && word.endsWithBytes(of: "s")
+                && isSecretWord(String(word.dropLast()), orPlural: false)
+    }
+
+    /// Returns whether one of the words, or two that are written apart, mean a secret.
+    private static func hasSecretWord(_ words: [String]) -> Bool {
+        words.contains { isSecretWord($0) }
+            || zip(words, words.dropFirst()).contains { isSecretWord($0 + $1) }
+    }
+
+    /// Whether a part above the last one says in the plural that the names below it are of secrets.
+    private var isBelowSecrets: Bool {
+        parts.indices.dropLast().contains { index in
+            guard let word = parts[index].last, word.endsWithBytes(of: "s") else { return false }
+            return Self.isSecretWord(String(word.dropLast()), orPlural: false) || word == "creds"
+                || Self.isKey(parts[...index].flatMap(\.self))
+        }
+    }
+
+    /// Returns whether a word means a secret if it is the last one: `auth` does, but not in
+    /// `auth.url`.
+    private static func isLastWord(_ word: String, in words: Set<String>) -> Bool {
+        let word = withoutNumber(word)
+        return words.contains(word) || word.endsWithBytes(of: "pass")
+            || word != "pins" && word.endsWithBytes(of: "s")
+                && words.contains(String(word.dropLast()))
+    }
+
+    private static func endsWithPair(_ words: [String]) -> Bool {
+        guard words.count > 1 else { return false }
+        let word = words[words.count - 1]
+        let single = word.endsWithBytes(of: "s") ? String(word.dropLast()) : word
+        let before = words[words.count - 2]
+        return pairs.contains("\(before) \(word)") || pairs.contains("\(before) \(single)")
+    }
+
+    private static func withoutNumber(_ word: String) -> String {
+        String(word.reversed().drop(while: \.isNumber).reversed())
+    }
+
+    private var endsWithKey: Bool { Self.isKey(parts.flatMap(\.self)) }
+
+    /// Returns whether words end with "key" or "keys", and the word before it isn't one such as
+    /// "public" or "cache".
+    private static func isKey(_ words: [String]) -> Bool {
+        guard let last = words.last.map(withoutNumber) else { return false }
+        let word = last.endsWithBytes(of: "keys") ? String(last.dropLast()) : last
+        guard word.endsWithBytes(of: "key"), !otherWords.contains(word) else { return false }
+        let before = word == "key" ? words.dropLast().last : String(word.dropLast(3))
+        return before.map { !publicKeyKinds.contains($0) } ?? true
+    }
+}
+
+// MARK: - Lists
+
+extension SecretName {
+    /// Words that mean a secret, at the end of a longer word too.
+    private static let endings = [
+        "password", "passwd", "passwrd", "passphrase", "passcode", "passkey", "pwd", "pswd",
+        "psw", "secret", "token", "credential", "apikey", "privatekey", "secretkey", "accesskey",
+        "dsn", "mnemonic", "connectionstring", "connstr",
+        // The word for a password in other languages.
+        "passwort", "kennwort", "geheimnis", "contrasena", "contraseña", "motdepasse", "senha",
+        "wachtwoord", "parola", "haslo", "hasło", "heslo", "lösenord", "пароль", "密码", "密碼",
+        "パスワード", "비밀번호",
+    ]
+    private static let lastWords: Set<String> = [
+        "auth", "authorization", "bearer", "cookie", "jwt", "otp", "totp", "mfa", "private", "pw",
+        "salt", "pepper", "pincode", "cvv", "cvc", "psk", "cred", "hmac",
+    ]
+    /// Words that mean a secret only in front of a text: `seed: 42` is a number to begin with.
+    private static let lastTextWords: Set<String> = [
+        "pin", "seed", "login", "logon", "sig", "signature", "sas", "keystore", "pfx", "netrc",
+    ]
+    private static let pairs: Set<String> = [
+        "pin code", "access code", "activation code", "auth code", "backup code", "invite code",
+        "recovery code", "scratch code", "security code", "unlock code", "verification code",
+        "connection string", "conn string", "conn str", "seed phrase", "recovery phrase",
+        "secret phrase", "key phrase", "session id", "security answer", "snmp community",
+        "community string", "shared access", "master seed", "mot passe",
+    ]
+    /// Words at the end of a name that don't change its meaning.
+    private static let qualifiers: Set<String> = [
+        "value", "text", "plain", "plaintext", "cleartext", "raw", "data", "content",
+        "base64", "b64", "hex", "pem", "der", "encoded", "encrypted", "enc", "current", "previous",
+        "old", "new", "next", "prod", "production", "dev", "development", "staging", "test", "live",
+        "default", "primary", "secondary", "backup", "main",
+    ]
+    private static let hookWords: Set<String> = ["webhook", "webhooks", "hook"]
+    private static let addressWords: Set<String> = [
+        "url", "urls", "uri", "endpoint", "address", "link", "target",
+    ]
+    private static let publicKeyKinds: Set<String> = [
+        "public", "pub", "verify", "verification", "verifying", "sort", "primary", "foreign",
+        "partition", "routing", "cache", "index", "map", "column", "shard", "translation", "i18n",
+        "jwks", "jwk",
+    ]
+    /// Other words that end with "key".
+    private static let otherWords: Set<String> = [
+        "monkey", "turkey", "donkey", "hockey", "jockey", "whiskey", "hotkey", "passkey", "lackey",
+    ]
+}

@@ -1,0 +1,56 @@
+import SignetBase
+internal import SignetSystem
+
+/// Files that git leaves out.
+enum GitIgnore {
+    /// Adds a file to the `.gitignore` of its folder, if it is in a git work tree and isn't there
+    /// yet.
+    ///
+    /// - Returns: The `.gitignore` that was changed, or nil.
+    /// - Throws: `FileFailure`; wrong usage if git can't name the file.
+    static func add(_ path: String) throws -> String? {
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let folder = path.endsWithBytes(of: name) ? String(path.dropLast(name.count)) : path
+        guard !name.isEmpty, let real = Folder.resolved(folder.isEmpty ? "." : folder),
+            isInWorkTree(real)
+        else { return nil }
+        guard !name.utf8.contains(where: { $0 == 0x0A || $0 == 0x0D }) else {
+            throw ToolError.usage("\(printable(path)): .gitignore cannot name this file")
+        }
+        let file = folder + ".gitignore"
+        var bytes: [UInt8] = []
+        if Folder.exists(file) {
+            bytes = try PrivateFile.read(file, limit: 1 << 20, requirePrivate: false)
+        }
+        let line = Array("/\(pattern(name))".utf8)
+        let lines = bytes.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
+        guard
+            !lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(line.dropFirst()) })
+        else { return nil }
+        if let last = bytes.last, last != 0x0A { bytes.append(0x0A) }
+        try PrivateFile.writeAtomically(bytes + line + [0x0A], to: file, mode: 0o644)
+        return file
+    }
+
+    /// Returns whether a folder or one above it holds `.git`, which is a file in linked work trees.
+    private static func isInWorkTree(_ folder: String) -> Bool {
+        var folder = folder[...]
+        while true {
+            if Folder.exists(folder + "/.git") { return true }
+            guard let slash = folder.lastIndex(of: "/") else { return false }
+            folder = folder[..<slash]
+        }
+    }
+
+    /// The pattern that matches a name alone (gitignore(5)).
+    private static func pattern(_ name: String) -> String {
+        var pattern = ""
+        for character in name {
+            if "\\*?[".contains(character) { pattern += "\\" }
+            pattern.append(character)
+        }
+        // Git drops spaces at the end unless a backslash is before them.
+        let text = pattern.prefix(pattern.count - pattern.reversed().prefix { $0 == " " }.count)
+        return text + String(repeating: "\\ ", count: pattern.count - text.count)
+    }
+}

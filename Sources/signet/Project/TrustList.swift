@@ -1,0 +1,115 @@
+internal import SignetBase
+import SignetClient
+import SignetCrypto
+import SignetJSON
+internal import SignetSystem
+
+/// What a user trusts when they trust a folder: the project file's content, without the members that
+/// commands change, and the roots of its key set.
+struct ProjectTrust: Equatable {
+    let content: JSONObject
+    /// The thumbprints (RFC 7638) of the roots, sorted; empty if the keys can't be read.
+    let roots: [String]
+
+    /// What is there now.
+    init(_ project: SelfCheckProject) {
+        content = project.content
+        let keys = project.keys.flatMap { try? KeySource($0).load() }?.keys ?? []
+        roots = keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted()
+    }
+
+    /// Reads an entry of the list.
+    init?(_ entry: JSONValue) {
+        guard let content = entry["project"]?.object, let roots = entry["roots"]?.array,
+            let stored = entry["sha256"]?.string,
+            let digest = Self.digest(of: content), sameBytes(stored, digest)
+        else { return nil }
+        self.content = content
+        self.roots = roots.compactMap(\.string)
+    }
+
+    /// The entry, or nil if the content has no canonical form.
+    var entry: JSONValue? {
+        Self.digest(of: content).map {
+            [
+                "sha256": .string($0), "roots": .array(roots.map(JSONValue.string)),
+                "project": .object(content),
+            ]
+        }
+    }
+
+    /// SHA-256 of the canonical form (RFC 8785), in base64url.
+    private static func digest(of content: JSONObject) -> String? {
+        guard let text = try? JSONValue.object(content).canonicalized(),
+            let digest = try? Digest.of(text.span)
+        else { return nil }
+        return Base64.encode(digest, as: .url)
+    }
+
+    /// Returns what differs from what was trusted, a line each.
+    func changes(since old: ProjectTrust) -> [String] {
+        var names = old.content.memberNames
+        names += content.memberNames.filter { old.content[$0] == nil }
+        var lines = names.filter { old.content[$0] != content[$0] }.map { name in
+            let (before, now) = (
+                old.content[name]?.text ?? "nothing", content[name]?.text ?? "nothing"
+            )
+            return "\"\(name)\": \(before) became \(now)"
+        }
+        lines += roots.filter { !old.roots.contains($0) }.map { "a new root: \($0)" }
+        lines += old.roots.filter { !roots.contains($0) }.map { "a root is gone: \($0)" }
+        return lines
+    }
+}
+
+/// The folders whose project files this user trusts, by their real paths.
+struct TrustList {
+    private var folders: JSONObject
+
+    private static let limit = 16 << 20
+
+    private static func path() throws(ToolError) -> String {
+        try UserFolder.configuration() + "/trusted.json"
+    }
+
+    /// Reads the list; empty without a file or without a home folder.
+    ///
+    /// - Throws: `malformed-input`, or `FileFailure` if others than the user may write it.
+    init() throws {
+        guard let path = try? Self.path(), Folder.exists(path) else {
+            self.init(folders: [:])
+            return
+        }
+        try self.init(reading: path)
+    }
+
+    private init(reading path: String) throws {
+        let bytes = try PrivateFile.read(path, limit: Self.limit, requirePrivate: true)
+        guard let object = (try? JSONValue(parsing: bytes))?["folders"]?.object else {
+            throw ToolError(.malformedInput, "\(path): expected {\"folders\":{…}}; remove the file")
+        }
+        folders = object
+    }
+
+    /// What the user trusts in a folder, or nil.
+    subscript(folder: String) -> ProjectTrust? { folders[folder].flatMap { ProjectTrust($0) } }
+
+    /// Sets or removes what the user trusts in a folder, and writes the list.
+    static func set(_ trust: ProjectTrust?, for folder: String) throws {
+        let path = try path()
+        try Folder.createPrivate(UserFolder.configuration())
+        try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+    }
+
+    private static func write(
+        _ entry: JSONValue?, for folder: String, into lock: consuming FileLock
+    ) throws {
+        var list = TrustList(folders: [:])
+        if !lock.hasNoFile { list = try TrustList(reading: lock.path) }
+        list.folders[folder] = entry
+        let text = JSONValue.object(["folders": .object(list.folders)]).serialized(.pretty)
+        try lock.write(text + [0x0A], mode: 0o600)
+    }
+
+    private init(folders: JSONObject) { self.folders = folders }
+}
