@@ -38,7 +38,7 @@ struct SecretName {
 
     /// Returns whether the value of this name is probably a secret.
     func isSecret(of value: JSONValue) -> Bool {
-        guard let last = parts.last, let word = last.last else { return false }
+        guard let last = parts.last, let word = last.last, !isKeyID else { return false }
         switch value {
         case .bool: return false
         // A plural doesn't mean a secret here: `max_tokens` is a limit.
@@ -63,6 +63,13 @@ struct SecretName {
             || namesWebhook
             || isBelowSecrets
             || parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
+    }
+
+    /// Whether the name is `services.NAME.signing.key`, which holds a key's id: the network system
+    /// reads it.
+    private var isKeyID: Bool {
+        parts.count == 4 && parts[0] == ["services"] && parts[2] == ["signing"]
+            && parts[3] == ["key"]
     }
 
     /// Whether the name is a webhook's, whose URL is its secret.
