@@ -14,7 +14,7 @@ import Testing
         _ responses: [RecordingEngine.Response], _ values: JSONObject = [:]
     ) async throws -> NetworkSystem {
         var all: JSONObject = [
-            "services.a.baseURL": .string("https://api.example.com/rpc?key=\(canary)"),
+            "services.a.baseURL": .string("https://api.example.com/rpc?page=\(canary)"),
             "services.a.protocol": "rest", "services.a.attempts": 1,
             "services.a.commonFields": ["x-client": .string(canary)],
             "services.a.commonParameters": ["client": .string(canary)],
@@ -30,7 +30,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("refused-url", .init(), ["urlRules.refused": ["key=ZZZZZZ"]]),
+            ("refused-url", .init(), ["urlRules.refused": ["page=ZZZZZZ"]]),
             ("refused-url", .init(), ["urlRules.allowed": ["ZZZZZZ"]]),
             ("connect", .init(failure: TransportError(.connect, "down")), [:]),
             ("http-status", .init(status: 403, body: #"{"why":"ZZZZZZ"}"#), [:]),

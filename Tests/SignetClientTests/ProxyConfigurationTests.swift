@@ -19,7 +19,9 @@ import Testing
             "proxy.credentials": ["type": "string", "visibility": "secret"],
         ]
         if publicCredentials {
-            keys["proxy.credentials"] = ["type": "string", "visibility": "public"]
+            keys["proxy.credentials"] = [
+                "type": "string", "visibility": "public", "notSecret": true,
+            ]
         }
         var all = Settings.service
         for (name, value) in values { all[name] = value }

@@ -13,7 +13,7 @@ import Testing
                  "orders.timeout":{"type":"duration","visibility":"public"},
                  "orders.attempts":{"type":"integer","visibility":"public","minimum":1,"maximum":9},
                  "orders.price":{"type":"number","visibility":"public"},
-                 "orders.salt":{"type":"bytes","visibility":"public"},
+                 "orders.salt":{"type":"bytes","visibility":"public","notSecret":true},
                  "orders.pauses":{"type":"array","visibility":"public","items":{"type":"duration"}},
                  "orders.token":{"type":"string","enum":["ZZZZZZcanaryZZZZZZ"],"meaning":"The token."}\#(more)}
                 """#),

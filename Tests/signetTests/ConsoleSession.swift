@@ -16,8 +16,10 @@ struct ConsoleSession {
 
     /// The output of the commands in one shell, each after its own line; a command may fail.
     /// `signet` is the one that was built.
+    ///
+    /// - Parameter programs: A folder with programs that are found before `signet`; nil for none.
     func run(
-        in folder: TemporaryDirectory, environment: [String: String] = [:]
+        in folder: TemporaryDirectory, environment: [String: String] = [:], programs: URL? = nil
     ) async throws -> ProcessOutput {
         var script = "exec 2>&1\n"
         for command in commands {
@@ -29,7 +31,8 @@ struct ConsoleSession {
         return try await ChildProcess.run(
             "sh", ["session.sh"],
             environment: environment.merging([
-                "PATH": SignetTool.url.deletingLastPathComponent().path + ":" + path
+                "PATH": (programs.map { $0.path + ":" } ?? "")
+                    + SignetTool.url.deletingLastPathComponent().path + ":" + path
             ]) { $1 }, directory: folder.url)
     }
 }

@@ -26,11 +26,17 @@ import Testing
     /// - Parameter masks: Whether pins are compared by their order and dates not at all, because
     ///   the keys of the session are new each time.
     private func run(
-        _ path: String, masks: Bool = false, environment: [String: String] = [:]
+        _ path: String, masks: Bool = false, environment: [String: String] = [:],
+        programs: URL? = nil
     ) async throws {
         let session = ConsoleSession(lines: try Article(path).blocks(in: "console").flatMap { $0 })
         #expect(session.commands.count >= 3)
-        let output = try await session.run(in: folder, environment: environment)
+        // An app's keys go to the home folder.
+        let output = try await session.run(
+            in: folder,
+            environment: environment.merging(["HOME": folder.url.path, "XDG_CONFIG_HOME": ""]) {
+                $1
+            }, programs: programs)
         if masks {
             #expect(masked(output.text) == masked(session.text), "\(output.text)")
         } else {
@@ -54,7 +60,8 @@ import Testing
         try await run("README.md")
         // The sealed configuration is the one that the README's second program starts with.
         let check = try await SignetTool.run(
-            ["self-check", "--offline", "--project", "signet.json"], directory: folder.url)
+            ["self-check", "--offline", "--project", "signet.json"],
+            environment: ["HOME": folder.url.path], directory: folder.url)
         #expect(check.exit == 0 && check.text.contains("services are valid: 1"), "\(check.text)")
     }
 
@@ -63,9 +70,19 @@ import Testing
             try folder.write(
                 Data(contentsOf: PackageLayout.url("Examples/shop/\(name)")), to: name)
         }
+        // A program `signet` that gives `vault edit` a terminal.
+        let programs = try TemporaryDirectory()
+        try programs.write(TerminalRun.python, to: "terminal.py")
+        try programs.write(
+            """
+            #!/bin/sh
+            [ "$2" = edit ] && exec python3 '\(programs.path("terminal.py"))' '\(SignetTool.url.path)' "$@"
+            exec '\(SignetTool.url.path)' "$@"
+            """, to: "signet", mode: 0o755)
         try await run(
             Self.vault + "Change-sealed-values.md",
-            environment: ["VISUAL": #"sed -i '/"timeouts.connect"/s/3s/2s/'"#])
+            environment: ["VISUAL": #"sed -i '/"timeouts.connect"/s/3s/2s/'"#],
+            programs: programs.url)
     }
 
     @Test func sealing() async throws {

@@ -125,7 +125,7 @@ import Testing
         try await program.run([
             "vault", "seal", "--schema", "schema.json", "--defaults", "defaults.json",
             "--keys", "keys", "--app-id", "com.example.shop", "--app-version", "1.4.2",
-            "--out", "shop.dump", "--state", "state",
+            "--out", "shop.dump", "--state", "state", "--fetched", "fetched.json",
         ])
         #expect(try await program.lines("bad", ["--offline"]) == [])
         try program.folder.write(first, to: "shop.dump")

@@ -14,11 +14,18 @@ import Testing
         _ script: String, _ more: [String] = []
     ) async throws -> ProcessOutput {
         let editor = try vault.editor("printf %s \"$1\" > where\n" + script)
-        let output = try await vault.vault(
-            ["edit", "dump"] + more + EditableVault.schemaAndKeys,
-            environment: ["VISUAL": "", "EDITOR": editor])
+        let output = try await run(more, ["VISUAL": "", "EDITOR": editor])
         try expectNothingLeft()
         return output
+    }
+
+    /// Edits on a terminal, whose output isn't read.
+    private func run(
+        _ more: [String] = [], _ environment: [String: String]
+    ) async throws -> ProcessOutput {
+        try await TerminalRun.run(
+            ["vault", "edit", "dump"] + more + EditableVault.schemaAndKeys,
+            environment: environment, directory: vault.folder.url)
     }
 
     /// Demands that the folder in which the last editor worked is gone.
@@ -80,13 +87,26 @@ import Testing
         let other = try vault.editor(
             "[ \"$1\" = --flag ] && [ \"$2\" = 'two words' ] && shift 2 && " + Self.toNew,
             name: "visual")
-        let output = try await vault.vault(
-            ["edit", "dump"] + EditableVault.schemaAndKeys,
-            environment: ["VISUAL": other + " --flag 'two words'", "EDITOR": "false"])
+        let output = try await run(
+            [], ["VISUAL": other + " --flag 'two words'", "EDITOR": "false"])
         #expect(output.exit == 0, "\(output.stderr)")
     }
 
     // MARK: - What goes wrong
+
+    @Test(arguments: ["cat", ""])
+    func refusesToRunWithoutATerminal(_ editor: String) async throws {
+        let before = try vault.folder.read("dump")
+        let arguments = ["edit", "dump"] + EditableVault.schemaAndKeys
+        let environment = ["VISUAL": "", "EDITOR": editor]
+        try expect(
+            try await vault.vault(arguments + ["--json"], environment: environment), exit: 2,
+            code: "no-terminal")
+        let words = try await vault.vault(arguments, environment: environment)
+        #expect(words.exit == 2 && words.stdout.isEmpty)
+        #expect(words.stderr.contains("signet vault set KEY@SOURCE"))
+        #expect(try vault.folder.read("dump") == before)
+    }
 
     @Test(arguments: [
         ("exit 3", "editor-failed"), ("kill -9 $$", "editor-failed"),
@@ -106,25 +126,22 @@ import Testing
     func leavesOnlyTheDump(_ script: String, _ code: String) async throws {
         let before = try vault.folder.read("dump")
         try expect(try await edit(script, ["--json"]), exit: 2, code: code)
-        let words = try await edit(script)
-        #expect(words.exit == 2 && words.stdout.isEmpty && !words.stderr.isEmpty)
         #expect(try vault.folder.read("dump") == before)
     }
 
     @Test func anEditorThatIsNotThere() async throws {
-        let output = try await vault.vault(
-            ["edit", "dump", "--json"] + EditableVault.schemaAndKeys,
-            environment: ["VISUAL": "", "EDITOR": "/nonexistent/editor"])
+        let output = try await run(
+            ["--json"], ["VISUAL": "", "EDITOR": "/nonexistent/editor"])
         try expect(output, exit: 2, code: "editor-failed")
     }
 
     @Test func aDumpThatDoesNotOpenStartsNoEditor() async throws {
         let editor = try vault.editor("touch started")
-        let output = try await vault.vault(
+        let output = try await TerminalRun.run(
             [
-                "edit", "dump", "--schema", "schema.json", "--keys", "keys", "--app-id",
+                "vault", "edit", "dump", "--schema", "schema.json", "--keys", "keys", "--app-id",
                 "com.example.shop", "--app-version", "2", "--json",
-            ], environment: ["VISUAL": editor])
+            ], environment: ["VISUAL": editor], directory: vault.folder.url)
         try expect(output, exit: 1, code: "older-version")
         #expect(!(try vault.folder.contents()).contains("started"))
     }
@@ -139,7 +156,7 @@ import Testing
             Self.toNew
                 + "printf %s \"$1\" > where; cp \"$1\" \"$1~\"; echo > ready; exec tail -f /dev/null"
         )
-        let child = try SignetTool.start(
+        let child = try TerminalRun.start(
             ["vault", "edit", "dump"] + EditableVault.schemaAndKeys,
             environment: ["VISUAL": editor],
             directory: vault.folder.url)
@@ -156,7 +173,7 @@ import Testing
         _ = try await ChildProcess.run("mkfifo", ["ready"], directory: vault.folder.url)
         let editor = try vault.editor(
             "printf %s \"$1\" > where; echo $$ > editor-id; echo > ready; exec tail -f /dev/null")
-        let child = try SignetTool.start(
+        let child = try TerminalRun.start(
             ["vault", "edit", "dump"] + EditableVault.schemaAndKeys,
             environment: ["VISUAL": editor],
             directory: vault.folder.url)
@@ -166,8 +183,7 @@ import Testing
         if let id = Int32(orphan.dropLast()) { kill(id, SIGKILL) }
         _ = try await child.outcome()
         let killed = try vault.folder.read("where")
-        let next = try await vault.vault(
-            ["edit", "dump"] + EditableVault.schemaAndKeys, environment: ["VISUAL": "true"])
+        let next = try await run([], ["VISUAL": "true"])
         #expect(next.exit == 0, "\(next.stderr)")
         try vault.folder.write(killed, to: "where")
         try expectNothingLeft()

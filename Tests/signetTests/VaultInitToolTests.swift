@@ -288,7 +288,9 @@ import Testing
     }
 
     @Test func wrongUsageMakesNothing() async throws {
-        for more in [[], Self.identity, ["--keys", "keys"], Self.keys + ["--format", "xml"]] {
+        for more in [
+            [], Self.identity, Self.keys + ["--format", "xml"], Self.keys + ["--out", "-"],
+        ] {
             #expect(try await initialize("config.txt", "a=1", more).exit == 2)
         }
         #expect(try await initialize("config.txt", "a=1", Self.keys).exit == 2)

@@ -304,6 +304,8 @@ extension ClientError.Code {
     public static let malformedDump = Self(VaultError.Code.malformedDump.value)
     /// Sealing the dump again would lose changes that it contains.
     public static let wouldLoseChanges = Self(VaultError.Code.wouldLoseChanges.value)
+    /// The dump has values that the configuration to be sealed lacks.
+    public static let wouldLoseValues = Self(VaultError.Code.wouldLoseValues.value)
     /// A passphrase is too short to seal with.
     public static let weakPassphrase = Self(VaultError.Code.weakPassphrase.value)
     /// A root can't be removed while other dumps are sealed under it.

@@ -205,16 +205,13 @@ public struct SelfCheck: Sendable {
         }
     }
 
-    /// Reports the keys of the schema that have no value: a warning if one of them is secret,
-    /// because no other file may have its value.
+    /// Reports the keys of the schema that have no value, since none of them is required.
     private func checkValues(_ run: inout SelfCheckRun, contents: DumpContents, schema: Schema) {
         let unset = contents.namesWithoutValue(of: schema.keys)
         guard !unset.isEmpty else { return }
-        let isSecret = unset.contains { schema.rule(named: $0)?.isPublic == false }
         run.report.add(
-            area: "dump", subject: "values", status: isSecret ? .warning : .good,
-            detail: "no value: \(unset.joined(separator: ", "))",
-            remedy: isSecret ? "set it with signet vault set KEY@SOURCE" : nil)
+            area: "dump", subject: "values", status: .good,
+            detail: "no value: \(unset.joined(separator: ", "))")
     }
 
     private func checkState(

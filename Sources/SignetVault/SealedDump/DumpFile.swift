@@ -153,7 +153,10 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
                 replacement = OpenedDump.Replacement(
                     dropped: [],
                     ignored: kept.changed.filter { name in
-                        contents[name].map { $0.value != kept[name]?.value } ?? false
+                        guard let given = contents[name], given.origin != .defaults else {
+                            return false
+                        }
+                        return given.value != kept[name]?.value
                     })
                 contents = kept.ordered(by: schema)
             }

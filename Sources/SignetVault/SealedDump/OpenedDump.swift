@@ -62,8 +62,8 @@ extension OpenedDump {
         /// The keys that had a value, or a change by hand, in the old dump that the new dump lacks.
         /// Nil if the old dump didn't open, so that its keys are unknown.
         public internal(set) var dropped: [String]?
-        /// The keys whose given value wasn't sealed, because a change by hand in the old dump was
-        /// kept.
+        /// The keys whose given value, of the launch or fetched, wasn't sealed, because a change by
+        /// hand in the old dump was kept.
         public internal(set) var ignored: [String] = []
     }
 }

@@ -12,9 +12,10 @@ extension GlobalConfiguration {
     ///   - now: The time for the key's dates and `sealedAt`, in Unix seconds; nil is the current
     ///     time.
     /// - Returns: The dump, which is not written anywhere yet.
-    /// - Throws: `missing-value` if a key that the schema requires has no value; `malformed-input`
-    ///   if an id or version is invalid or the plaintext is larger than 16 MiB; `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key
-    ///   isn't a vault root.
+    /// - Throws: `missing-value` if a key that the schema requires has no value;
+    ///   `malformed-input` if an id or version is invalid or the plaintext is larger than 16 MiB;
+    ///   `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key isn't a
+    ///   vault root.
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {

@@ -44,7 +44,7 @@ enum SecretAssignments {
             guard let last = before.last else {
                 return start - text.startIndex < 16 ? text[start..<end] : nil
             }
-            return "\n\r,;{(|".utf8.contains(last) ? text[start..<end] : nil
+            return "\n\r,;{(|=".utf8.contains(last) ? text[start..<end] : nil
         default: return text[start..<end]
         }
     }
@@ -66,11 +66,18 @@ enum SecretAssignments {
         let isNetrc = ["machine", "default"].contains {
             words.first?.elementsEqual($0.utf8) == true
         }
+        let isSSHPass = words.contains { $0.elementsEqual("sshpass".utf8) }
         return zip(words, words.dropFirst()).contains { option, value in
             guard value.first != UInt8(ascii: "-"), isLiteral(value, minimumCount: 3) else {
                 return false
             }
             if isNetrc, option.elementsEqual("password".utf8) { return true }
+            if isQuote(value[value.startIndex]) {
+                // SQL: `PASSWORD '…'`, `IDENTIFIED BY '…'`.
+                let word = String(decoding: option.prefix(16).map(\.lowercased), as: UTF8.self)
+                if word == "password" || word == "by" { return true }
+            }
+            if isSSHPass, option.elementsEqual("-p".utf8) { return true }
             if option.elementsEqual("-u".utf8) || option.elementsEqual("--user".utf8) {
                 return value.contains(UInt8(ascii: ":"))
             }

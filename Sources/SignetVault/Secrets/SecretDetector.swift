@@ -49,7 +49,15 @@ struct SecretDetector {
         case .null, .bool, .number: return
         case .string(let text): inspect(string: text, named: name, depth: depth)
         case .array(let elements):
-            for element in elements { inspect(element, named: name, depth: depth) }
+            for element in elements {
+                inspect(element, named: name, depth: depth)
+                // A list of pairs: `[["X-Api-Key","…"]]`.
+                if let pair = element.array, pair.count == 2,
+                    pair[0].string.map({ SecretName($0).isSecret(of: pair[1]) }) == true
+                {
+                    add(.likely("the value of a secret's name"))
+                }
+            }
         case .object(let object): inspect(object, named: name, depth: depth)
         }
     }

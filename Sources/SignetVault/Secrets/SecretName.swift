@@ -38,14 +38,14 @@ struct SecretName {
 
     /// Returns whether the value of this name is probably a secret.
     func isSecret(of value: JSONValue) -> Bool {
-        guard let last = parts.last, let word = last.last else { return false }
+        guard let last = parts.last, let word = last.last, !isSetting else { return false }
         switch value {
         case .bool: return false
         // A plural doesn't mean a secret here: `max_tokens` is a limit.
         case .number:
             return Self.isSecretWord(word, orPlural: false) || word == "pin"
                 || Self.isLastWord(word, in: Self.lastWords) || word == "key" && endsWithKey
-                || Self.endsWithPair(last) || isBelowSecrets
+                || endsWithPair || isBelowSecrets
         case .string where DurationText.duration(value) != nil:
             return Self.isSecretWord(word, orPlural: false)
                 || isBelowSecrets
@@ -59,10 +59,19 @@ struct SecretName {
     private func isSecretText(_ last: [String], word: String, isOrdinary: Bool) -> Bool {
         !isOrdinary && Self.hasSecretWord(last) || endsWithKey
             || Self.isLastWord(word, in: Self.lastWords)
-            || Self.isLastWord(word, in: Self.lastTextWords) || Self.endsWithPair(last)
+            || Self.isLastWord(word, in: Self.lastTextWords) || endsWithPair
             || namesWebhook
             || isBelowSecrets
             || parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
+    }
+
+    /// Whether the network system reads the name and its value is no secret:
+    /// `services.NAME.signing.key` holds the id of a key, and `services.NAME.json.keys` a style.
+    private var isSetting: Bool {
+        guard parts.count >= 3, parts[0] == ["services"] else { return false }
+        let end = parts.suffix(2)
+        return end == [["signing"], ["key"]] || end == [["json"], ["keys"]]
+            || parts[parts.count - 1] == ["cookies"]
     }
 
     /// Whether the name is a webhook's, whose URL is its secret.
@@ -108,6 +117,7 @@ struct SecretName {
         parts.indices.dropLast().contains { index in
             guard let word = parts[index].last, word.endsWithBytes(of: "s") else { return false }
             return Self.isSecretWord(String(word.dropLast()), orPlural: false) || word == "creds"
+                || word == "logins"
                 || Self.isKey(parts[...index].flatMap(\.self))
         }
     }
@@ -116,17 +126,18 @@ struct SecretName {
     /// `auth.url`.
     private static func isLastWord(_ word: String, in words: Set<String>) -> Bool {
         let word = withoutNumber(word)
-        return words.contains(word) || word.endsWithBytes(of: "pass")
-            || word != "pins" && word.endsWithBytes(of: "s")
-                && words.contains(String(word.dropLast()))
+        return words.contains(word) || word.endsWithBytes(of: "pass") || word.endsWithBytes(of: "pw")
+            || word != "pins" && word.endsWithBytes(of: "s") && words.contains(String(word.dropLast()))
     }
 
-    private static func endsWithPair(_ words: [String]) -> Bool {
+    private var endsWithPair: Bool {
+        let words = parts.flatMap(\.self)
         guard words.count > 1 else { return false }
         let word = words[words.count - 1]
         let single = word.endsWithBytes(of: "s") ? String(word.dropLast()) : word
         let before = words[words.count - 2]
-        return pairs.contains("\(before) \(word)") || pairs.contains("\(before) \(single)")
+        return Self.pairs.contains("\(before) \(word)")
+            || Self.pairs.contains("\(before) \(single)")
     }
 
     private static func withoutNumber(_ word: String) -> String {
@@ -165,10 +176,12 @@ extension SecretName {
     ]
     /// Words that mean a secret only in front of a text: `seed: 42` is a number to begin with.
     private static let lastTextWords: Set<String> = [
-        "pin", "seed", "login", "logon", "sig", "signature", "sas", "keystore", "pfx", "netrc",
+        "pin", "seed", "login", "logon", "sig", "signature", "sas", "sk", "puk", "unseal", "2fa",
+        "keystore", "pfx", "netrc",
     ]
     private static let pairs: Set<String> = [
-        "pin code", "access code", "activation code", "auth code", "backup code", "invite code",
+        "pin code", "access code", "door code", "license code", "activation code", "auth code",
+        "backup code", "invite code",
         "recovery code", "scratch code", "security code", "unlock code", "verification code",
         "connection string", "conn string", "conn str", "seed phrase", "recovery phrase",
         "secret phrase", "key phrase", "session id", "security answer", "snmp community",

@@ -96,9 +96,14 @@ enum SecretURL {
             return true
         }
         var isAfterHook = name.split(separator: ".").contains { hookWords.contains(String($0)) }
+        var isAfterWebhook = false
         for segment in segments {
             let word = String(decoding: segment.map(\.lowercased), as: UTF8.self)
             if isAfterHook, isOpaque(segment) { return true }
+            if isAfterWebhook, segment.first?.isDigit == true || word.startsWithBytes(of: "private-") {
+                return true
+            }
+            isAfterWebhook = isAfterWebhook || word == "webhooks" || word == "ical"
             if word.startsWithBytes(of: "bot"), segment.dropFirst(3).first?.isDigit == true,
                 segment.contains(UInt8(ascii: ":"))
             {
@@ -118,7 +123,7 @@ enum SecretURL {
     ]
     private static let hookWords: Set<String> = [
         "hook", "hooks", "webhook", "webhooks", "webhookb2", "heartbeat", "heartbeats", "incoming",
-        "invoke", "trigger", "triggers", "macros", "private",
+        "integration", "invoke", "trigger", "triggers", "macros", "private",
     ]
 
     /// Returns whether a segment of a path isn't a word: a UUID, or letters and digits mixed.

@@ -45,12 +45,12 @@ struct VaultEditCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        try Self.requireTerminal()
         let project = try project.load(for: .acting)
         let target = Target(
             file: try state.dump(project.changedDump(file), in: project),
             binding: try binding.binding(project),
             schema: try Schema(contentsOf: project.schema(schema)), keys: try key.load(project))
+        try Self.requireTerminal()
         var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
         while true {
             let outcome = try ScratchEditor.fromEnvironment.edit(

@@ -75,7 +75,7 @@ struct VaultMergeCommand: ParsableCommand {
         let preferred = try prefer.map { try Self.side($0, of: "--prefer") }
         let taken = try taken()
         let keys = try key.load(project)
-        let ourDump = try SealedDump(contentsOf: ours)
+        let ourDump = try SealedDump(contentsOf: ToolError.file(ours, subject: "a dump"))
         let binding = wanted(ourDump.binding)
         let theirs = try openTheirs(beside: ourDump, for: binding, keys)
         let old = try openBase(binding, keys: keys)
@@ -84,7 +84,7 @@ struct VaultMergeCommand: ParsableCommand {
         var merge: DumpMerge?
         var before = DumpContents()
         var unknown: String?
-        let file = try state.dump(ToolError.file(ours, subject: "a dump"), in: project)
+        let file = try state.dump(ours, in: project)
         let opened = try file.update(with: keys, for: binding) {
             opened throws(VaultError) in
             before = DumpContents(opened)

@@ -48,6 +48,9 @@ struct InitChoices {
         return "~" + keys.dropFirst(home.count)
     }
 
+    /// The source of the keys for people.
+    var shownKeys: String { projectKeys ?? keys }
+
     /// Creates the folder of the user's keys, which only they may enter.
     static func createKeyFolder() throws {
         try Folder.createPrivate(try UserFolder.configuration())

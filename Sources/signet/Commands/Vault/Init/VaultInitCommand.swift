@@ -200,7 +200,9 @@ struct VaultInitCommand: ParsableCommand {
     ) {
         let terminal = common.terminal
         if !choices.assumed.isEmpty {
-            let words = choices.assumed.map { "--\($0.option) \($0.value)" }
+            let words = choices.assumed.map { option, value in
+                "--\(option) \(option == "keys" ? choices.shownKeys : value)"
+            }
             terminal.note("assumed \(words.joined(separator: ", "))")
         }
         let secrets = guessed.guesses.count(where: \.isSecret)
@@ -210,8 +212,8 @@ struct VaultInitCommand: ParsableCommand {
                 + "alone")
         if madeKeys {
             terminal.note(
-                "made a vault key in \(choices.keys): keep a copy in a safe place, and out of "
-                    + "version control")
+                "made a vault key in \(choices.shownKeys): keep a copy in a safe place, and out "
+                    + "of version control")
         }
         if !guessed.withoutValue.isEmpty {
             terminal.note("no value: \(guessed.withoutValue.joined(separator: ", "))")
