@@ -19,7 +19,7 @@ extension Verifier {
             created: compiled.signed.hasTime ? received.time : nil,
             expiration: claims.expiration, nonce: claims.nonce, covered: covered,
             of: evaluator.message,
-            body: covered.contains(.body) ? message.heldBody : nil)
+            body: covered.contains(.body) ? evaluator.message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
     }
@@ -89,7 +89,7 @@ extension Verifier {
         evaluator.millisecond = received.millisecond
         evaluator.lifetime = received.lifetime
         evaluator.receivedNames = received.headerNames
-        evaluator.message.removeQuery(of: scheme.placements)
+        evaluator.message.removeParameters(of: scheme.placements)
         return evaluator
     }
 

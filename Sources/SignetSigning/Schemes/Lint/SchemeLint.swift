@@ -26,6 +26,9 @@ public struct SchemeFinding: Sendable, Hashable {
 
         /// The scheme signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
         public static let brokenHash = Code("broken-hash")
+        /// The scheme signs with an HMAC with SHA-1. It isn't broken, but no new scheme should use it
+        /// (RFC 6194).
+        public static let weakHash = Code("weak-hash")
         /// The scheme hashes the secret before the text. From one hash, an attacker can compute the
         /// hash of a longer text.
         public static let secretPrefixHash = Code("secret-prefix-hash")
@@ -103,6 +106,9 @@ private struct SchemeLint {
     }
 
     private mutating func checkAlgorithm() {
+        if case .hmac(.sha1, _, _, _) = scheme.algorithm {
+            add(.weakHash, "signs with an HMAC with sha1, which is outdated; write sha256")
+        }
         guard case .hash(let function, let before, _) = scheme.algorithm else { return }
         if function.isBroken {
             add(.brokenHash, "\(function.rawValue) is broken: collisions are known")
@@ -128,7 +134,7 @@ private struct SchemeLint {
         if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
         }
-        if !sources.contains(.method) { add(.noMethod, "the method is not signed") }
+        if sources.isDisjoint(with: [.method, .lowercaseMethod]) { add(.noMethod, "the method is not signed") }
         let signsHost =
             sources.contains(.host)
             || (sources.contains(.headerLines)
@@ -156,7 +162,7 @@ private struct SchemeLint {
                     sources.contains(.headerLines)
                         && scheme.headers?.selects(name.utf8.map(\.lowercased)) == true
                 case .query: !sources.isDisjoint(with: [.target, .query])
-                case .xml: sources.contains(.body)
+                case .form, .xml: sources.contains(.body)
                 }
             if isSigned { sources.formUnion(slot.templates.flatMap(\.sources)) }
         }
@@ -256,7 +262,7 @@ private struct SchemeLint {
         case .nonce:
             return literal.first.map { $0 <= ASCII.space || scheme.nonce.forbidden.contains($0) }
                 ?? false
-        case .keyID, .method, .target, .path, .query, .host, .header, .headerNames:
+        case .keyID, .method, .lowercaseMethod, .target, .path, .query, .host, .header, .headerNames:
             return literal.first == ASCII.lineFeed
         }
     }
