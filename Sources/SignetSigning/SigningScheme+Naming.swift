@@ -21,7 +21,8 @@ extension SigningScheme {
         guard Self.isFile(name) else {
             do throws(SigningError) {
                 try self.init(named: name, insecure: insecure)
-            } catch where error.code == .unknownScheme {
+            } catch {
+                guard error.code == .unknownScheme else { throw error }
                 throw SigningError(
                     error.code, error.message + ", or a file's path with a dot or a slash")
             }

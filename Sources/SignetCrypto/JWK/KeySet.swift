@@ -94,7 +94,13 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
             }
             // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
-            throw KeyParts.malformed("not strict JSON: \(error.code.name)\(place)")
+            let isObject = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
+            throw KeyParts.malformed(
+                "not strict JSON: \(error.code.name)\(place)"
+                    + (isObject
+                        ? ""
+                        : "; expected a JWK Set; signet keys import SOURCE --id ID --out FILE makes "
+                            + "one of a bare secret"))
         }
     }
 
