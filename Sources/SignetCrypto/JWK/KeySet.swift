@@ -63,7 +63,8 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     private static func members(_ reader: JSONReader) throws(KeyError) -> [JSONReader.Element] {
         guard reader.root.kind == .object else {
             throw KeyParts.malformed(
-                "found \(reader.root.kind.name), expected a JWK Set: {\"keys\":[…]}; \(importAdvice)")
+                "found \(reader.root.kind.name), expected a JWK Set: {\"keys\":[…]}; \(importAdvice)"
+            )
         }
         let set = JWKMembers(of: reader.root, in: reader)
         guard let keys = set["keys"] else {

@@ -280,8 +280,7 @@ import Testing
         where ![
             "rfc9421", "salted-hmac-v1", "stripe", "github", "standard-webhooks", "slack-v0",
             "shopify", "sendgrid",
-        ].contains(example.name)
-        {
+        ].contains(example.name) {
             var message = try Sample.message("HTTP/1.1 200 OK\nContent-Type: text/plain\n\nbody")
             let reason = code { _ = try example.signer().sign(&message, now: Sample.now) }
             #expect(

@@ -120,7 +120,8 @@ import Testing
                 request.body = Array(form(&random).utf8)
             } else if way == "shopify-query" {
                 request.method = "GET"
-                request.target += "&shop=tea-\(index).example&state=\(random.text(of: "abc/+ é", 1...9))"
+                request.target +=
+                    "&shop=tea-\(index).example&state=\(random.text(of: "abc/+ é", 1...9))"
                     .addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed)!
                     .replacingOccurrences(of: "+", with: "%2B")
             } else {

@@ -91,7 +91,8 @@ import Testing
         // The coordinates of the published key.
         let point = try #require(
             Data(
-                base64Encoded: "83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVp"
+                base64Encoded:
+                    "83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVp"
                     + "iglSI8eNEc6wEA3F+g=="))
         let (x, y) = ([UInt8](point.prefix(32)), [UInt8](point.suffix(32)))
         return try Sample.keySet([
@@ -106,7 +107,8 @@ import Testing
         var policy = VerificationPolicy()
         policy.settings = settings
         return try Verifier(
-            scheme: .Insecure.scheme(named: published.scheme), keys: keys(published), policy: policy)
+            scheme: .Insecure.scheme(named: published.scheme), keys: keys(published), policy: policy
+        )
     }
 
     @Test(arguments: all)

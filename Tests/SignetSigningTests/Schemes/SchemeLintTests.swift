@@ -169,31 +169,38 @@ import Testing
     }
 
     /// The parts and the fix that a finding names.
-    @Test(arguments: [
-        (["text": "{time}\n{path}{body}"], "between {path} and {body}, ", #"write "\n" between"#),
-        (["text": "{time}\n{host}{target}{body}"], "between {target} and {body}, ", #"write "\n""#),
-        (
-            ["text": ["join": ["{body}", "{method}"], "with": "\n"]],
-            "between {body} and {method}, ", "write the hash of {body} instead"
-        ),
-        (
-            ["text": ["join": ["{time} {path}", "{method}"], "with": "."]],
-            "between {path} and {method}, ", #"write "\n""#
-        ),
-        (
-            [
-                "values": ["p": ["parameters": ["from": ["query"], "sort": "key"]]],
-                "text": "{time}\n{p}\n{body}",
-            ], "between {p} and {body}, ", #""encode": true in the parameters of {p}"#
-        ),
-        (
-            [
-                "values": [
-                    "p": ["parameters": ["from": ["query"], "decode": true, "sort": "key"]]
-                ], "text": "{time}\n{p}",
-            ], "in {p}, parameters are joined", #"write "encode": true"#
-        ),
-    ] as [(JSONObject, String, String)])
+    @Test(
+        arguments: [
+            (
+                ["text": "{time}\n{path}{body}"], "between {path} and {body}, ",
+                #"write "\n" between"#
+            ),
+            (
+                ["text": "{time}\n{host}{target}{body}"], "between {target} and {body}, ",
+                #"write "\n""#
+            ),
+            (
+                ["text": ["join": ["{body}", "{method}"], "with": "\n"]],
+                "between {body} and {method}, ", "write the hash of {body} instead"
+            ),
+            (
+                ["text": ["join": ["{time} {path}", "{method}"], "with": "."]],
+                "between {path} and {method}, ", #"write "\n""#
+            ),
+            (
+                [
+                    "values": ["p": ["parameters": ["from": ["query"], "sort": "key"]]],
+                    "text": "{time}\n{p}\n{body}",
+                ], "between {p} and {body}, ", #""encode": true in the parameters of {p}"#
+            ),
+            (
+                [
+                    "values": [
+                        "p": ["parameters": ["from": ["query"], "decode": true, "sort": "key"]]
+                    ], "text": "{time}\n{p}",
+                ], "in {p}, parameters are joined", #"write "encode": true"#
+            ),
+        ] as [(JSONObject, String, String)])
     func namesThePartAndTheFix(_ changes: JSONObject, _ part: String, _ fix: String) throws {
         let finding = try Self.scheme(changes).findings.first { $0.code == .unescapedJoin }
         let message = try #require(finding?.message)

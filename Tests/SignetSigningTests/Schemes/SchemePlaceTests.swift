@@ -68,7 +68,8 @@ import Testing
         // Computed by Python: base64(HMAC-SHA256("secret one", "a=&&b=tea time")).
         #expect(
             text(message.body)
-                == "b=tea+time&a=%26&sign_type=HMAC&sign=2aBcyBhqcfqh4jJSTWtQ3yhf0KYsLAYME4%2F08kMqee0%3D")
+                == "b=tea+time&a=%26&sign_type=HMAC&sign=2aBcyBhqcfqh4jJSTWtQ3yhf0KYsLAYME4%2F08kMqee0%3D"
+        )
         let proof = try Verifier(scheme: scheme, keys: Self.keys)
             .verify(message, now: Sample.now)
         #expect(proof["{parameters}"] == Array("a=&&b=tea time".utf8) && proof.body == nil)
@@ -217,7 +218,8 @@ import Testing
         #expect(message.field("Date") == date)
         #expect(
             message.field("Signature")
-                == #"keyId="first",headers="(request-target) host date digest",signature="W+0Txt8yYFxbRI6ZB2jWKF02F3vUPQEIJQI2wT8xSJ4=""#)
+                == #"keyId="first",headers="(request-target) host date digest",signature="W+0Txt8yYFxbRI6ZB2jWKF02F3vUPQEIJQI2wT8xSJ4=""#
+        )
         let proof = try Verifier(scheme: scheme, keys: Self.keys)
             .verify(message, now: Sample.now + 300)
         #expect(proof.created == Sample.now && proof["@method"] == Array("POST".utf8))

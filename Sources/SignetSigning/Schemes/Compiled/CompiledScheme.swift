@@ -72,7 +72,7 @@ final class CompiledScheme: Sendable {
     /// each of its parts.
     final class Slot: Sendable {
         let condition: Condition
-        /// Where a signer writes the text.
+        /// The location that a signer writes to.
         let location: Location
         /// Further locations of the same kind. A verifier reads the text in each of them that the
         /// message has, and in `location`.
@@ -85,7 +85,8 @@ final class CompiledScheme: Sendable {
         let shape: String
 
         init(
-            condition: Condition, location: Location, alternatives: [Location], templates: [SchemeTemplate],
+            condition: Condition, location: Location, alternatives: [Location],
+            templates: [SchemeTemplate],
             separator: [UInt8]?, shape: String
         ) {
             self.condition = condition

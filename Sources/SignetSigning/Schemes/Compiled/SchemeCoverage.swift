@@ -98,7 +98,8 @@ struct SchemeCoverage: Sendable {
         }
         visit(text, value: nil)
         // A verifier compares the parts in a signed field or parameter with the message.
-        for slot in injections where scheme.signed.isSigned(slot.location, headers: scheme.headers) {
+        for slot in injections where scheme.signed.isSigned(slot.location, headers: scheme.headers)
+        {
             for template in slot.templates { visit(.template(template), value: nil) }
         }
     }

@@ -19,7 +19,8 @@ struct SchemeTemplate: Sendable, Hashable {
 
         /// The sources whose placeholders have the same name in every document.
         static let named: [String: Source] = [
-            "method": .method, "method.lower": .lowercaseMethod, "target": .target, "path": .path, "query": .query, "host": .host,
+            "method": .method, "method.lower": .lowercaseMethod, "target": .target, "path": .path,
+            "query": .query, "host": .host,
             "body": .body, "keyid": .keyID, "nonce": .nonce, "lifetime": .lifetime,
             "signature": .signature, "secret": .secret, "time": .time(.unix),
         ]

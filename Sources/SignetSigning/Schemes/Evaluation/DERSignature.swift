@@ -38,13 +38,13 @@ struct DERSignature {
         let integers = [raw[..<half], raw[half...]].flatMap { number in
             let digits = number.drop { $0 == 0 }
             let isPadded = digits.first.map { $0 >= 0x80 } ?? true
-            return encoded(0x02, (isPadded ? [0] : []) + digits)
+            return element(0x02, content: (isPadded ? [0] : []) + digits)
         }
-        return encoded(0x30, integers)
+        return element(0x30, content: integers)
     }
 
     /// The lengths of P-256 and P-384 need one byte each.
-    private static func encoded(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    private static func element(_ tag: UInt8, content: [UInt8]) -> [UInt8] {
         [tag, UInt8(content.count)] + content
     }
 

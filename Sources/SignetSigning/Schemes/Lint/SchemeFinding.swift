@@ -24,8 +24,8 @@ public struct SchemeFinding: Sendable, Hashable {
 
         /// The scheme signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
         public static let brokenHash = Code("broken-hash")
-        /// The scheme signs with an HMAC with SHA-1. It isn't broken, but no new scheme should use it
-        /// (RFC 6194).
+        /// The scheme signs with an HMAC with SHA-1. It isn't broken, but no new scheme should use
+        /// it (RFC 6194).
         public static let weakHash = Code("weak-hash")
         /// The scheme hashes the secret before the text. From one hash, an attacker can compute the
         /// hash of a longer text.

@@ -73,7 +73,9 @@ private struct SchemeLint {
         if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
         }
-        if sources.isDisjoint(with: [.method, .lowercaseMethod]) { add(.noMethod, "the method is not signed") }
+        if sources.isDisjoint(with: [.method, .lowercaseMethod]) {
+            add(.noMethod, "the method is not signed")
+        }
         let signsHost =
             sources.contains(.host)
             || (sources.contains(.headerLines)
@@ -262,7 +264,8 @@ private struct SchemeLint {
         case .nonce:
             return literal.first.map { $0 <= ASCII.space || scheme.nonce.forbidden.contains($0) }
                 ?? false
-        case .keyID, .method, .lowercaseMethod, .target, .path, .query, .host, .header, .headerNames:
+        case .keyID, .method, .lowercaseMethod, .target, .path, .query, .host, .header,
+            .headerNames:
             return literal.first == ASCII.lineFeed
         }
     }
