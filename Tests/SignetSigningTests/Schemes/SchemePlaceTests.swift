@@ -118,6 +118,16 @@ import Testing
             try Self.reason(scheme, Self.formHead + moved + "&b=1") == "signature-mismatch")
     }
 
+    @Test func countsTheSignatureInContentLength() throws {
+        let head = Self.formHead.replacingOccurrences(
+            of: "Host: h", with: "Host: h\r\ncontent-length: 3")
+        let form = try Self.signed(Self.formScheme(), head + "a=1")
+        #expect(form.field("Content-Length") == "\(form.body.count)" && form.body.count > 3)
+        let xml = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 19\r\n\r\n<xml><a>1</a></xml>"
+        let message = try Self.signed(.Insecure.scheme(named: "wechat-v2"), xml)
+        #expect(message.field("Content-Length") == "\(message.body.count)")
+    }
+
     // MARK: Alternatives
 
     /// As DocuSign's: one field for each key.
@@ -174,6 +184,28 @@ import Testing
         #expect(
             try Self.reason(scheme, "\(head)X-Sign-1: \(first)\nX-Sign-2: \(second)\n\nbody")
                 == "malformed-signature")
+    }
+
+    @Test func requiresTheSameFieldsInAllAlternatives() throws {
+        let document: JSONObject = [
+            "signet-scheme": 1, "name": "lists", "sign": ["hmac": "sha256"],
+            "signedHeaders": ["select": ["host", "x-a"]],
+            "text": "{headers.lines}{headers.names}\n{body}",
+            "place": [
+                ["header": ["X-Sign-1", "X-Sign-2"], "value": "{headers.names} {signature}"]
+            ],
+        ]
+        let scheme = try SigningScheme(document: JSONValue.object(document).serialized())
+        let head = "POST / HTTP/1.1\nHost: h\n"
+        let short = try #require(try Self.signed(scheme, head + "\nbody").field("X-Sign-1"))
+        let long = try #require(
+            try Self.signed(scheme, head + "X-A: 1\n\nbody").field("X-Sign-1"))
+        for (fields, wanted) in [
+            ("X-Sign-1: \(long)\nX-A: 1", "no error"), ("X-Sign-2: \(short)", "no error"),
+            ("X-Sign-1: \(long)\nX-Sign-2: \(short)\nX-A: 1", "malformed-signature"),
+            ("X-Sign-1: \(short)\nX-Sign-2: \(long)\nX-A: 1", "malformed-signature"),
+            ("X-Sign-2: \(long)\nX-A: 2", "signature-mismatch"),
+        ] { #expect(try Self.reason(scheme, "\(head)\(fields)\n\nbody") == wanted, "\(fields)") }
     }
 
     // MARK: A date, and a method in lower case

@@ -152,8 +152,11 @@ struct ReceivedSchemeSignature {
                 else {
                     throw malformed("the lifetime must be 1 to \(SchemeLimits.lifetime) seconds")
                 }
-                lifetime = found
-            case .headerNames: headerNames = try names(value, scheme: scheme, malformed: malformed)
+                try store(found, in: &lifetime, named: "lifetimes")
+            case .headerNames:
+                try store(
+                    names(value, scheme: scheme, malformed: malformed), in: &headerNames,
+                    named: "lists of signed fields")
             default: claimed.append((source, value))
             }
         }

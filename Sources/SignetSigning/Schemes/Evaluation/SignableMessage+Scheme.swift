@@ -59,7 +59,16 @@ extension SignableMessage {
         var form = try content.held()
         if !form.isEmpty { form.append(0x26) }
         Self.append(name: name, value: value, to: &form)
-        body = form
+        replaceBody(by: form)
+    }
+
+    /// Replaces the body. A Content-Length gets the new length.
+    private mutating func replaceBody(by bytes: [UInt8]) {
+        body = bytes
+        for (index, field) in fields.enumerated()
+        where field.name.isSame(ignoringCaseOf: "Content-Length") {
+            fields[index] = Field(known: field.name, value: Array("\(bytes.count)".utf8))
+        }
     }
 
     private static func append(name: [UInt8], value: [UInt8], to text: inout [UInt8]) {
@@ -142,6 +151,8 @@ extension SignableMessage {
         var child = Array("<".utf8) + name + Array("><![CDATA[".utf8)
         child += value
         child += Array("]]></".utf8) + name + Array(">".utf8)
-        body.insert(contentsOf: child, at: reader.rootEnd)
+        var bytes = body
+        bytes.insert(contentsOf: child, at: reader.rootEnd)
+        replaceBody(by: bytes)
     }
 }
