@@ -72,11 +72,9 @@ final class CompiledScheme: Sendable {
     /// each of its parts.
     final class Slot: Sendable {
         let condition: Condition
-        /// The location that a signer writes to.
-        let location: Location
-        /// Further locations of the same kind. A verifier reads the text in each of them that the
-        /// message has, and in `location`.
-        let alternatives: [Location]
+        /// The alternative locations, at least one. A signer writes to the first, and a verifier
+        /// reads the text in each that the message has.
+        let locations: [Location]
         /// One template for the whole text, or one for each entry of a list.
         let templates: [SchemeTemplate]
         /// The separator between the entries of a list; `nil` for a single template.
@@ -85,20 +83,18 @@ final class CompiledScheme: Sendable {
         let shape: String
 
         init(
-            condition: Condition, location: Location, alternatives: [Location],
-            templates: [SchemeTemplate],
+            condition: Condition, locations: [Location], templates: [SchemeTemplate],
             separator: [UInt8]?, shape: String
         ) {
             self.condition = condition
-            self.location = location
-            self.alternatives = alternatives
+            self.locations = locations
             self.templates = templates
             self.separator = separator
             self.shape = shape
         }
 
-        /// All locations of the text.
-        var locations: [Location] { [location] + alternatives }
+        /// The location that a signer writes to.
+        var location: Location { locations[0] }
     }
 
     /// Selects the signed fields and says how their lines are written.

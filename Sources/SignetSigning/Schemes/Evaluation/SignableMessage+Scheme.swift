@@ -80,11 +80,13 @@ extension SignableMessage {
     /// Removes the parameters of the slots that are written after signing from the query and from
     /// a form body: the signed text doesn't contain them.
     mutating func removeParameters(of slots: [CompiledScheme.Slot]) {
-        for location in slots.flatMap(\.locations) {
-            switch location {
-            case .query(let name): removeQuery(named: name)
-            case .form(let name): removeForm(named: name)
-            case .header, .xml: break
+        for slot in slots {
+            for location in slot.locations {
+                switch location {
+                case .query(let name): removeQuery(named: name)
+                case .form(let name): removeForm(named: name)
+                case .header, .xml: break
+                }
             }
         }
     }

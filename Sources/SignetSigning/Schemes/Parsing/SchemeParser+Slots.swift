@@ -119,8 +119,7 @@ extension SchemeParser {
         }
         return CompiledScheme.Slot(
             condition: try slot["when"].ifPresent.map(condition) ?? .always,
-            location: locations[0], alternatives: Array(locations.dropFirst()),
-            templates: templates, separator: separator,
+            locations: locations, templates: templates, separator: separator,
             shape: texts.map(\.text).joined(separator: separator == nil ? "" : ", "))
     }
 
