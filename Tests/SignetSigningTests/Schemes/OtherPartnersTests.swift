@@ -149,6 +149,29 @@ import Testing
         return message
     }
 
+    @Test(arguments: [
+        ("whsec_c2VjcmV0IG9mIDI0IGJ5dGVzICE=\n", "valid base64"),
+        (" whsec_c2VjcmV0IG9mIDI0IGJ5dGVzICE=", "1 bytes before whsec_"),
+        ("v1,whsec_c2VjcmV0IG9mIDI0IGJ5dGVzICE=", "3 bytes before whsec_"),
+    ])
+    func namesADamagedSecret(_ secret: String, _ words: String) throws {
+        let scheme = try SigningScheme(named: "standard-webhooks")
+        let damaged = try Partner.keys([("hooks", secret)])
+        let good = try Partner.keys([("hooks", "whsec_c2VjcmV0IG9mIDI0IGJ5dGVzICE=")])
+        var message = try Sample.message()
+        _ = try MessageSigner(scheme: scheme, key: good.key(id: "hooks"))
+            .sign(&message, now: Sample.now)
+        let signing = #expect(throws: SigningError.self) {
+            try MessageSigner(scheme: scheme, key: damaged.key(id: "hooks"))
+        }
+        #expect(signing?.code == .wrongKeyUse && signing?.message.contains(words) == true)
+        let verifying = #expect(throws: SigningError.self) {
+            try Verifier(scheme: scheme, keys: damaged).verify(message, now: Sample.now)
+        }
+        #expect(verifying?.code == .unknownKey && verifying?.message.contains(words) == true)
+        #expect(verifying?.message.contains("c2Vj") == false)
+    }
+
     @Test func signsAsTheRulesOfPartnersSay() async throws {
         let secret = "their secret of 24 bytes"
         let keys = try Partner.keys([("hooks", secret)])

@@ -93,6 +93,14 @@ final class SchemeKey: Sendable {
                 defer { wipe(&bytes) }
                 for index in secret.indices { bytes.append(secret[index]) }
                 let mark = Array("whsec_".utf8)
+                if decoding == .whsec, let found = bytes.firstRange(of: mark),
+                    found.lowerBound > 0
+                {
+                    throw KeyError(
+                        .wrongKeyUse,
+                        "the secret of key \(printable(key.id)) has \(found.lowerBound) bytes before "
+                            + "whsec_, expected none")
+                }
                 if decoding == .whsec, bytes.starts(with: mark) {
                     guard
                         let decoded = Base64.decode(

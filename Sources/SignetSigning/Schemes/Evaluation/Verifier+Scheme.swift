@@ -142,6 +142,11 @@ extension Verifier {
                 try key.requireUsableForSigning(at: now)
                 candidate = try table.schemeKey(key, for: scheme.compiled)
             } catch {
+                if refusal.code == .unknownKey {
+                    refusal = SigningError(
+                        .unknownKey,
+                        "the key set has no usable key for this scheme: \(error.message)")
+                }
                 continue
             }
             var own = evaluator.with(keyID: Array(key.id.utf8))
