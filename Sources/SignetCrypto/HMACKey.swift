@@ -125,7 +125,7 @@ package enum HMAC {
 }
 
 /// Returns an HMAC context without a key.
-private func macContext() throws(CryptoFailure) -> OpaquePointer {
+func macContext() throws(CryptoFailure) -> OpaquePointer {
     guard let algorithm = unsafe Algorithms.shared.hmac else {
         throw CryptoFailure(operation: "HMAC", reason: "OpenSSL does not provide HMAC")
     }

@@ -24,3 +24,29 @@ package enum InsecureDigest {
         return digest
     }
 }
+
+/// HMAC with SHA-1. Only for partners that support no other.
+package enum InsecureHMAC {
+    /// Returns the tag, 20 bytes.
+    package static func sha1(
+        of message: Span<UInt8>, key: Span<UInt8>
+    ) throws(CryptoFailure) -> [UInt8] {
+        let context = unsafe try macContext()
+        defer { unsafe EVP_MAC_CTX_free(context) }
+        var tag = [UInt8](repeating: 0, count: 20)
+        let count = tag.count
+        let isDone = unsafe key.withUnsafeBytes { key in
+            unsafe message.withUnsafeBytes { message in
+                unsafe tag.withUnsafeMutableBytes { tag in
+                    unsafe signet_openssl_mac_start(context, key.baseAddress, key.count, "SHA1")
+                        == 1
+                        && signet_openssl_mac_update(context, message.baseAddress, message.count)
+                            == 1
+                        && signet_openssl_mac_finish(context, tag.baseAddress, count) == 1
+                }
+            }
+        }
+        guard isDone else { throw CryptoFailure.library("HMAC") }
+        return tag
+    }
+}

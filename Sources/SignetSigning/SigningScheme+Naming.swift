@@ -19,7 +19,13 @@ extension SigningScheme {
     ///   `FileFailure`.
     package init(nameOrFile name: String, insecure: Bool) throws {
         guard Self.isFile(name) else {
-            try self.init(named: name, insecure: insecure)
+            do throws(SigningError) {
+                try self.init(named: name, insecure: insecure)
+            } catch {
+                guard error.code == .unknownScheme else { throw error }
+                throw SigningError(
+                    error.code, error.message + ", or a file's path with a dot or a slash")
+            }
             return
         }
         try self.init(file: name, insecure: insecure)

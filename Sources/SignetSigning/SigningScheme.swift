@@ -118,7 +118,8 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         guard let found = BuiltInSchemes.documents.first(where: { $0.name == name }) else {
             throw SigningError(
                 .unknownScheme,
-                "found an unknown name, expected one of " + Self.names.joined(separator: ", "))
+                "found \"\(printable(name))\", expected one of "
+                    + Self.names.joined(separator: ", "))
         }
         try self.init(document: found.bytes, insecure: insecure)
     }
@@ -143,11 +144,11 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
             return
         }
         let plan = CompiledScheme(try SchemeParser(object))
-        if let hash = plan.brokenHash, !insecure {
+        if let algorithm = plan.insecureAlgorithm, !insecure {
             throw SigningError(
                 .insecureScheme,
-                "the scheme \(plan.name) signs with \(hash.rawValue), which is broken; to use it "
-                    + "anyway, pass --insecure-scheme-ok (in Swift: SigningScheme.Insecure)")
+                "the scheme \(plan.name) signs with \(algorithm); to use it anyway, "
+                    + "pass --insecure-scheme-ok (in Swift: SigningScheme.Insecure)")
         }
         self.init(name: plan.name, kind: .document(plan))
     }
@@ -205,6 +206,11 @@ enum BuiltInSchemes {
         ("standard-webhooks", PackageResources.standard_webhooks_json),
         ("stripe", PackageResources.stripe_json),
         ("github", PackageResources.github_json),
+        ("slack-v0", PackageResources.slack_v0_json),
+        ("shopify", PackageResources.shopify_json),
+        ("twilio", PackageResources.twilio_json),
+        ("square", PackageResources.square_json),
+        ("sendgrid", PackageResources.sendgrid_json),
         ("ctnetworking-get", PackageResources.ctnetworking_get_json),
         ("ctnetworking-restful-get", PackageResources.ctnetworking_restful_get_json),
         ("ctnetworking-post", PackageResources.ctnetworking_post_json),

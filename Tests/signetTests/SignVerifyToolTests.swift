@@ -284,6 +284,34 @@ import Testing
         #expect(!output.stderr.contains("ret\""))
     }
 
+    @Test func saysHowAFileOfASchemeIsNamed() async throws {
+        let output = try await run(["sign", "--scheme", "acme", "--keys", "none"])
+        let words = "or a file's path with a dot or a slash"
+        #expect(output.exit == 2 && output.stderr.contains(#"found "acme", expected one of"#))
+        #expect(output.stderr.contains(words))
+        let shown = try await run(["schemes", "show", "acme"])
+        #expect(shown.exit == 2 && !shown.stderr.contains(words))
+    }
+
+    @Test func refusesHMACWithSHA1UnlessAllowed() async throws {
+        let output = try await SignetTool.run(["sign", "--scheme", "twilio", "--keys", "none"])
+        #expect(output.exit == 2 && output.stderr.contains("HMAC with sha1, which is outdated"))
+        #expect(output.stderr.contains("--insecure-scheme-ok"))
+    }
+
+    @Test(arguments: ["whsec_c2VjcmV0c2VjcmV0", "plain secret", "12345", "\"text\"", "[1"])
+    func pointsToTheImportOfABareSecret(_ secret: String) async throws {
+        let output = try await SignetTool.run(
+            ["sign", "--scheme", "github", "--keys", "env:SECRET"],
+            environment: ["SECRET": secret])
+        #expect(output.exit == 2 && output.stderr.contains("signet keys import SOURCE --id ID"))
+        #expect(!output.stderr.contains(secret) && output.stdout.isEmpty)
+        let broken = try await SignetTool.run(
+            ["sign", "--scheme", "github", "--keys", "env:SECRET"],
+            environment: ["SECRET": #" {"keys":[}"#])
+        #expect(broken.exit == 2 && !broken.stderr.contains("keys import"))
+    }
+
     /// Prints the file in Sources.
     @Test func printsTheJSONSchemaOfSchemes() async throws {
         let file = PackageLayout.url("Sources/SignetSigning/Schemes/signet-scheme.schema.json")
@@ -299,7 +327,7 @@ import Testing
     @Test func listsAndShowsTheBuiltInSchemes() async throws {
         let names = try await run(["schemes", "list"]).text.split(separator: "\n")
         #expect(
-            names.starts(with: ["rfc9421", "salted-hmac-v1", "aws-sigv4"]) && names.count == 14)
+            names.starts(with: ["rfc9421", "salted-hmac-v1", "aws-sigv4"]) && names.count == 19)
         let folder = try TemporaryDirectory()
         for name in names.map(String.init) {
             let shown = try await run(["schemes", "show", name])

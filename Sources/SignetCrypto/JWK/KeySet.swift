@@ -57,10 +57,14 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         self.source = source
     }
 
+    private static let importAdvice =
+        "signet keys import SOURCE --id ID --out FILE makes one of a bare secret"
+
     private static func members(_ reader: JSONReader) throws(KeyError) -> [JSONReader.Element] {
         guard reader.root.kind == .object else {
             throw KeyParts.malformed(
-                "found \(reader.root.kind.name), expected a JWK Set: {\"keys\":[…]}")
+                "found \(reader.root.kind.name), expected a JWK Set: {\"keys\":[…]}; \(importAdvice)"
+            )
         }
         let set = JWKMembers(of: reader.root, in: reader)
         guard let keys = set["keys"] else {
@@ -94,7 +98,10 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
             }
             // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
-            throw KeyParts.malformed("not strict JSON: \(error.code.name)\(place)")
+            let isObject = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
+            throw KeyParts.malformed(
+                "not strict JSON: \(error.code.name)\(place)"
+                    + (isObject ? "" : ", expected a JWK Set; \(importAdvice)"))
         }
     }
 

@@ -34,6 +34,10 @@ import Testing
             Example(name: "alibaba-acs3"),
             Example(name: "wechatpay-v3", settings: ["mchid": "1900000001"]),
             Example(name: "standard-webhooks"), Example(name: "stripe"), Example(name: "github"),
+            Example(name: "slack-v0"), Example(name: "shopify"),
+            Example(name: "twilio", text: form),
+            Example(name: "twilio", settings: ["payload": "json"]),
+            Example(name: "square"), Example(name: "sendgrid"),
             Example(name: "ctnetworking-get"),
             Example(name: "ctnetworking-restful-get", settings: restful),
             Example(name: "ctnetworking-post", text: form),
@@ -43,7 +47,14 @@ import Testing
 
         func scheme() throws -> SigningScheme { try .Insecure.scheme(named: name) }
 
-        var key: String { name == "wechatpay-v3" ? "rsa" : "secret" }
+        var key: String {
+            switch name {
+            case "wechatpay-v3": "rsa"
+            case "sendgrid": "ec"
+            case "twilio": "plain"  // For SHA-1, without `alg`.
+            default: "secret"
+            }
+        }
 
         func signer(_ keys: KeySet = BuiltInSchemeTests.keys) throws -> MessageSigner {
             var options = MessageSigner.Options()
@@ -81,6 +92,10 @@ import Testing
             return try Sample.keySet([
                 Sample.jwk("secret", #""use":"sig","alg":"HS256""#, secret),
                 String(decoding: JSONValue.object(rsa).serialized(), as: UTF8.self),
+                Sample.jwk("plain", #""use":"sig""#, secret),
+                String(
+                    decoding: JSONValue.object(try KeyFile.tree(.p256, id: "ec")).serialized(),
+                    as: UTF8.self),
             ])
         } catch { preconditionFailure("\(error)") }
     }
@@ -100,7 +115,7 @@ import Testing
         let text = JSONValue.object(scheme.document).serialized(.pretty)
         let again = try SigningScheme.Insecure.scheme(document: text)
         #expect(again == scheme && again.findings == scheme.findings)
-        let isWeak = scheme.findings.contains { $0.code == .brokenHash }
+        let isWeak = scheme.findings.contains { [.brokenHash, .weakHash].contains($0.code) }
         #expect(
             code { _ = try SigningScheme(named: example.name) }
                 == (isWeak ? "insecure-scheme" : "no error"))
@@ -262,9 +277,10 @@ import Testing
 
     @Test func refusesAResponse() throws {
         for example in Example.all
-        where !["rfc9421", "salted-hmac-v1", "stripe", "github", "standard-webhooks"].contains(
-            example.name)
-        {
+        where ![
+            "rfc9421", "salted-hmac-v1", "stripe", "github", "standard-webhooks", "slack-v0",
+            "shopify", "sendgrid",
+        ].contains(example.name) {
             var message = try Sample.message("HTTP/1.1 200 OK\nContent-Type: text/plain\n\nbody")
             let reason = code { _ = try example.signer().sign(&message, now: Sample.now) }
             #expect(

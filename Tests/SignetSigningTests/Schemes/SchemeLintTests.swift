@@ -11,6 +11,17 @@ import Testing
         ("standard-webhooks", ["no-method", "no-host", "no-path", "no-query"]),
         ("stripe", ["no-nonce", "no-method", "no-host", "no-path", "no-query"]),
         ("github", ["no-time", "no-nonce", "no-method", "no-host", "no-path", "no-query"]),
+        ("slack-v0", ["no-nonce", "no-method", "no-host", "no-path", "no-query"]),
+        ("shopify", ["no-time", "no-nonce", "no-method", "no-host", "no-path", "no-query"]),
+        (
+            "twilio",
+            [
+                "unescaped-join", "re-serialised-body", "weak-hash", "no-time", "no-nonce",
+                "no-method",
+            ]
+        ),
+        ("square", ["unescaped-join", "no-time", "no-nonce", "no-method"]),
+        ("sendgrid", ["no-nonce", "no-method", "no-host", "no-path", "no-query"]),
         (
             "ctnetworking-get",
             [
@@ -76,6 +87,7 @@ import Testing
     static let weak: [(String, JSONObject)] = [
         ("broken-hash", ["sign": ["hash": "sha1", "behind": "{secret}"]]),
         ("broken-hash", ["sign": ["hash": "md5", "before": "{secret}"]]),
+        ("weak-hash", ["sign": ["hmac": "sha1"]]),
         ("secret-prefix-hash", ["sign": ["hash": "sha256", "before": "{secret}:"]]),
         ("no-hmac", ["sign": ["hash": "sha256", "behind": "{secret}"]]),
         ("unescaped-join", ["text": "{method}{host}{target}{time}\n{nonce}\n{body}"]),
@@ -154,6 +166,45 @@ import Testing
     @Test(arguments: weak)
     func eachWeaknessIsNamed(_ code: String, _ changes: JSONObject) throws {
         #expect(try Self.scheme(changes).findings.map(\.code.name).contains(code))
+    }
+
+    /// The parts and the fix that a finding names.
+    @Test(
+        arguments: [
+            (
+                ["text": "{time}\n{path}{body}"], "between {path} and {body}, ",
+                #"write "\n" between"#
+            ),
+            (
+                ["text": "{time}\n{host}{target}{body}"], "between {target} and {body}, ",
+                #"write "\n""#
+            ),
+            (
+                ["text": ["join": ["{body}", "{method}"], "with": "\n"]],
+                "between {body} and {method}, ", "write the hash of {body} instead"
+            ),
+            (
+                ["text": ["join": ["{time} {path}", "{method}"], "with": "."]],
+                "between {path} and {method}, ", #"write "\n""#
+            ),
+            (
+                [
+                    "values": ["p": ["parameters": ["from": ["query"], "sort": "key"]]],
+                    "text": "{time}\n{p}\n{body}",
+                ], "between {p} and {body}, ", #""encode": true in the parameters of {p}"#
+            ),
+            (
+                [
+                    "values": [
+                        "p": ["parameters": ["from": ["query"], "decode": true, "sort": "key"]]
+                    ], "text": "{time}\n{p}",
+                ], "in {p}, parameters are joined", #"write "encode": true"#
+            ),
+        ] as [(JSONObject, String, String)])
+    func namesThePartAndTheFix(_ changes: JSONObject, _ part: String, _ fix: String) throws {
+        let finding = try Self.scheme(changes).findings.first { $0.code == .unescapedJoin }
+        let message = try #require(finding?.message)
+        #expect(message.contains(part) && message.contains(fix), "\(message)")
     }
 
     static let signedElsewhere: [(String, JSONObject)] = [

@@ -33,7 +33,7 @@ extension CompiledScheme {
         }
 
         /// Whether the signature covers a text in this location.
-        private func isSigned(_ location: Location, headers: HeaderRule?) -> Bool {
+        func isSigned(_ location: Location, headers: HeaderRule?) -> Bool {
             switch location {
             case .header(let name):
                 let name = name.utf8.map(\.lowercased)
@@ -42,6 +42,9 @@ extension CompiledScheme {
             case .query(let name):
                 return sources.contains(.query) || sources.contains(.target)
                     || rules.contains { $0.origins.contains(.query) && !$0.except.contains(name) }
+            case .form(let name):
+                return sources.contains(.body)
+                    || rules.contains { $0.origins.contains(.form) && !$0.except.contains(name) }
             case .xml(let name):
                 return sources.contains(.body)
                     || rules.contains { $0.origins.contains(.xml) && !$0.except.contains(name) }

@@ -60,6 +60,8 @@ final class CompiledScheme: Sendable {
     enum Location: Sendable, Hashable {
         case header(String)
         case query([UInt8])
+        /// A parameter of a form body.
+        case form([UInt8])
         /// A child of the root element of a flat XML body.
         case xml([UInt8])
     }
@@ -70,7 +72,9 @@ final class CompiledScheme: Sendable {
     /// each of its parts.
     final class Slot: Sendable {
         let condition: Condition
-        let location: Location
+        /// The alternative locations, at least one. A signer writes to the first, and a verifier
+        /// reads the text in each that the message has.
+        let locations: [Location]
         /// One template for the whole text, or one for each entry of a list.
         let templates: [SchemeTemplate]
         /// The separator between the entries of a list; `nil` for a single template.
@@ -79,15 +83,18 @@ final class CompiledScheme: Sendable {
         let shape: String
 
         init(
-            condition: Condition, location: Location, templates: [SchemeTemplate],
+            condition: Condition, locations: [Location], templates: [SchemeTemplate],
             separator: [UInt8]?, shape: String
         ) {
             self.condition = condition
-            self.location = location
+            self.locations = locations
             self.templates = templates
             self.separator = separator
             self.shape = shape
         }
+
+        /// The location that a signer writes to.
+        var location: Location { locations[0] }
     }
 
     /// Selects the signed fields and says how their lines are written.
@@ -123,6 +130,8 @@ final class CompiledScheme: Sendable {
         let decodes: Bool
         let encodes: Bool
         let skipsEmpty: Bool
+        /// Whether a pair that occurs several times is written once.
+        let isUnique: Bool
         let except: [[UInt8]]
         let added: [(name: [UInt8], value: SchemeTemplate)]
         let order: Order
@@ -135,11 +144,11 @@ final class CompiledScheme: Sendable {
         /// An HMAC over the text. Its key is the secret with a prefix, or is derived from that by
         /// an HMAC over each link of the chain.
         case hmac(
-            DigestAlgorithm, decoding: SecretDecoding, prefix: [UInt8], chain: [SchemeTemplate])
+            HMACHash, decoding: SecretDecoding, prefix: [UInt8], chain: [SchemeTemplate])
         /// A hash of the text, with the secret before or after it.
         case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
         /// A signature by the key's own algorithm, which must be one of these.
-        case asymmetric([SignatureAlgorithm])
+        case asymmetric([SignatureAlgorithm], form: SignatureForm)
 
         /// The links of the key's chain, or the texts around the secret.
         var templates: [SchemeTemplate] {
@@ -156,6 +165,14 @@ final class CompiledScheme: Sendable {
         case none
         /// Base64 after the prefix `whsec_` (Standard Webhooks); a secret without it isn't decoded.
         case whsec
+    }
+
+    /// The form of an ECDSA signature.
+    enum SignatureForm: String, Sendable, CaseIterable {
+        /// r, then s, each as long as the curve's order.
+        case raw
+        /// The DER of RFC 3279, section 2.2.3.
+        case der
     }
 
     /// Says how to make a nonce, and which bytes it must not contain.
@@ -192,11 +209,11 @@ final class CompiledScheme: Sendable {
         var headers = parsed.headers
         var elements: Set<[UInt8]> = []
         // The signature does not cover its own location.
-        for slot in parsed.placements {
-            switch slot.location {
+        for location in parsed.placements.flatMap(\.locations) {
+            switch location {
             case .header(let name): headers?.except.append(name.utf8.map(\.lowercased))
             case .xml(let name): elements.insert(name)
-            case .query: break
+            case .query, .form: break
             }
         }
         self.headers = headers
@@ -212,10 +229,20 @@ final class CompiledScheme: Sendable {
 }
 
 extension CompiledScheme {
-    /// The hash that signs, if it is broken. Only ``SigningScheme/Insecure`` creates such a scheme.
-    var brokenHash: HashFunction? {
-        if case .hash(let function, _, _) = algorithm, function.isBroken { return function }
-        return nil
+    /// The algorithm that signs, with the reason why it is insecure; `nil` for a secure one. Only
+    /// ``SigningScheme/Insecure`` creates an insecure scheme.
+    var insecureAlgorithm: String? {
+        switch algorithm {
+        case .hash(let function, _, _) where function.isBroken:
+            "\(function.rawValue), which is broken"
+        case .hmac(.sha1, _, _, _): "HMAC with sha1, which is outdated"
+        default: nil
+        }
+    }
+
+    /// Whether a signature is the DER of an ECDSA signature.
+    var usesDER: Bool {
+        if case .asymmetric(_, .der) = algorithm { true } else { false }
     }
 
     /// Returns the values of the settings in their order, `nil` for those without a value.

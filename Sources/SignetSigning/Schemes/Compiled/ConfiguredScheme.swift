@@ -42,7 +42,8 @@ final class ConfiguredScheme: Sendable {
         }
         usesNonce = compiled.uses(.nonce)
         usesKeyID = compiled.uses(.keyID)
-        coverage = SchemeCoverage(of: compiled, text: text, values: values)
+        coverage = SchemeCoverage(
+            of: compiled, text: text, values: values, injections: injections)
     }
 }
 

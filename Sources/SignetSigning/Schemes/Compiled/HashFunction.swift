@@ -28,6 +28,16 @@ enum HashFunction: String, Sendable, CaseIterable {
     }
 }
 
+/// The hash function of an HMAC, as a scheme document names it.
+enum HMACHash: String, Sendable, CaseIterable {
+    case sha256, sha384, sha512
+    /// Only ``SigningScheme/Insecure`` creates a scheme that signs with it.
+    case sha1
+
+    /// The algorithm; `nil` for SHA-1.
+    var digest: DigestAlgorithm? { DigestAlgorithm(rawValue: rawValue) }
+}
+
 extension CompiledScheme.Encoding {
     func encode(_ bytes: [UInt8]) -> [UInt8] {
         switch self {

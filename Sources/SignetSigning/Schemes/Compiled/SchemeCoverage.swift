@@ -67,7 +67,8 @@ struct SchemeCoverage: Sendable {
 
     /// Collects the parts from the steps of a configured scheme.
     init(
-        of scheme: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step]
+        of scheme: CompiledScheme, text: CompiledScheme.Step, values: [CompiledScheme.Step],
+        injections: [CompiledScheme.Slot]
     ) {
         var inlineRules = 0
         /// - Parameter value: The name of the value that the step belongs to.
@@ -96,12 +97,17 @@ struct SchemeCoverage: Sendable {
             for step in step.inner { visit(step, value: value) }
         }
         visit(text, value: nil)
+        // A verifier compares the parts in a signed field or parameter with the message.
+        for slot in injections where scheme.signed.isSigned(slot.location, headers: scheme.headers)
+        {
+            for template in slot.templates { visit(.template(template), value: nil) }
+        }
     }
 
     private mutating func add(_ source: SchemeTemplate.Source) {
         let found: [Element] =
             switch source {
-            case .method: [.part(.method)]
+            case .method, .lowercaseMethod: [.part(.method)]
             case .target: [.part(.path), .part(.query)]
             case .path: [.part(.path)]
             case .query: [.part(.query)]
@@ -159,7 +165,7 @@ extension CompiledScheme {
     fileprivate func keepsQuery(_ rule: ParameterRule) -> Bool {
         rule.origins == [.query] && rule.encodes && !rule.skipsEmpty
             && rule.except.allSatisfy { name in
-                placements.contains { $0.location == .query(name) }
+                placements.contains { $0.locations.contains(.query(name)) }
             }
     }
 }

@@ -7,7 +7,7 @@ struct SchemeTemplate: Sendable, Hashable {
     /// A literal, or the source of a placeholder's value.
     enum Source: Sendable, Hashable {
         case literal([UInt8])
-        case method, target, path, query, host, body
+        case method, lowercaseMethod, target, path, query, host, body
         case keyID, nonce, lifetime, signature, secret
         case time(SchemeTime)
         case headerLines, headerNames
@@ -19,7 +19,8 @@ struct SchemeTemplate: Sendable, Hashable {
 
         /// The sources whose placeholders have the same name in every document.
         static let named: [String: Source] = [
-            "method": .method, "target": .target, "path": .path, "query": .query, "host": .host,
+            "method": .method, "method.lower": .lowercaseMethod, "target": .target, "path": .path,
+            "query": .query, "host": .host,
             "body": .body, "keyid": .keyID, "nonce": .nonce, "lifetime": .lifetime,
             "signature": .signature, "secret": .secret, "time": .time(.unix),
         ]

@@ -14,6 +14,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
     case basic = "time.basic"
     /// `2026-01-02T03:04:05Z`
     case extended = "time.iso"
+    /// `Fri, 02 Jan 2026 03:04:05 GMT` (IMF-fixdate of RFC 9110, section 5.6.7)
+    case http = "time.http"
 
     /// Whether the format contains the time to the second, not only the date.
     var isWhole: Bool { self != .date && self != .day }
@@ -29,6 +31,7 @@ enum SchemeTime: String, Sendable, CaseIterable {
         switch self {
         case .unix: return target.append(decimal: time)
         case .milliseconds: return target.append(decimal: time * 1000 + millisecond)
+        case .http: return target.append(contentsOf: UnixTime.httpDate(time).utf8)
         default: break
         }
         let (year, month, day) = UnixTime.civil(time / 86_400)
@@ -67,6 +70,9 @@ enum SchemeTime: String, Sendable, CaseIterable {
             let seconds = self == .unix ? number : number / 1000
             return seconds <= SigningTime.latest ? seconds : nil
         case .date, .day: return nil
+        case .http:
+            let time = UnixTime.parseHTTPDate(String(decoding: text, as: UTF8.self))
+            return time.flatMap { $0 >= 0 ? $0 : nil }
         case .basic, .extended:
             let digits = text.filter(\.isDigit).map { Int64($0 - ASCII.zero) }
             guard digits.count == 14 else { return nil }

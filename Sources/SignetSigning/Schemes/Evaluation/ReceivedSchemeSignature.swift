@@ -39,22 +39,23 @@ struct ReceivedSchemeSignature {
         }
     }
 
-    /// Returns the text in a slot's location, or `nil` if it is missing.
+    /// Returns the text in a location, or `nil` if it is missing.
     private static func text(
-        of slot: CompiledScheme.Slot, in message: SignableMessage
+        in location: CompiledScheme.Location, of message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
         let values =
-            switch slot.location {
+            switch location {
             case .header(let name):
                 message.fields.compactMap { field in
                     field.name.isSame(ignoringCaseOf: name) ? field.value : nil
                 }
             case .query(let name): message.queryValues(of: name)
+            case .form(let name): try message.formValues(of: name)
             case .xml(let name): try message.xmlChildren().filter { $0.name == name }.map(\.value)
             }
         guard values.count <= 1 else {
             throw SigningError(
-                .malformedSignature, "found \(slot.location.name) more than once")
+                .malformedSignature, "found \(location.name) more than once")
         }
         return values.first
     }
@@ -63,18 +64,30 @@ struct ReceivedSchemeSignature {
         _ slot: CompiledScheme.Slot, of message: SignableMessage, scheme: CompiledScheme,
         missing: SigningError.Code
     ) throws(SigningError) {
-        guard let text = try Self.text(of: slot, in: message) else {
-            throw SigningError(
-                missing, "the message has no \(slot.location.name) for \(scheme.name)")
+        var isFound = false
+        for location in slot.locations {
+            guard let text = try Self.text(in: location, of: message) else { continue }
+            isFound = true
+            try read(text, of: slot, in: location, scheme: scheme)
         }
+        guard isFound else {
+            let names = slot.locations.map(\.name).joined(separator: " or ")
+            throw SigningError(missing, "the message has no \(names) for \(scheme.name)")
+        }
+    }
+
+    private mutating func read(
+        _ text: [UInt8], of slot: CompiledScheme.Slot, in location: CompiledScheme.Location,
+        scheme: CompiledScheme
+    ) throws(SigningError) {
         var malformed: SigningError {
             SigningError(
                 .malformedSignature,
-                "\(slot.location.name): the text does not match, expected \(printable(slot.shape))")
+                "\(location.name): the text does not match, expected \(printable(slot.shape))")
         }
         guard let separator = slot.separator else {
             guard let captures = slot.templates[0].match(text) else { throw malformed }
-            return try receive(captures, of: slot, scheme: scheme)
+            return try receive(captures, in: location, scheme: scheme)
         }
         let entries = text.split(separator: separator[0]).map { Array($0).trimmingWhiteSpace() }
         guard entries.count <= 64 else { throw malformed }
@@ -84,16 +97,16 @@ struct ReceivedSchemeSignature {
             let found = entries.compactMap(template.match)
             let isSignature = template.sources.contains(.signature)
             guard isSignature || found.count == 1 else { throw malformed }
-            for captures in found { try receive(captures, of: slot, scheme: scheme) }
+            for captures in found { try receive(captures, in: location, scheme: scheme) }
         }
     }
 
     private mutating func receive(
-        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])], of slot: CompiledScheme.Slot,
-        scheme: CompiledScheme
+        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])],
+        in location: CompiledScheme.Location, scheme: CompiledScheme
     ) throws(SigningError) {
         func malformed(_ problem: String) -> SigningError {
-            SigningError(.malformedSignature, "\(slot.location.name): \(problem)")
+            SigningError(.malformedSignature, "\(location.name): \(problem)")
         }
         func text(_ value: [UInt8], named name: String) throws(SigningError) -> String {
             guard value.count <= 256, value.allSatisfy(\.isVisible) else {
@@ -114,6 +127,9 @@ struct ReceivedSchemeSignature {
             case .signature:
                 guard let signature = scheme.encoding.decode(value) else {
                     throw malformed("the signature is not valid \(scheme.encoding.rawValue)")
+                }
+                guard !scheme.usesDER || DERSignature(signature) != nil else {
+                    throw malformed("the signature is not the DER of an ECDSA signature")
                 }
                 signatures.append(signature)
             case .keyID:
@@ -136,8 +152,11 @@ struct ReceivedSchemeSignature {
                 else {
                     throw malformed("the lifetime must be 1 to \(SchemeLimits.lifetime) seconds")
                 }
-                lifetime = found
-            case .headerNames: headerNames = try names(value, scheme: scheme, malformed: malformed)
+                try store(found, in: &lifetime, named: "lifetimes")
+            case .headerNames:
+                try store(
+                    names(value, scheme: scheme, malformed: malformed), in: &headerNames,
+                    named: "lists of signed fields")
             default: claimed.append((source, value))
             }
         }
@@ -177,6 +196,7 @@ extension CompiledScheme.Location {
         switch self {
         case .header(let name): "field \(name)"
         case .query(let name): "query parameter \(String(decoding: name, as: UTF8.self))"
+        case .form(let name): "form parameter \(String(decoding: name, as: UTF8.self))"
         case .xml(let name): "element \(String(decoding: name, as: UTF8.self))"
         }
     }

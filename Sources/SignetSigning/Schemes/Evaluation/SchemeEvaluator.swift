@@ -73,6 +73,17 @@ struct SchemeEvaluator {
         switch source {
         case .literal(let bytes): target.append(contentsOf: bytes)
         case .method: target.append(try request().method)
+        case .lowercaseMethod:
+            let method = Array(try request().method.utf8)
+            let lower = method.map(\.lowercased)
+            // Methods are case-sensitive, so `Get` must not have the same text as `GET`.
+            guard zip(method, lower).allSatisfy({ $0 != $1 || !$0.isLetter }) else {
+                throw SigningError(
+                    .unsupportedComponent,
+                    "the method has a lowercase letter, expected none: \(compiled.name) signs the "
+                        + "method in lower case")
+            }
+            target.append(contentsOf: lower)
         case .target: target.append(contentsOf: try request().target)
         case .path: try request().appendPath(to: &target)
         case .query:

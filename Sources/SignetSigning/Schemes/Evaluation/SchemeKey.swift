@@ -7,6 +7,8 @@ internal import Synchronization
 final class SchemeKey: Sendable {
     private enum Form: Sendable {
         case key(RFC9421Key)
+        /// An HMAC with SHA-1 under the secret, which is read for each text.
+        case hmacSHA1
         /// The HMAC key is derived again for each day, region and so on.
         case chain(DigestAlgorithm, [SchemeTemplate])
         case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
@@ -27,8 +29,14 @@ final class SchemeKey: Sendable {
         self.key = key
         self.scheme = scheme
         switch scheme.algorithm {
-        case .hmac(let digest, _, _, let chain):
+        case .hmac(let hash, _, _, let chain):
+            let digest = hash.digest
             try Self.requireAlgorithm(of: key, digest: digest, for: scheme)
+            guard let digest else {
+                try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
+                form = .hmacSHA1
+                return
+            }
             if chain.isEmpty {
                 form = .key(
                     .hmac(
@@ -42,7 +50,7 @@ final class SchemeKey: Sendable {
         case .hash(let function, let before, let after):
             try Self.withSecret(of: key, for: scheme) { _ throws(CryptoFailure) in }
             form = .hash(function, before: before, after: after)
-        case .asymmetric(let algorithms):
+        case .asymmetric(let algorithms, _):
             let (pair, algorithm) = try convertingKeyError(key.signatureKey)
             guard algorithms.contains(algorithm) else {
                 throw SigningError(
@@ -56,7 +64,7 @@ final class SchemeKey: Sendable {
 
     /// Throws if the key is bound to another algorithm than an HMAC with this digest.
     private static func requireAlgorithm(
-        of key: Key, digest: DigestAlgorithm, for scheme: CompiledScheme
+        of key: Key, digest: DigestAlgorithm?, for scheme: CompiledScheme
     ) throws(SigningError) {
         let expected: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
         guard key.algorithm == nil || key.algorithm == expected else {
@@ -85,6 +93,14 @@ final class SchemeKey: Sendable {
                 defer { wipe(&bytes) }
                 for index in secret.indices { bytes.append(secret[index]) }
                 let mark = Array("whsec_".utf8)
+                if decoding == .whsec, let found = bytes.firstRange(of: mark),
+                    found.lowerBound > 0
+                {
+                    throw KeyError(
+                        .wrongKeyUse,
+                        "the secret of key \(printable(key.id)) has \(found.lowerBound) bytes before "
+                            + "whsec_, expected none")
+                }
                 if decoding == .whsec, bytes.starts(with: mark) {
                     guard
                         let decoded = Base64.decode(
@@ -116,7 +132,13 @@ final class SchemeKey: Sendable {
         _ text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> [UInt8] {
         switch form {
-        case .key(let key): return try key.sign(text)
+        case .key(let key):
+            let signature = try key.sign(text)
+            return scheme.usesDER ? DERSignature.der(ofRaw: signature) : signature
+        case .hmacSHA1:
+            return try Self.withSecret(of: key, for: scheme) { secret throws(CryptoFailure) in
+                try InsecureHMAC.sha1(of: text.span, key: secret)
+            }
         case .chain(let digest, let chain):
             let key = try derivedKey(by: digest, chain: chain, with: &evaluator)
             return try RFC9421Key.hmac(key).sign(text)
@@ -147,9 +169,12 @@ final class SchemeKey: Sendable {
     func verifies(
         _ signatures: [[UInt8]], of text: [UInt8], with evaluator: inout SchemeEvaluator
     ) throws(SigningError) -> Bool {
-        if case .key(let key) = form, case .asymmetric = key {
+        if case .key(let key) = form, case .asymmetric(let pair, _) = key {
             for signature in signatures {
-                if try key.verifies(signature, of: text) { return true }
+                let raw =
+                    scheme.usesDER
+                    ? DERSignature(signature)?.raw(byteCount: pair.signatureByteCount) : signature
+                if let raw, try key.verifies(raw, of: text) { return true }
             }
             return false
         }

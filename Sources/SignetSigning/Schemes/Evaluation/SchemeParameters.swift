@@ -76,7 +76,9 @@ struct SchemeParameters {
         switch rule.order {
         case .none: break
         case .key: sort { [$0.name] }
-        case .keyValue: sort { [$0.name, $0.value] }
+        case .keyValue:
+            sort { [$0.name, $0.value] }
+            if rule.isUnique { dropRepeatedPairs() }
         case .pair: return writtenPairs(by: rule)
         }
         var text: [UInt8] = []
@@ -107,6 +109,20 @@ struct SchemeParameters {
             }
             return left.number < right.number
         }
+    }
+
+    /// Drops sorted pairs that equal the one before them.
+    private mutating func dropRepeatedPairs() {
+        var kept: [Pair] = []
+        for pair in pairs {
+            if let last = kept.last, buffer[last.name].elementsEqual(buffer[pair.name]),
+                buffer[last.value].elementsEqual(buffer[pair.value])
+            {
+                continue
+            }
+            kept.append(pair)
+        }
+        pairs = kept
     }
 
     private func writtenPairs(by rule: CompiledScheme.ParameterRule) -> [UInt8] {

@@ -49,10 +49,13 @@ struct SchemeSigner: Sendable {
     /// Whether signing reads the parameters in a message's body, or writes into the body.
     func readsParameters(inBodyOf message: SignableMessage) -> Bool {
         let origins = (scheme.values + [scheme.text]).flatMap(\.parameterOrigins)
-        let writesXML = (scheme.injections + scheme.placements).contains { slot in
-            if case .xml = slot.location { true } else { false }
+        let writesBody = (scheme.injections + scheme.placements).contains { slot in
+            switch slot.location {
+            case .form, .xml: true
+            case .header, .query: false
+            }
         }
-        return writesXML || origins.contains(.xml) || origins.contains(.form) && message.hasForm
+        return writesBody || origins.contains(.xml) || origins.contains(.form) && message.hasForm
     }
 
     func sign(
@@ -115,28 +118,38 @@ struct SchemeSigner: Sendable {
             if index > 0, let separator = slot.separator { value += separator }
             try evaluator.append(template, to: &value)
         }
+        for location in slot.locations {
+            try requireAbsent(location, from: evaluator.message)
+        }
         switch slot.location {
         case .header(let name):
-            guard
-                !evaluator.message.fields.contains(where: { $0.name.isSame(ignoringCaseOf: name) })
-            else {
-                throw SigningError(
-                    .duplicateField,
-                    "the message already has a field \(name), which \(compiled.name) adds")
-            }
             let field = try SignableMessage.Field(token: name, value: value)
             try evaluator.message.append(field)
             added.append(field)
         case .query(let name):
             _ = try evaluator.request()
-            guard evaluator.message.queryValues(of: name).isEmpty else {
-                throw SigningError(
-                    .duplicateField,
-                    "the query already has a parameter \(String(decoding: name, as: UTF8.self)), "
-                        + "which \(compiled.name) adds")
-            }
             evaluator.message.appendQuery(name: name, value: value)
+        case .form(let name): try evaluator.message.appendForm(name: name, value: value)
         case .xml(let name): try evaluator.message.appendXML(name: name, value: value)
+        }
+    }
+
+    /// Throws `duplicate-field` if a message already has a field or parameter that the scheme adds.
+    private func requireAbsent(
+        _ location: CompiledScheme.Location, from message: SignableMessage
+    ) throws(SigningError) {
+        let isPresent =
+            switch location {
+            case .header(let name):
+                message.fields.contains { $0.name.isSame(ignoringCaseOf: name) }
+            case .query(let name): !message.queryValues(of: name).isEmpty
+            case .form(let name): try !message.formValues(of: name).isEmpty
+            case .xml: false  // Checked when the element is appended.
+            }
+        guard !isPresent else {
+            throw SigningError(
+                .duplicateField,
+                "the message already has the \(location.name), which \(compiled.name) adds")
         }
     }
 }

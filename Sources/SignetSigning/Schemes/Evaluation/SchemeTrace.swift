@@ -13,7 +13,7 @@ struct SchemeTrace {
     /// Evaluates the signed text, up to the first part that the message lacks.
     init(of evaluator: SchemeEvaluator) {
         self.evaluator = evaluator
-        self.evaluator.message.removeQuery(of: evaluator.scheme.placements)
+        self.evaluator.message.removeParameters(of: evaluator.scheme.placements)
         do throws(SigningError) {
             try walk(evaluator.compiled.text)
         } catch {

@@ -18,9 +18,21 @@ extension SignableMessage {
             .filter { Self.decoded($0.name) == name }.map { Self.decoded($0.value) }
     }
 
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    /// Returns the decoded values of a form body's parameters with one name; none for another body.
+    ///
+    /// - Throws: `body-not-held`.
+    func formValues(of name: [UInt8]) throws(SigningError) -> [[UInt8]] {
+        guard hasForm else { return [] }
+        return try content.held()[...].queryParameters
+            .filter { Self.decoded($0.name, plusIsSpace: true) == name }
+            .map { Self.decoded($0.value, plusIsSpace: true) }
+    }
+
+    private static func decoded(
+        _ bytes: ArraySlice<UInt8>, plusIsSpace: Bool = false
+    ) -> [UInt8] {
         var result: [UInt8] = []
-        PercentCoding.appendDecoded(bytes, to: &result)
+        PercentCoding.appendDecoded(bytes, plusIsSpace: plusIsSpace, to: &result)
         return result
     }
 
@@ -30,32 +42,83 @@ extension SignableMessage {
         var target = request.target
         target.append(request.query == nil ? ASCII.question : 0x26)
         if target.last == 0x26, request.query?.isEmpty == true { target.removeLast() }
-        PercentCoding.append(name[...], keeping: PercentCoding.unreserved, to: &target)
-        target.append(ASCII.equals)
-        PercentCoding.append(value[...], keeping: PercentCoding.unreserved, to: &target)
+        Self.append(name: name, value: value, to: &target)
         start = .request(request.withTarget(target))
     }
 
-    /// Removes the query parameters of the slots that are written after signing: the signed text
-    /// doesn't contain them.
-    mutating func removeQuery(of slots: [CompiledScheme.Slot]) {
+    /// Appends a percent-encoded parameter to a form body.
+    ///
+    /// - Throws: `malformed-message` for another body, `body-not-held`.
+    mutating func appendForm(name: [UInt8], value: [UInt8]) throws(SigningError) {
+        guard hasForm else {
+            throw SigningError(
+                .malformedMessage,
+                "found another body than a form, expected Content-Type: "
+                    + "application/x-www-form-urlencoded")
+        }
+        var form = try content.held()
+        if !form.isEmpty { form.append(0x26) }
+        Self.append(name: name, value: value, to: &form)
+        replaceBody(by: form)
+    }
+
+    /// Replaces the body. A Content-Length gets the new length.
+    private mutating func replaceBody(by bytes: [UInt8]) {
+        body = bytes
+        for (index, field) in fields.enumerated()
+        where field.name.isSame(ignoringCaseOf: "Content-Length") {
+            fields[index] = Field(known: field.name, value: Array("\(bytes.count)".utf8))
+        }
+    }
+
+    private static func append(name: [UInt8], value: [UInt8], to text: inout [UInt8]) {
+        PercentCoding.append(name[...], keeping: PercentCoding.unreserved, to: &text)
+        text.append(ASCII.equals)
+        PercentCoding.append(value[...], keeping: PercentCoding.unreserved, to: &text)
+    }
+
+    /// Removes the parameters of the slots that are written after signing from the query and from
+    /// a form body: the signed text doesn't contain them.
+    mutating func removeParameters(of slots: [CompiledScheme.Slot]) {
         for slot in slots {
-            if case .query(let name) = slot.location { removeQuery(named: name) }
+            for location in slot.locations {
+                switch location {
+                case .query(let name): removeQuery(named: name)
+                case .form(let name): removeForm(named: name)
+                case .header, .xml: break
+                }
+            }
         }
     }
 
     /// Removes all parameters with one name from the query.
     private mutating func removeQuery(named name: [UInt8]) {
-        guard let request, let query = request.query else { return }
-        let parts = request.target[query].split(separator: 0x26, omittingEmptySubsequences: false)
-        let kept = parts.filter { part in
-            Self.decoded(part.prefix { $0 != ASCII.equals }) != name
-        }
-        guard kept.count < parts.count else { return }
+        guard let request, let query = request.query,
+            let kept = Self.parameters(in: request.target[query], without: name)
+        else { return }
         var target = Array(request.target[..<query.lowerBound])
         if kept.isEmpty { target.removeLast() }
         target.append(contentsOf: kept.joined(separator: [0x26]))
         start = .request(request.withTarget(target))
+    }
+
+    /// Removes all parameters with one name from a form body.
+    private mutating func removeForm(named name: [UInt8]) {
+        guard hasForm, let form = heldBody,
+            let kept = Self.parameters(in: form[...], without: name, plusIsSpace: true)
+        else { return }
+        body = Array(kept.joined(separator: [0x26]))
+    }
+
+    /// Returns the pieces between `&` except those with one name, or `nil` if no piece has it.
+    private static func parameters(
+        in text: ArraySlice<UInt8>, without name: [UInt8], plusIsSpace: Bool = false
+    ) -> [ArraySlice<UInt8>]? {
+        let parts = text.split(separator: 0x26, omittingEmptySubsequences: false)
+        let kept = parts.filter { part in
+            decoded(part.prefix { $0 != ASCII.equals }, plusIsSpace: plusIsSpace) != name
+        }
+        return kept.count < parts.count ? kept : nil
     }
 }
 
@@ -90,6 +153,8 @@ extension SignableMessage {
         var child = Array("<".utf8) + name + Array("><![CDATA[".utf8)
         child += value
         child += Array("]]></".utf8) + name + Array(">".utf8)
-        body.insert(contentsOf: child, at: reader.rootEnd)
+        var bytes = body
+        bytes.insert(contentsOf: child, at: reader.rootEnd)
+        replaceBody(by: bytes)
     }
 }

@@ -19,7 +19,7 @@ extension Verifier {
             created: compiled.signed.hasTime ? received.time : nil,
             expiration: claims.expiration, nonce: claims.nonce, covered: covered,
             of: evaluator.message,
-            body: covered.contains(.body) ? message.heldBody : nil)
+            body: covered.contains(.body) ? evaluator.message.heldBody : nil)
         claims.keyID = key.id
         return (proof, claims)
     }
@@ -89,7 +89,7 @@ extension Verifier {
         evaluator.millisecond = received.millisecond
         evaluator.lifetime = received.lifetime
         evaluator.receivedNames = received.headerNames
-        evaluator.message.removeQuery(of: scheme.placements)
+        evaluator.message.removeParameters(of: scheme.placements)
         return evaluator
     }
 
@@ -142,6 +142,11 @@ extension Verifier {
                 try key.requireUsableForSigning(at: now)
                 candidate = try table.schemeKey(key, for: scheme.compiled)
             } catch {
+                if refusal.code == .unknownKey {
+                    refusal = SigningError(
+                        .unknownKey,
+                        "the key set has no usable key for this scheme: \(error.message)")
+                }
                 continue
             }
             var own = evaluator.with(keyID: Array(key.id.utf8))

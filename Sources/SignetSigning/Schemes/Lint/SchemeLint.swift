@@ -1,68 +1,5 @@
 internal import SignetBase
 
-/// A weakness of a scheme, found by ``SigningScheme/findings``.
-///
-/// A test can accept the weaknesses that a partner's rules have, and fail if a change adds another:
-///
-/// ```swift
-/// import Foundation
-///
-/// let file = try Data(contentsOf: URL(filePath: "tea-trade.json"))
-/// let scheme = try SigningScheme(document: Array(file))
-/// let accepted: Set<SchemeFinding.Code> = [.noHost, .noNonce]
-/// let unexpected = scheme.findings.filter { !accepted.contains($0.code) }
-/// precondition(unexpected.isEmpty, "\(unexpected.map(\.message))")
-/// ```
-public struct SchemeFinding: Sendable, Hashable {
-    /// The kind of weakness. Later versions may add kinds.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The name in kebab-case, which stays the same in later versions.
-        public let name: String
-
-        private init(_ name: String) { self.name = name }
-
-        /// The name.
-        public var description: String { name }
-
-        /// The scheme signs with MD5 or SHA-1, for which collisions are known (RFC 6151, RFC 6194).
-        public static let brokenHash = Code("broken-hash")
-        /// The scheme hashes the secret before the text. From one hash, an attacker can compute the
-        /// hash of a longer text.
-        public static let secretPrefixHash = Code("secret-prefix-hash")
-        /// The scheme hashes the secret and the text instead of using an HMAC (RFC 2104).
-        public static let noHMAC = Code("no-hmac")
-        /// Two different messages can have the same signed text, because the joined parts are
-        /// ambiguous.
-        public static let unescapedJoin = Code("unescaped-join")
-        /// The scheme sorts parameters as written pairs, so that `a1=x` comes before `a=1`. A
-        /// partner that sorts by name gets another order.
-        public static let pairSort = Code("pair-sort")
-        /// The scheme signs values parsed from the body, not the bytes that were sent.
-        public static let reserialisedBody = Code("re-serialised-body")
-        /// The scheme doesn't sign a time to the second: a message can be replayed forever, or for
-        /// a day if a date is signed.
-        public static let noTime = Code("no-time")
-        /// The scheme doesn't sign a nonce: a message can be replayed until it is too old.
-        public static let noNonce = Code("no-nonce")
-        /// The scheme doesn't sign the method.
-        public static let noMethod = Code("no-method")
-        /// The scheme doesn't sign the host: a message for one server is valid for another server
-        /// too.
-        public static let noHost = Code("no-host")
-        /// The scheme doesn't sign the path.
-        public static let noPath = Code("no-path")
-        /// The scheme doesn't sign the query.
-        public static let noQuery = Code("no-query")
-        /// The scheme doesn't sign the body.
-        public static let noBody = Code("no-body")
-    }
-
-    /// The kind of weakness.
-    public let code: Code
-    /// The weakness and its consequence, in one line.
-    public let message: String
-}
-
 extension SigningScheme {
     /// The weaknesses of the scheme, as `signet schemes lint` prints them. Always empty for
     /// `rfc9421` and `salted-hmac-v1`.
@@ -103,9 +40,14 @@ private struct SchemeLint {
     }
 
     private mutating func checkAlgorithm() {
+        if case .hmac(.sha1, _, _, _) = scheme.algorithm {
+            add(.weakHash, "signs with an HMAC with sha1, which is outdated; write sha256")
+        }
         guard case .hash(let function, let before, _) = scheme.algorithm else { return }
         if function.isBroken {
-            add(.brokenHash, "\(function.rawValue) is broken: collisions are known")
+            add(
+                .brokenHash,
+                "\(function.rawValue) is broken: collisions are known; write sha256")
         }
         if before?.sources.contains(.secret) == true {
             add(
@@ -113,7 +55,10 @@ private struct SchemeLint {
                 "the secret is hashed before the text: a longer text can be signed without it"
             )
         }
-        add(.noHMAC, "signs with a hash of the secret and the text instead of an HMAC")
+        add(
+            .noHMAC,
+            "signs with a hash of the secret and the text instead of an HMAC; write "
+                + "{\"hmac\": \"sha256\"}")
     }
 
     private mutating func checkCoverage() {
@@ -128,7 +73,9 @@ private struct SchemeLint {
         if !scheme.signed.sources.contains(.nonce) {
             add(.noNonce, "no nonce is signed: a message can be sent again within its window")
         }
-        if !sources.contains(.method) { add(.noMethod, "the method is not signed") }
+        if sources.isDisjoint(with: [.method, .lowercaseMethod]) {
+            add(.noMethod, "the method is not signed")
+        }
         let signsHost =
             sources.contains(.host)
             || (sources.contains(.headerLines)
@@ -156,23 +103,27 @@ private struct SchemeLint {
                     sources.contains(.headerLines)
                         && scheme.headers?.selects(name.utf8.map(\.lowercased)) == true
                 case .query: !sources.isDisjoint(with: [.target, .query])
-                case .xml: sources.contains(.body)
+                case .form, .xml: sources.contains(.body)
                 }
             if isSigned { sources.formUnion(slot.templates.flatMap(\.sources)) }
         }
     }
 
-    private mutating func gather(_ step: CompiledScheme.Step) {
+    /// - Parameter value: The name of the value that the step belongs to.
+    private mutating func gather(_ step: CompiledScheme.Step, value: String? = nil) {
+        let owner = value.map { "in {\($0)}, " } ?? ""
         switch step {
         case .template(let template): gather(template)
         case .join(let steps, let separator):
             for (index, step) in steps.enumerated() {
-                gather(step)
+                gather(step, value: value)
                 if index + 1 < steps.count, !isDelimited(step, by: separator) {
-                    add(.unescapedJoin, "parts that may contain the separator are joined by it")
+                    addJoin(
+                        of: step, name: name(of: step, number: index + 1, atEnd: true),
+                        with: name(of: steps[index + 1], number: index + 2, atEnd: false))
                 }
             }
-        case .hash(_, let step, _): gather(step)
+        case .hash(_, let step, _): gather(step, value: value)
         case .path: sources.insert(.path)
         case .parameters(let rule):
             if rule.origins.contains(.query) { sources.insert(.query) }
@@ -180,24 +131,29 @@ private struct SchemeLint {
                 sources.insert(.body)
                 add(
                     .reserialisedBody,
-                    "parameters parsed from the body are signed, not the bytes that were sent")
+                    "\(owner)parameters parsed from the body are signed, not the bytes that were "
+                        + "sent; write {body}")
             }
             if !rule.encodes, rule.decodes || rule.origins.contains(.xml) {
                 add(
                     .unescapedJoin,
-                    "parameters are joined without escaping: one value can look like two parameters"
-                )
+                    "\(owner)parameters are joined without escaping: one value can look like two "
+                        + "parameters; write \"encode\": true")
             }
             if rule.encodes, [rule.assign, rule.separator].contains(where: Self.survivesEncoding) {
                 add(
                     .unescapedJoin,
-                    "parameters are joined by a text that an encoded value may contain too")
+                    "\(owner)parameters are joined by a text that an encoded value may contain "
+                        + "too; write \"assign\": \"=\", \"with\": \"&\"")
             }
             if rule.order == .pair {
-                add(.pairSort, "parameters are sorted as written pairs, not by name")
+                add(
+                    .pairSort,
+                    "\(owner)parameters are sorted as written pairs, not by name; write "
+                        + "\"sort\": \"key-value\"")
             }
             for (_, template) in rule.added { gather(template) }
-        case .choice(let choices): for (_, step) in choices { gather(step) }
+        case .choice(let choices): for (_, step) in choices { gather(step, value: value) }
         }
     }
 
@@ -209,20 +165,72 @@ private struct SchemeLint {
     private mutating func gather(_ template: SchemeTemplate) {
         for (index, source) in template.sources.enumerated() {
             let isNew = sources.insert(source).inserted
-            if case .value(let number) = source, isNew { gather(scheme.values[number]) }
+            if case .value(let number) = source, isNew {
+                gather(scheme.values[number], value: scheme.valueNames[number])
+            }
             // The last placeholder ends where the text ends.
             guard !source.isLiteral,
-                !template.sources[(index + 1)...].allSatisfy(\.isLiteral)
+                let after = template.sources[(index + 1)...].first(where: { !$0.isLiteral })
             else { continue }
+            // A host has no slash, and the target of a request to a server begins with one.
+            let rest = template.sources[(index + 1)...]
+            if source == .host, rest.first == .target || rest.first == .path { continue }
             var next: [UInt8] = []
             if case .literal(let literal) = template.sources[index + 1] { next = literal }
             if !isDelimited(source, by: next) {
-                add(
-                    .unescapedJoin,
-                    "parts are joined so that bytes can move from one part to the next")
+                addJoin(
+                    of: .template(SchemeTemplate([source])),
+                    name: scheme.name(of: source) ?? "", with: scheme.name(of: after) ?? "")
             }
         }
     }
+
+    // MARK: Joins
+
+    /// Adds a finding for a part whose end is ambiguous, with the nearest fix.
+    private mutating func addJoin(
+        of step: CompiledScheme.Step, name: String, with next: String
+    ) {
+        let fix =
+            isDelimited(step, by: [ASCII.lineFeed])
+            ? "write \"\\n\" between them"
+            : joinsRawParameters(step)
+                ? "write \"decode\": true and \"encode\": true in the parameters of \(name), and "
+                    + "\"\\n\" between them"
+                : "write the hash of \(name) instead, or write \(name) last"
+        add(
+            .unescapedJoin,
+            "between \(name) and \(next), bytes can move from one part to the other; \(fix)")
+    }
+
+    /// A part in the words of the document: its placeholder that touches the separator, its kind,
+    /// or its number.
+    private func name(of step: CompiledScheme.Step, number: Int, atEnd: Bool) -> String {
+        switch step {
+        case .template(let template):
+            let places = template.sources.filter { !$0.isLiteral }
+            let source = atEnd ? places.last : places.first
+            return source.flatMap(scheme.name) ?? "part \(number)"
+        case .parameters: return "the parameters"
+        case .path: return "the path"
+        case .join, .hash, .choice: return "part \(number)"
+        }
+    }
+
+    /// Whether a step is a text of parameters that aren't encoded.
+    private func joinsRawParameters(_ step: CompiledScheme.Step) -> Bool {
+        switch step {
+        case .parameters(let rule): return !rule.encodes
+        case .template(let template):
+            guard template.sources.count == 1, case .value(let index) = template.sources[0] else {
+                return false
+            }
+            return joinsRawParameters(scheme.values[index])
+        default: return false
+        }
+    }
+
+    // MARK: Ends of parts
 
     /// Whether a step's text can't contain the literal that follows it, so that its end is
     /// unambiguous.
@@ -256,7 +264,8 @@ private struct SchemeLint {
         case .nonce:
             return literal.first.map { $0 <= ASCII.space || scheme.nonce.forbidden.contains($0) }
                 ?? false
-        case .keyID, .method, .target, .path, .query, .host, .header, .headerNames:
+        case .keyID, .method, .lowercaseMethod, .target, .path, .query, .host, .header,
+            .headerNames:
             return literal.first == ASCII.lineFeed
         }
     }

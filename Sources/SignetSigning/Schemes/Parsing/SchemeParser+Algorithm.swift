@@ -9,13 +9,19 @@ extension SchemeParser {
         guard sign.has("key") else {
             throw sign.malformed("found no algorithm, expected one of hmac, hash, key")
         }
-        try sign.requireMembers(in: ["key"])
-        return .asymmetric(try sign["key"].choices())
+        try sign.requireMembers(in: ["key", "form"])
+        let algorithms: [SignatureAlgorithm] = try sign["key"].choices()
+        let form: CompiledScheme.SignatureForm = try sign["form"].choice(default: .raw)
+        let ecdsa: [SignatureAlgorithm] = [.ecdsaP256SHA256, .ecdsaP384SHA384]
+        guard form == .raw || algorithms.allSatisfy(ecdsa.contains) else {
+            throw sign["form"].wrong(expected: "no DER: only signatures of ECDSA have it")
+        }
+        return .asymmetric(algorithms, form: form)
     }
 
     private func hmac(_ sign: SchemeValue) throws(SigningError) -> CompiledScheme.Algorithm {
         try sign.requireMembers(in: ["hmac", "secret", "prefix", "chain"])
-        let hash: DigestAlgorithm = try sign["hmac"].choice()
+        let hash: HMACHash = try sign["hmac"].choice()
         let decoding: CompiledScheme.SecretDecoding = try sign["secret"].choice(
             default: CompiledScheme.SecretDecoding.none)
         let prefix = Array(try sign["prefix"].ifPresent?.string().utf8 ?? "".utf8)
@@ -24,6 +30,9 @@ extension SchemeParser {
         }
         var chain: [SchemeTemplate] = []
         let links = try sign["chain"].ifPresent?.strings(count: 0...SchemeLimits.links)
+        guard links == nil || hash != .sha1 else {
+            throw sign["chain"].wrong(expected: "no chain: with sha1 the secret itself signs")
+        }
         for (_, place) in links ?? [] {
             let link = try template(place)
             guard !link.sources.isEmpty else {

@@ -1,4 +1,5 @@
 internal import SignetBase
+internal import SignetJSON
 
 /// Parses the rules for signed fields and nonces, and the slots of `inject` and `place`.
 extension SchemeParser {
@@ -70,12 +71,11 @@ extension SchemeParser {
         var slots: [CompiledScheme.Slot] = []
         for place in try places.elements(count: count, of: "places") {
             let slot = try self.slot(place, allowing: special)
-            for other in injections + slots
-            where other.location.isSame(as: slot.location)
-                && !slot.condition.excludes(other.condition)
-            {
-                throw place.malformed(
-                    "found \(slot.location.name) again, expected each place once")
+            for other in injections + slots where !slot.condition.excludes(other.condition) {
+                for location in slot.locations
+                where other.locations.contains(where: location.isSame) {
+                    throw place.malformed("found \(location.name) again, expected each place once")
+                }
             }
             slots.append(slot)
         }
@@ -85,8 +85,10 @@ extension SchemeParser {
     private func slot(
         _ slot: SchemeValue, allowing special: Set<String>
     ) throws(SigningError) -> CompiledScheme.Slot {
-        try slot.requireMembers(in: ["when", "header", "query", "xml", "value", "list", "with"])
-        let location = try self.location(slot)
+        try slot.requireMembers(in: [
+            "when", "header", "query", "form", "xml", "value", "list", "with",
+        ])
+        let locations = try self.locations(slot, allowsSeveral: !special.isEmpty)
         var texts: [(text: String, place: SchemeValue)] = []
         var separator: [UInt8]?
         if slot.has("list") {
@@ -109,26 +111,48 @@ extension SchemeParser {
                 throw place.wrong(
                     expected: "a text between two placeholders, so that a verifier can read them")
             }
+            if let format = template.cutTime(separator: separator) {
+                throw place.wrong(
+                    expected: "after {\(format.rawValue)} a text that the time doesn't contain")
+            }
             templates.append(template)
         }
         return CompiledScheme.Slot(
             condition: try slot["when"].ifPresent.map(condition) ?? .always,
-            location: location, templates: templates, separator: separator,
+            locations: locations, templates: templates, separator: separator,
             shape: texts.map(\.text).joined(separator: separator == nil ? "" : ", "))
     }
 
-    private func location(
-        _ slot: SchemeValue
-    ) throws(SigningError) -> CompiledScheme.Location {
-        let kinds = ["header", "query", "xml"].filter(slot.has)
+    /// Parses the name of a location, or an array of alternative names.
+    private func locations(
+        _ slot: SchemeValue, allowsSeveral: Bool
+    ) throws(SigningError) -> [CompiledScheme.Location] {
+        let kinds = ["header", "query", "form", "xml"].filter(slot.has)
         guard kinds.count == 1 else {
             throw slot.malformed(
                 "found \(kinds.isEmpty ? "no place" : kinds.joined(separator: " and ")), "
-                    + "expected one of header, query, xml")
+                    + "expected one of header, query, form, xml")
         }
-        let name = slot[kinds[0]]
+        let names = slot[kinds[0]]
+        guard allowsSeveral, names.json?.array != nil else {
+            return [try location(kinds[0], name: names)]
+        }
+        var locations: [CompiledScheme.Location] = []
+        for name in try names.elements(count: 2...SchemeLimits.alternatives, of: "names") {
+            let location = try location(kinds[0], name: name)
+            guard !locations.contains(where: location.isSame) else {
+                throw name.wrong(expected: "no duplicate")
+            }
+            locations.append(location)
+        }
+        return locations
+    }
+
+    private func location(
+        _ kind: String, name: SchemeValue
+    ) throws(SigningError) -> CompiledScheme.Location {
         let count = 1...SchemeLimits.nameBytes
-        switch kinds[0] {
+        switch kind {
         case "header":
             let expected = "a field name other than Host"
             let field = try name.bytes(count: count, expected: expected, allowing: \.isToken)
@@ -136,12 +160,12 @@ extension SchemeParser {
                 throw name.wrong(expected: expected)
             }
             return .header(String(decoding: field, as: UTF8.self))
-        case "query":
-            return .query(
-                try name.bytes(
-                    count: count,
-                    expected: "visible ASCII of \(count.lowerBound) to \(count.upperBound) bytes",
-                    allowing: \.isVisible))
+        case "query", "form":
+            let parameter = try name.bytes(
+                count: count,
+                expected: "visible ASCII of \(count.lowerBound) to \(count.upperBound) bytes",
+                allowing: \.isVisible)
+            return kind == "query" ? .query(parameter) : .form(parameter)
         default:
             return .xml(
                 try name.bytes(
@@ -199,6 +223,24 @@ extension SchemeTemplate {
         zip(sources, sources.dropFirst()).allSatisfy { left, right in
             left.isLiteral || right.isLiteral
         }
+    }
+}
+
+extension SchemeTemplate {
+    /// Returns a time that a verifier couldn't read back, because it contains the text that
+    /// follows it or the list's separator.
+    fileprivate func cutTime(separator: [UInt8]?) -> SchemeTime? {
+        for (index, source) in sources.enumerated() {
+            guard case .time(let format) = source else { continue }
+            var example: [UInt8] = []
+            format.append(0, to: &example)
+            var ends = separator.map { [[$0[0]]] } ?? []
+            if index + 1 < sources.count, case .literal(let next) = sources[index + 1] {
+                ends.append(next)
+            }
+            if ends.contains(where: { example.firstRange(of: $0) != nil }) { return format }
+        }
+        return nil
     }
 }
 

@@ -72,18 +72,25 @@ extension SchemeParser {
         _ rule: SchemeValue
     ) throws(SigningError) -> CompiledScheme.ParameterRule {
         try rule.requireMembers(in: [
-            "from", "decode", "encode", "skipEmpty", "except", "add", "sort", "assign", "with",
+            "from", "decode", "encode", "skipEmpty", "unique", "except", "add", "sort", "assign",
+            "with",
         ])
         let origins: [CompiledScheme.ParameterRule.Origin] = try rule["from"].choices()
         var added: [(name: [UInt8], value: SchemeTemplate)] = []
         let add = try rule["add"].ifPresent?.members(atMost: SchemeLimits.added, of: "parameters")
         for (name, value) in add ?? [] { added.append((Array(name.utf8), try template(value))) }
+        let order: CompiledScheme.ParameterRule.Order = try rule["sort"].choice()
+        let isUnique = try rule["unique"].flag()
+        guard !isUnique || order == .keyValue else {
+            throw rule["unique"].wrong(expected: "it only with the order key-value")
+        }
         return CompiledScheme.ParameterRule(
             origins: origins, decodes: try rule["decode"].flag(),
             encodes: try rule["encode"].flag(), skipsEmpty: try rule["skipEmpty"].flag(),
+            isUnique: isUnique,
             except: try rule["except"].ifPresent?.strings(count: 0...SchemeLimits.names)
                 .map { Array($0.text.utf8) } ?? [],
-            added: added, order: try rule["sort"].choice(),
+            added: added, order: order,
             assign: Array(try rule["assign"].ifPresent?.string().utf8 ?? "=".utf8),
             separator: Array(try rule["with"].ifPresent?.string().utf8 ?? "&".utf8))
     }

@@ -14,7 +14,7 @@ struct SchemeParser {
     var headers: CompiledScheme.HeaderRule?
     var injections: [CompiledScheme.Slot] = []
     var text = CompiledScheme.Step.join([], separator: [])
-    var algorithm = CompiledScheme.Algorithm.asymmetric([])
+    var algorithm = CompiledScheme.Algorithm.asymmetric([], form: .raw)
     var encoding = CompiledScheme.Encoding.hex
     var placements: [CompiledScheme.Slot] = []
     var nonce = CompiledScheme.NonceRule(prefix: [], byteCount: 16, encoding: .hex, forbidden: [])

@@ -10,6 +10,7 @@ enum SchemeLimits {
     static let values = 64
     static let injections = 32
     static let placements = 8
+    static let alternatives = 8
     static let joined = 64
     static let choices = 16
     static let names = 128
