@@ -178,11 +178,15 @@ public struct SelfCheckProject: Sendable, Hashable {
     private static func requireInside(
         _ path: String, of folder: String, member: String
     ) throws(Invalid) {
-        // Another path than the one that is checked below.
-        guard !path.startsWithBytes(of: "~/") else {
+        // The check below finds nothing wrong with a path whose first folder doesn't exist yet.
+        let parts = path.utf8.split(separator: ASCII.slash)
+        guard !path.startsWithBytes(of: "~/"),
+            !parts.contains(where: { $0.elementsEqual("..".utf8) })
+        else {
             throw Invalid(
-                problem: "\"\(member)\": found a path in the home folder, expected one in the "
-                    + "file's folder or below")
+                problem:
+                    "\"\(member)\": found a path in the home folder or with \"..\", expected one "
+                    + "in the file's folder or below")
         }
         do {
             try Folder.requireInside(path, of: folder)

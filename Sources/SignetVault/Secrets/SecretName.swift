@@ -126,8 +126,10 @@ struct SecretName {
     /// `auth.url`.
     private static func isLastWord(_ word: String, in words: Set<String>) -> Bool {
         let word = withoutNumber(word)
-        return words.contains(word) || word.endsWithBytes(of: "pass") || word.endsWithBytes(of: "pw")
-            || word != "pins" && word.endsWithBytes(of: "s") && words.contains(String(word.dropLast()))
+        return words.contains(word) || word.endsWithBytes(of: "pass")
+            || word.endsWithBytes(of: "pw")
+            || word != "pins" && word.endsWithBytes(of: "s")
+                && words.contains(String(word.dropLast()))
     }
 
     private var endsWithPair: Bool {

@@ -100,7 +100,9 @@ enum SecretURL {
         for segment in segments {
             let word = String(decoding: segment.map(\.lowercased), as: UTF8.self)
             if isAfterHook, isOpaque(segment) { return true }
-            if isAfterWebhook, segment.first?.isDigit == true || word.startsWithBytes(of: "private-") {
+            if isAfterWebhook,
+                segment.first?.isDigit == true || word.startsWithBytes(of: "private-")
+            {
                 return true
             }
             isAfterWebhook = isAfterWebhook || word == "webhooks" || word == "ical"
