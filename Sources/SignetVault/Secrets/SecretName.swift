@@ -65,7 +65,7 @@ struct SecretName {
             || parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
     }
 
-    /// Whether the network system reads the name and its value is no secret:
+    /// Whether the network system reads the name and its value is not a secret:
     /// `services.NAME.signing.key` holds the id of a key, and `services.NAME.json.keys` a style.
     private var isSetting: Bool {
         guard parts.count >= 3, parts[0] == ["services"] else { return false }
