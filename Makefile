@@ -2,6 +2,9 @@
 
 # Where `make install` puts the program; DESTDIR stands before it, for packages.
 PREFIX = /usr/local
+# The program must not look for libraries in folders of the build machine, or beside itself.
+NO_RUNPATH = --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath
+
 # The installed program, which needs no Swift runtime. Give another one to install that.
 PROGRAM = .build/static/release/signet
 
@@ -80,7 +83,8 @@ build:
 # Not built again if no source is newer, so that `sudo make install` after `make dist` runs no compiler.
 .build/static/release/signet: Package.swift $(shell find Sources -type f -not -name '*.md')
 	@Scripts/install-dependencies build
-	swift build -c release --product signet --static-swift-stdlib --scratch-path .build/static
+	@[ "$$(id -u)" != 0 ] || echo "make: compiles as root; after make dist as another user, make install only copies"
+	swift build -c release --product signet --static-swift-stdlib --scratch-path .build/static $(NO_RUNPATH)
 	@touch $@
 
 install: $(PROGRAM)

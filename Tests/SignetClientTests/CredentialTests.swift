@@ -96,6 +96,42 @@ private final class GuardedEngine: HTTPEngine {
         await system.shutdown()
     }
 
+    /// An administrator's token isn't used for a user whose source has the same scope.
+    @Test func sourcesOfTwoTypesShareNoCredential() async throws {
+        struct Administrator: CredentialSource {
+            let scope = ""
+            func credential(
+                replacing old: Credential?, for call: CallIdentity
+            ) async throws -> Credential { .bearer("ADMIN") }
+        }
+        let engine = GuardedEngine(good: "1")
+        let system = try await Pipeline.system(engine)
+        _ = await Self.call(system, Administrator())
+        #expect(await Self.call(system, Source()) == nil)
+        #expect(engine.tokens.last == "Bearer 1")
+        await system.shutdown()
+    }
+
+    @Test func forgetsTheCredentialsOfAScope() async throws {
+        let engine = GuardedEngine(good: "any")
+        let system = try await Pipeline.system(engine)
+        let (ann, bob) = (Source(scope: "ann"), Source(scope: "bob"))
+        engine.accept("ann1")
+        #expect(await Self.call(system, ann) == nil)
+        engine.accept("bob1")
+        #expect(await Self.call(system, bob) == nil)
+        system.removeCredentials(of: "ann")
+        #expect(await Self.call(system, bob) == nil && bob.asked == 1)
+        engine.accept("ann2")
+        #expect(await Self.call(system, ann) == nil && ann.asked == 2)
+        system.removeCredentials()
+        engine.accept("bob2")
+        #expect(await Self.call(system, bob) == nil && bob.asked == 2)
+        // Nothing was sent with a credential that had been forgotten.
+        #expect(engine.tokens.suffix(2) == ["Bearer ann2", "Bearer bob2"])
+        await system.shutdown()
+    }
+
     @Test func aRejectedNewCredentialIsFinal() async throws {
         let engine = GuardedEngine(good: "none")
         let system = try await Pipeline.system(engine)
@@ -120,6 +156,7 @@ private final class GuardedEngine: HTTPEngine {
 
     @Test func aRefreshByTheSameSystemDoesNotDeadlock() async throws {
         struct Renewing: CredentialSource {
+            let scope = "user"
             let system: NetworkSystem
             func credential(
                 replacing old: Credential?, for call: CallIdentity

@@ -95,6 +95,19 @@ import Testing
         for call in calls { #expect(await call.value == .notRunning) }
     }
 
+    /// An interceptor of the call may put another user's data into the request.
+    @Test(arguments: [DuplicatePolicy.refuse, .replace])
+    func aCallWithInterceptorsEqualsNoOther(_ policy: DuplicatePolicy) async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let calls = ["ann", "bob"].map { user in
+            Self.start(system, policy) { $0.interceptors = [Adding(authorization: user)] }
+        }
+        #expect(try await eventually { engine.count == calls.count })
+        await system.shutdown(gracePeriod: .zero)
+        for call in calls { #expect(await call.value == .notRunning) }
+    }
+
     private struct Adding: CallInterceptor, AttemptInterceptor {
         let authorization: String
 

@@ -20,6 +20,7 @@ import Testing
     }
 
     private struct Token: CredentialSource {
+        let scope = "user"
         func credential(
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential { .bearer("1") }

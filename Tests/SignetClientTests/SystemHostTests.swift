@@ -10,6 +10,7 @@ import Testing
 /// Hosts that the system calls for itself: that of pin policies, and collectors of pin reports.
 @Suite struct SystemHostTests {
     private struct Token: CredentialSource {
+        let scope = "user"
         func credential(
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential { .bearer("ZZZZZZ") }

@@ -46,13 +46,20 @@ package enum SignetTool {
         (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true
     }
 
+    /// The user's configuration folder, so that no test writes into the real one.
+    private static let configuration = Result { try TemporaryDirectory() }
+
+    private static func with(_ environment: [String: String]) throws -> [String: String] {
+        ["XDG_CONFIG_HOME": try configuration.get().url.path].merging(environment) { $1 }
+    }
+
     /// Runs `signet` to its end: its standard output, its words on standard error, its exit code.
     package static func run(
         _ arguments: [String], stdin: [UInt8] = [], environment: [String: String] = [:],
         directory: URL? = nil, timeout: Double = 120
     ) async throws -> ProcessOutput {
         try await ChildProcess.run(
-            url.path, arguments, stdin: stdin, environment: environment, directory: directory,
+            url.path, arguments, stdin: stdin, environment: with(environment), directory: directory,
             timeout: timeout)
     }
 
@@ -62,6 +69,6 @@ package enum SignetTool {
         directory: URL? = nil
     ) throws -> ChildProcess {
         try ChildProcess(
-            url.path, arguments, stdin: stdin, environment: environment, directory: directory)
+            url.path, arguments, stdin: stdin, environment: with(environment), directory: directory)
     }
 }

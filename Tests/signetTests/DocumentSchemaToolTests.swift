@@ -156,7 +156,8 @@ import Testing
         for (document, isValid) in zip(documents, valid) {
             try folder.write(document.text, to: "signet.json")
             let read = try await SignetTool.run(
-                ["vault", "merge", "a", "b", "c", "--json"], directory: folder.url)
+                ["vault", "merge", "a", "b", "c", "--project", "signet.json", "--json"],
+                directory: folder.url)
             let isRead = !read.text.contains("malformed-input")
             #expect(isRead == isValid, "\(document.text): \(read.text)")
         }

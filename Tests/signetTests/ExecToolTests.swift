@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// The path works in the command and its children, and nobody can write.
+    /// The path works in the command and its children, and the file can't be written.
     @Test func givesAValueAsAFile() async throws {
         try await setNote("it's a\nPEM")
         let script = """

@@ -101,16 +101,20 @@ import Testing
                     try folder.write(
                         files.read(name), to: name, mode: try files.mode(name) ?? 0o600)
                 }
+                if example.contains("signet project") {
+                    try folder.write(#"{"keys":"keys"}"#, to: "signet.json")
+                }
                 let script = prelude + example.replacing("/usr/bin/shop", with: "./shop") + "\n"
                 let output = try await ChildProcess.run(
                     "sh", ["-c", script],
                     environment: [
-                        "PATH": "\(tool):\(path)", "VISUAL": "true",
+                        "PATH": "\(tool):\(path)", "VISUAL": "true", "HOME": folder.url.path,
                         "SECRET": "c2VjcmV0IG9mIGEgcGFydG5lcg==",
                     ], directory: folder.url)
-                // The plan's findings depend on the day.
+                // The plan's findings depend on the day, and there is no terminal to edit on.
                 let isRight =
                     output.exit == 0 || (command.words == "signet pins plan" && output.exit == 1)
+                    || command.words == "signet vault edit" && output.stderr.contains("a terminal")
                 #expect(isRight, "\(example)\nexit \(output.exit): \(output.stderr)")
             }
         }

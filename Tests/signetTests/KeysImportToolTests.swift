@@ -39,6 +39,56 @@ import Testing
         (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], "rsa", "PS512", true),
     ]
 
+    /// A private key that a variable, an editor or another system has changed.
+    @Test(arguments: ["indented", "quoted", "escaped", "utf16", "bom"])
+    func readsAPrivateKeyInAnUnusualForm(_ form: String) async throws {
+        try await openssl(
+            "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "key.pem")
+        let pem = String(decoding: try folder.read("key.pem"), as: UTF8.self)
+        let text =
+            switch form {
+            case "indented": pem.split(separator: "\n").map { "    \($0)\n" }.joined()
+            case "quoted": "\"\(pem)\"\n"
+            case "escaped": "'" + pem.replacing("\n", with: #"\n"#) + "'"
+            case "bom": "\u{FEFF}" + pem.replacing("\n", with: "\r\n")
+            default: pem
+            }
+        let bytes: [UInt8] =
+            form == "utf16"
+            ? [0xFF, 0xFE] + text.utf8.flatMap { [$0, UInt8(0)] } : Array(text.utf8)
+        try folder.write(Data(bytes), to: "changed", mode: 0o600)
+        let read = try await signet(["keys", "import", "changed", "--id", "a", "--out", "keys"])
+        #expect(read.exit == 0, "\(read.stderr)")
+        #expect(try keys().first?["crv"] == "P-256")
+        // It never becomes a secret for HMAC.
+        try folder.write(Data(bytes).base64EncodedString(), to: "base64", mode: 0o600)
+        for (file, encoding) in [("changed", "raw"), ("base64", "base64")] {
+            let arguments = ["keys", "import", file, "--id", "b", "--encoding", encoding]
+            let refused = try await signet(arguments + ["--out", "secret", "--json"])
+            #expect(try code(refused) == "malformed-keys", "\(refused.text)")
+            #expect(!(try folder.contents()).contains("secret"))
+            let forced = try await signet(arguments + ["--out", encoding, "--force"])
+            #expect(forced.exit == 0, "\(forced.stderr)")
+        }
+    }
+
+    @Test func choosesNoKeyThatHasEnded() async throws {
+        for id in ["old", "new"] {
+            let made = try await signet(
+                ["keys", "new", "--type", "hmac", "--id", id, "--out", "keys"]
+                    + (id == "new" ? ["--append"] : []))
+            #expect(made.exit == 0)
+        }
+        let message = Array("GET / HTTP/1.1\nHost: a.example\n\n".utf8)
+        let sign = ["sign", "--scheme", "rfc9421", "--keys", "keys"]
+        #expect(try await signet(sign, stdin: message).exit == 2)
+        #expect(try await signet(["keys", "revoke", "--id", "old", "keys"]).exit == 0)
+        let signed = try await signet(sign, stdin: message)
+        #expect(signed.exit == 0 && signed.text.contains(#"keyid="new""#), "\(signed.stderr)")
+        #expect(try await signet(["keys", "revoke", "--id", "new", "keys"]).exit == 0)
+        #expect(try await signet(sign, stdin: message).exit == 2)
+    }
+
     @Test(arguments: families.indices)
     func importsEachPEMFormOfAKey(_ index: Int) async throws {
         let family = Self.families[index]

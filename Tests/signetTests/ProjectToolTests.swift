@@ -336,7 +336,7 @@ import Testing
         #expect(output.exit == 2 && output.stderr.contains("project trust"), "\(output.stderr)")
     }
 
-    /// `rebind` and `rekey` change the file, and the trust goes on.
+    /// `rebind` and `rekey` change the file, and the trust stays.
     @Test func itsOwnCommandsKeepTheFileTrue() async throws {
         let rebound = try await run(["vault", "rebind", "--to-app-version", "2.0.0"])
         #expect(rebound.exit == 0, "\(rebound.stderr)")

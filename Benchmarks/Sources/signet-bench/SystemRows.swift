@@ -32,6 +32,7 @@ struct SystemRows {
 
     /// One token for all calls.
     private struct Token: CredentialSource {
+        let scope = "user"
         func credential(
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential { .bearer("bench") }

@@ -5,6 +5,8 @@ import Synchronization
 /// calls that wait, and sends a call that was rejected once more.
 struct Session: CredentialSource {
     let system: NetworkSystem
+    /// The program acts for one user.
+    let scope = "shop"
 
     func credential(
         replacing old: Credential?, for call: CallIdentity

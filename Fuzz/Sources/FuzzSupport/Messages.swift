@@ -13,6 +13,13 @@ public func checkMessage(_ message: String, of what: String) {
     }
 }
 
+/// Demands the same of each line of a message, which has one for each of several errors.
+public func checkLines(_ message: String, of what: String) {
+    for line in message.split(separator: "\n", omittingEmptySubsequences: false) {
+        checkMessage(String(line), of: what)
+    }
+}
+
 /// A text that a target puts where an input has a secret.
 public enum Planted {
     /// Letters and digits that no seed holds.
@@ -20,7 +27,7 @@ public enum Planted {
 
     /// Demands that a message repeats no piece of the secret.
     public static func check(_ message: String, of what: String) {
-        checkMessage(message, of: what)
+        checkLines(message, of: what)
         let bytes = Array(message.utf8)
         let start = Array(secret.utf8.prefix(6))
         guard bytes.count >= start.count else { return }

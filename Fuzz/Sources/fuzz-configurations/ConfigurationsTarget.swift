@@ -56,7 +56,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(VaultError) {
         schema = try Schema(parsing: parts[0])
     } catch {
-        checkMessage(error.message, of: "a schema")
+        checkLines(error.message, of: "a schema")
         return 0
     }
     for finding in schema.findings { checkMessage(finding.message, of: "a schema's finding") }
@@ -68,7 +68,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         try seal(configuration)
         services(configuration)
     } catch {
-        checkMessage(error.message, of: "a configuration")
+        checkLines(error.message, of: "a configuration")
     }
     if !Planted.isHeld(in: input) { plant(schema) }
     return 0
@@ -98,7 +98,7 @@ private func services(_ configuration: GlobalConfiguration) {
             in: configuration, mode: .production, adapters: nil, checks: nil)
         _ = try URLRules(configuration)
     } catch {
-        checkMessage(error.message, of: "a service's configuration")
+        checkLines(error.message, of: "a service's configuration")
     }
 }
 

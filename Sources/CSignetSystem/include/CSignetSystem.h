@@ -29,13 +29,13 @@ SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 
-// Makes a file in memory (memfd, mode 0600) with these bytes, which nobody can change, and which the
-// program that replaces this one inherits. Returns its descriptor, or -1 with the error in `errno`.
+// Makes a sealed file in memory (memfd, mode 0600) with these bytes, which the program that replaces
+// this one inherits. Returns its descriptor, or -1 with the error in `errno`.
 SIGNET_MUST_CHECK int signet_sealed_file(const void *bytes, size_t count);
 
 // Opens a path below a folder without following a link on the way or leaving the folder (openat2),
-// only to examine it (O_PATH). Returns a descriptor, or -1 with the error in `errno`: ELOOP for a link,
-// EXDEV for a path that leads out, ENOSYS for a kernel before Linux 5.6.
+// only to examine it (O_PATH). Returns a descriptor, or -1 with the error in `errno`: ELOOP for a
+// link, EXDEV for a path that leads out, ENOSYS for a kernel before Linux 5.6.
 SIGNET_MUST_CHECK int signet_open_beneath(int folder, const char *path);
 
 // Makes a pipe that no child inherits.

@@ -46,8 +46,10 @@ public struct Credential: Sendable, CustomStringConvertible, CustomReflectable {
 /// }
 /// ```
 public protocol CredentialSource: Sendable {
-    /// The owner of the credentials, compared as bytes. Calls of different scopes never share a
-    /// credential or a response. A call keeps the scope that it started with; if the source's has
+    /// The owner of the credentials, compared as bytes: a user, or any fixed text in a program that
+    /// acts for one user. Calls of different scopes, and of sources of different types, never share
+    /// a credential or a response. There is no default, because two users with one scope would get
+    /// one credential. A call keeps the scope that it started with; if the source's has
     /// changed when it is asked, the call ends with `credential-failed`.
     var scope: String { get }
 
@@ -59,9 +61,4 @@ public protocol CredentialSource: Sendable {
     /// - Throws: A `ClientError` is passed on to every call that waits. Of any other error they get
     ///   the type's name, with the code `credential-failed`.
     func credential(replacing old: Credential?, for call: CallIdentity) async throws -> Credential
-}
-
-extension CredentialSource {
-    /// The one scope of a program that acts for one user.
-    public var scope: String { "" }
 }

@@ -2,13 +2,15 @@ internal import HTTPTypes
 internal import SignetBase
 internal import Synchronization
 
-/// The owner of a credential: a service and a scope. Scopes compare as bytes.
+/// The owner of a credential: a service, a type of source and a scope. Scopes compare as bytes.
 struct CredentialKey: Sendable, Hashable {
     let service: Service
+    let source: ObjectIdentifier
     let scope: ByteName
 
     init(of source: any CredentialSource, at service: Service) {
         self.service = service
+        self.source = ObjectIdentifier(type(of: source))
         self.scope = ByteName(source.scope)
     }
 }
@@ -35,6 +37,8 @@ final class CredentialStore: Sendable {
     private struct State {
         var kept: [CredentialKey: Kept] = [:]
         var lastNumber = 0
+        /// Credentials that were asked for before this number aren't kept.
+        var forgottenNumber = 0
 
         mutating func nextNumber() -> Int {
             lastNumber += 1
@@ -102,6 +106,15 @@ final class CredentialStore: Sendable {
         }
     }
 
+    /// Forgets the credentials of a scope at all services; of all scopes if it is nil. A credential
+    /// that a source is being asked for isn't kept.
+    func removeAll(of scope: ByteName?) {
+        state.withLock { state in
+            state.kept = scope.map { scope in state.kept.filter { $0.key.scope != scope } } ?? [:]
+            state.forgottenNumber = state.nextNumber()
+        }
+    }
+
     /// Notes that a server did not reject a credential.
     func noteAccepted(_ credential: NumberedCredential?, for key: CredentialKey) {
         guard let credential else { return }
@@ -138,7 +151,9 @@ final class CredentialStore: Sendable {
         let since = now()
         state.withLock { state in
             let old = state.kept[key]
-            guard (old?.credential.number ?? 0) < credential.number else { return }
+            guard max(old?.credential.number ?? 0, state.forgottenNumber) < credential.number else {
+                return
+            }
             if old == nil, state.kept.count >= capacity {
                 let oldest = state.kept.sorted { $0.value.lastUse < $1.value.lastUse }
                 for (key, _) in oldest.prefix(capacity / 2 + 1) { state.kept[key] = nil }

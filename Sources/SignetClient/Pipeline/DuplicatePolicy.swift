@@ -33,11 +33,11 @@ public enum DuplicatePolicy: Sendable, Hashable {
     /// `maximumResponseSize` join. Each has its own deadline and response checks; the other
     /// options, such as retries and the timeout of an attempt, are those of the call that began.
     ///
-    /// A call whose endpoint or own options have interceptors joins no other, because they may put
-    /// a user's data into the request. Interceptors of the system and of services run for all calls
-    /// alike: if one adds data of the caller's user, such as a task-local value, other users get
-    /// that user's response. Give such data as ``CallOptions/fields`` or
-    /// ``CallOptions/credentials`` of the call.
+    /// A call whose endpoint or own options have interceptors equals no other, for `refuse` and
+    /// `replace` too, because they may put a user's data into the request. Interceptors of the
+    /// system and of services run for all calls alike: if one adds data of the caller's user, such
+    /// as a task-local value, other users get that user's response. Give such data as
+    /// ``CallOptions/fields`` or ``CallOptions/credentials`` of the call.
     case join
     /// The later call ends with `already-running`.
     case refuse
@@ -56,8 +56,6 @@ struct DuplicateKey: Sendable, Hashable {
         let maximumResponseSize: Int
         /// Interceptors can differ between scenarios.
         let scenario: Scenario?
-        /// The call, if it has interceptors of its own: nothing equals it then.
-        let onlyCall: CallIdentity.ID?
 
         init(_ context: CallContext) {
             engine = context.options.engine
@@ -66,7 +64,6 @@ struct DuplicateKey: Sendable, Hashable {
             isIdempotent = context.rules.isIdempotent
             maximumResponseSize = context.rules.maximumResponseSize
             scenario = context.options.scenario
-            onlyCall = context.hasOwnInterceptors ? context.identity.id : nil
         }
     }
 
@@ -80,6 +77,8 @@ struct DuplicateKey: Sendable, Hashable {
     let json: JSONConventions?
     /// Nil for calls that don't join: they are the same however they are sent.
     private let manner: Manner?
+    /// The call, if it has interceptors of its own: nothing equals it then.
+    private let onlyCall: CallIdentity.ID?
     /// The sources of credentials that make the call: it must not wait for one that waits for them.
     let asking: Set<CredentialKey>
 
@@ -93,6 +92,7 @@ struct DuplicateKey: Sendable, Hashable {
         sets = context.options.sets
         json = context.options.json
         manner = context.options.duplicates == .join ? Manner(context) : nil
+        onlyCall = context.hasOwnInterceptors ? context.identity.id : nil
         asking = CredentialStore.asking
     }
 }

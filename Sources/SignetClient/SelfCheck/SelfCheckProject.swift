@@ -48,7 +48,7 @@ public struct SelfCheckProject: Sendable, Hashable {
     /// Other addresses for hosts, each as `HOST:PORT:ADDRESS:PORT`.
     public var connectTo: [String] = []
 
-    /// The members of the file without `app.version` and `keyID`, which commands of the tool change.
+    /// The members of the file without `app.version` and `keyID`, which the tool's commands change.
     package private(set) var content = JSONObject()
 
     /// The members that a project file may have.

@@ -39,22 +39,31 @@ package struct ImportedKey {
     ///   - id: The new `kid`.
     ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
     ///   - algorithm: The new `alg`; nil takes the first of `Key.Kind.algorithms`.
+    ///   - acceptsPEMAsSecret: Whether decoded bytes that contain PEM may become a secret. They are
+    ///     rather a private key whose form was not recognised.
     /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
     package init(
         _ bytes: [UInt8], encoding: Encoding, id: String, kind: Key.Kind? = nil,
-        algorithm: String? = nil
+        algorithm: String? = nil, acceptsPEMAsSecret: Bool = false
     ) throws(KeyError) {
         try KeyFile.requireUsable(id)
         let header = ForeignKey.Header(id: id, algorithm: algorithm)
         let foreign: ForeignKey
         if encoding == .pem {
-            foreign = try ForeignKey(pem: bytes, with: header)
+            var text = PEM.undisguised(bytes)
+            defer { wipe(&text) }
+            foreign = try ForeignKey(pem: text, with: header)
         } else {
             var decoded = try Self.decode(bytes, from: encoding)
             defer { wipe(&decoded) }
             switch kind ?? .hmac {
             case .hmac, .vault:
                 guard !decoded.isEmpty else { throw KeyParts.malformed("the key is empty") }
+                guard acceptsPEMAsSecret || !PEM.isDisguised(in: decoded) else {
+                    throw KeyParts.malformed(
+                        "found \"-----BEGIN\" in the secret, which is rather a key in PEM; import it "
+                            + "with --encoding pem, or with --force if it is the secret")
+                }
                 foreign = try ForeignKey(
                     secret: decoded.span, kind: kind ?? .hmac, with: header)
             default: foreign = try ForeignKey(der: decoded.span, with: header)

@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetSystem
 
 /// Reads and writes blocks between `-----BEGIN …-----` and `-----END …-----` (RFC 7468).
 package enum PEM {
@@ -20,6 +21,39 @@ package enum PEM {
             (index == 0 || bytes[index - 1] == UInt8(ascii: "\n"))
                 && bytes[index...].starts(with: opening)
         }
+    }
+
+    /// Returns whether bytes contain the beginning of a block in any form: indented, in quotes, in
+    /// UTF-16, or with its line breaks as two characters.
+    package static func isDisguised(in bytes: [UInt8]) -> Bool {
+        let opening = Array("-----BEGIN".utf8)
+        var text = bytes.filter { $0 != 0 }
+        defer { wipe(&text) }
+        return text.indices.contains { text[$0...].starts(with: opening) }
+    }
+
+    /// Returns blocks as a file has them: without the indentation, the quotes, the zero bytes of
+    /// UTF-16 and the byte order mark, and with `\n` of two characters as a line break.
+    ///
+    /// - Parameter bytes: The text, which the caller wipes, as the result.
+    package static func undisguised(_ bytes: [UInt8]) -> [UInt8] {
+        let dropped = [0, 0xFF, 0xFE, 0xEF, 0xBB, 0xBF] + Array("\"'\r".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var isEscaped = false
+        for byte in bytes where !dropped.contains(byte) {
+            if isEscaped {
+                isEscaped = false
+                if byte == UInt8(ascii: "n") { text.append(UInt8(ascii: "\n")) }
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t")
+                || text.last.map({ $0 != UInt8(ascii: "\n") }) == true
+            {
+                text.append(byte)
+            }
+        }
+        return text
     }
 
     /// A block's label and header.

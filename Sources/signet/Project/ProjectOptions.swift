@@ -12,7 +12,7 @@ struct ProjectOptions: ParsableArguments {
                 + "a parent. \"none\" ignores it.", valueName: "FILE|none"), completion: .file())
     var project: String?
 
-    /// What a command does with a project file.
+    /// The way in which a command uses a project file.
     enum Use {
         /// It reads the files that the project names.
         case reading

@@ -4,14 +4,14 @@ import SignetCrypto
 import SignetJSON
 internal import SignetSystem
 
-/// What a user trusts when they trust a folder: the project file's content, without the members that
-/// commands change, and the roots of its key set.
+/// The things that a user trusts with a folder: the project file's content, without the members
+/// that commands change, and the roots of its key set.
 struct ProjectTrust: Equatable {
     let content: JSONObject
     /// The thumbprints (RFC 7638) of the roots, sorted; empty if the keys can't be read.
     let roots: [String]
 
-    /// What is there now.
+    /// Reads the present state of a project.
     init(_ project: SelfCheckProject) {
         content = project.content
         let keys = project.keys.flatMap { try? KeySource($0).load() }?.keys ?? []
@@ -91,14 +91,19 @@ struct TrustList {
         folders = object
     }
 
-    /// What the user trusts in a folder, or nil.
+    /// The trust in a folder, or nil.
     subscript(folder: String) -> ProjectTrust? { folders[folder].flatMap { ProjectTrust($0) } }
 
     /// Sets or removes what the user trusts in a folder, and writes the list.
     static func set(_ trust: ProjectTrust?, for folder: String) throws {
         let path = try path()
         try Folder.createPrivate(UserFolder.configuration())
-        try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+        do {
+            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+        } catch let error as FileFailure where error.kind == .alreadyExists {
+            // Another process has made the list in the meantime.
+            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+        }
     }
 
     private static func write(

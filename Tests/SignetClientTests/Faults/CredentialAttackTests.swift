@@ -177,6 +177,7 @@ import Testing
     @Test(arguments: [DuplicatePolicy.join, .refuse, .replace])
     func aSourcesOwnCallIsAnotherOne(_ policy: DuplicatePolicy) async throws {
         struct Renewing: CredentialSource {
+            let scope = "user"
             let system: NetworkSystem
             let policy: DuplicatePolicy
             func credential(

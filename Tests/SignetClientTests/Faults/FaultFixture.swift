@@ -29,6 +29,7 @@ final class FaultFixture: Sendable {
     private let ends: Task<(began: Int, ends: [CallIdentity.ID: Int]), Never>
 
     private struct Token: CredentialSource {
+        let scope = "user"
         func credential(
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential { .bearer(FaultFixture.secret) }

@@ -38,12 +38,15 @@ struct KeysImportCommand: ParsableCommand {
     @Option(help: "The form of the key.")
     var encoding: ImportedKey.Encoding?
 
+    @Flag(help: "Take bytes that contain PEM for a secret.")
+    var force = false
+
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         var (bytes, shown) = try read()
         defer { wipe(&bytes) }
-        guard let encoding = encoding ?? (PEM.isContained(in: bytes) ? .pem : nil) else {
+        guard let encoding = encoding ?? (PEM.isDisguised(in: bytes) ? .pem : nil) else {
             throw ToolError.usage(
                 "\(shown): found no PEM; choose what it is with --encoding raw, base64, base64url "
                     + "or hex")
@@ -51,7 +54,8 @@ struct KeysImportCommand: ParsableCommand {
         let key: ImportedKey
         do {
             key = try ImportedKey(
-                bytes, encoding: encoding, id: new.id, kind: type, algorithm: alg)
+                bytes, encoding: encoding, id: new.id, kind: type, algorithm: alg,
+                acceptsPEMAsSecret: force)
         } catch {
             throw error.code == .malformedKeys
                 ? KeyError(error.code, "\(shown): \(error.message)") : error

@@ -161,10 +161,14 @@ struct CallOptions: ParsableArguments {
 }
 
 extension KeySet {
-    /// The set's only key that signs, if no `--key-id` names one. An expired key counts: which key
-    /// signs must not change with the time.
+    /// The set's only key that signs now, if no `--key-id` names one. Keys that can't be used, and
+    /// revoked, expired and not yet valid ones, don't count.
     func onlySigningKey() throws(ToolError) -> Key {
-        let candidates = keys.filter { $0.kind != .vault && $0.isPrivate }
+        let now = UnixTime.now()
+        let candidates = keys.filter { key in
+            key.kind != .vault && key.kind != .unsupported && key.isPrivate && key.use != "enc"
+                && (try? key.requireUsable(at: now)) != nil
+        }
         guard let key = candidates.first, candidates.count == 1 else {
             let ids = candidates.map { "\"\(printable($0.id))\"" }.joined(separator: ", ")
             throw .usage(

@@ -18,8 +18,8 @@ struct ExecCommand: ParsableCommand {
             (PATH, LD_…, NODE_OPTIONS, PYTHONPATH …), unless --only names that key itself. The \
             variable that env:NAME names as the source of keys is removed.
 
-            With --file KEY the variable has the path of a file in memory with the value, which \
-            nobody can change and only this user can read, as long as the command runs.
+            With --file KEY the variable has the path of a file in memory with the value, sealed \
+            against changes and readable for this user alone, as long as the command runs.
             """,
         examples: [
             "signet exec --dump shop.dump --keys keys --app-id com.example.shop \\",

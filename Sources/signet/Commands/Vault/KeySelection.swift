@@ -4,7 +4,7 @@ import SignetVault
 
 /// The keys that a person chose: each by its name, or as a group by the start of their names.
 struct KeySelection {
-    /// What was typed: `smtp.host` is a key, `smtp.` is every key below it.
+    /// The words that were typed: `smtp.host` is a key, `smtp.` is every key below it.
     let words: [String]
 
     /// Returns whether a word is a key's name, not a group that contains it.

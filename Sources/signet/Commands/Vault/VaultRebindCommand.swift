@@ -85,6 +85,7 @@ struct VaultRebindCommand: ParsableCommand {
         let isProjects = file == nil
         let target = try state.dump(project.changedDump(file), in: project)
         let keyFile = ratchet ? try keyFile(project) : nil
+        _ = try key.source(project)
         let found = try SealedDump(contentsOf: target.path).binding
         let old = VersionBinding(
             app: appID, version: fromAppVersion ?? found.app.version,

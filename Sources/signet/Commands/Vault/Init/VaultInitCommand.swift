@@ -28,7 +28,7 @@ struct VaultInitCommand: ParsableCommand {
         examples: [
             "signet vault init config.yaml",
             "signet vault init config.yaml --out shop --app-id com.example.shop \\",
-            "  --app-version 1.4.2 --keys env:SHOP_KEYS",
+            "  --app-version 1.4.2 --keys shop.keys",
         ])
 
     @Argument(
