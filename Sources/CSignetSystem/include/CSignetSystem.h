@@ -29,8 +29,8 @@ SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 SIGNET_MUST_CHECK int signet_execute(
     char *const arguments[], const char *const added[], const char *const removed[]);
 
-// Makes a sealed file in memory (memfd, mode 0600) with these bytes, which the program that replaces
-// this one inherits. Returns its descriptor, or -1 with the error in `errno`.
+// Makes a sealed file in memory (memfd, mode 0600) with these bytes. The program that replaces this
+// one inherits it. Returns its descriptor, or -1 with the error in `errno`.
 SIGNET_MUST_CHECK int signet_sealed_file(const void *bytes, size_t count);
 
 // Opens a path below a folder without following a link on the way or leaving the folder (openat2),

@@ -209,7 +209,7 @@ struct Project {
     }
 
     /// Reads a pin policy: the given one, else the project's; nil without one. The policy of a file
-    /// that was found needs no trust, because it can only refuse more, unless it has CAs of its own.
+    /// that was found needs no trust unless it has CAs of its own: it can only refuse more.
     func pinPolicy(_ given: String?) throws -> PinPolicy? {
         guard let path = given ?? file.policy else { return nil }
         let policy = try PinPolicy(file: path)
