@@ -27,7 +27,7 @@ extension DocumentSchemas {
               "properties": {"version": {"$ref": "#/$defs/text"}}
             },
             "systemVersion": {"description": "The same as system.version, which may not be given too.", "deprecated": true, "$ref": "#/$defs/text"},
-            "keys": {"description": "The source of the key set: a file, env:NAME or credential:NAME.", "$ref": "#/$defs/source"},
+            "keys": {"description": "The source of the key set: a file or credential:NAME; env:NAME only in a file that is named.", "$ref": "#/$defs/source"},
             "keyID": {"description": "The id of the key that seals.", "$ref": "#/$defs/text"},
             "passphrase": {"description": "The source of the passphrase that opens the dump in place of keys.", "$ref": "#/$defs/source"},
             "schema": {"description": "The configuration's schema, a file.", "$ref": "#/$defs/text"},
