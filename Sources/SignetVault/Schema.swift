@@ -36,7 +36,8 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
     /// The keys' rules in the order of the schema.
     package let rules: [KeyRule]
     private let positions: [ByteName: Int]
-    private let groups: Set<ByteName>
+    /// The positions of the keys below each beginning of a name that ends before a dot.
+    private let groups: [ByteName: [Int]]
 
     /// The keys' names in the order of the schema.
     public var keys: [String] { rules.map(\.name) }
@@ -104,19 +105,23 @@ public struct Schema: Sendable, CustomStringConvertible, CustomReflectable {
         self.groups = Self.groups(of: rules.map(\.name))
     }
 
-    /// Returns each beginning of a name that ends before a dot.
-    private static func groups(of names: [String]) -> Set<ByteName> {
-        var groups: Set<ByteName> = []
-        for name in names {
+    private static func groups(of names: [String]) -> [ByteName: [Int]] {
+        var groups: [ByteName: [Int]] = [:]
+        for (position, name) in names.enumerated() {
             for index in name.utf8.indices where name.utf8[index] == UInt8(ascii: ".") {
-                groups.insert(ByteName(String(name[..<index])))
+                groups[ByteName(String(name[..<index])), default: []].append(position)
             }
         }
         return groups
     }
 
     /// Returns whether a key's name starts with this one and a dot.
-    func hasKeys(below name: String) -> Bool { groups.contains(ByteName(name)) }
+    func hasKeys(below name: String) -> Bool { groups[ByteName(name)] != nil }
+
+    /// Returns the keys whose names start with this one and a dot, in the order of the schema.
+    package func keys(below name: String) -> [String] {
+        (groups[ByteName(name)] ?? []).map { rules[$0].name }
+    }
 
     /// Returns the rule of a key, or nil.
     package func rule(named name: String) -> KeyRule? {

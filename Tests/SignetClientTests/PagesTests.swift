@@ -52,6 +52,29 @@ import Testing
             result.targets == ["/v1/orders?size=2", "/v1/orders?page=2", "/v1/orders?page=3"])
     }
 
+    /// Another server must not choose a request that carries the service's credential.
+    @Test func aLinkCountsFromTheLastResponse() async throws {
+        func redirect(to location: String) -> RecordingEngine.Response {
+            RecordingEngine.Response(status: 302, fields: [.location: location])
+        }
+        let moved = try await read(
+            [redirect(to: "/v2/list")]
+                + responses(("[1]", "<next>; rel=\"next\""), ("[2]", nil)))
+        #expect(moved.error == nil)
+        #expect(moved.targets == ["/v1/orders?size=2", "/v2/list", "/v2/next"])
+        let left = try await read(
+            [redirect(to: "https://b.test/list")]
+                + responses(
+                    ("[1]", "<https://api.example.com/v1/delete?confirm=yes>; rel=\"next\""),
+                    ("[2]", nil)))
+        #expect(left.error?.code == .pagingRefused && left.bodies == ["[1]"])
+        #expect(left.targets.count == 2)
+        let back = try await read(
+            [redirect(to: "https://b.test/"), redirect(to: "https://api.example.com/v1/x")]
+                + responses(("[1]", "<y>; rel=\"next\""), ("[2]", nil)))
+        #expect(back.error?.code == .pagingRefused && back.targets.count == 3)
+    }
+
     @Test func cursorsAreRepeated() async throws {
         let result = try await read(
             responses(

@@ -1,9 +1,22 @@
 import SignetJSON
-import SignetVault
 import Testing
+
+@testable import SignetVault
 
 /// Schemas that are accepted and schemas that are refused.
 @Suite struct SchemaTests {
+    @Test func findsTheKeysBelowAName() throws {
+        let schema = try Schema(
+            parsing: Array(
+                #"{"keys":{"a.b.c":{"type":"string"},"ab.c":{"type":"string"},"a.b":{"type":"string"},"a.d":{"type":"string"}}}"#
+                    .utf8))
+        #expect(schema.keys(below: "a") == ["a.b.c", "a.b", "a.d"])
+        #expect(schema.keys(below: "a.b") == ["a.b.c"])
+        for name in ["", "a.", "a.b.c", "b", "A", "a\u{301}"] {
+            #expect(schema.keys(below: name).isEmpty)
+        }
+    }
+
     @Test(arguments: [
         "{}",
         #"{"a":{"type":"string"}}"#,

@@ -254,7 +254,9 @@ extension Pages {
             let name = if case .link = paging.way { page.target } else { "" }
             let value = try value(response)
             do throws(ClientError) {
-                let next = try next(after: response, of: step, at: page)
+                let next = try next(
+                    after: response, of: step, at: page,
+                    redirects: context.log.attempts.last?.redirects ?? [])
                 return (value, name, .success(next), context)
             } catch {
                 return (value, name, .failure(error), context)
@@ -262,8 +264,14 @@ extension Pages {
         }
     }
 
+    /// Returns the step to the next page, or nil after the last one.
+    ///
+    /// A link counts from the URL of the response that has it (RFC 8288, section 3.2). If the call
+    /// left its origin, another server chose that URL: its link is refused, because the request
+    /// would carry the service's credential and signature.
     private func next(
-        after response: UnboxedResponse, of step: PageStep, at url: WebURL
+        after response: UnboxedResponse, of step: PageStep, at asked: WebURL,
+        redirects: [CallRecord.Redirect]
     ) throws(ClientError) -> PageStep? {
         let reference: String?
         switch paging.way {
@@ -285,6 +293,7 @@ extension Pages {
             }
         }
         guard let reference else { return nil }
+        let url = try base(asked, after: redirects)
         let next: WebURL
         do throws(TransportError) {
             next = try url.resolving(reference)
@@ -296,6 +305,22 @@ extension Pages {
             throw ClientError(.pagingRefused, "the list's next page is of another origin")
         }
         return .at(next)
+    }
+
+    /// Returns the URL of the response, from which a link counts.
+    private func base(
+        _ asked: WebURL, after redirects: [CallRecord.Redirect]
+    ) throws(ClientError) -> WebURL {
+        var url = asked
+        for redirect in redirects {
+            guard let next = try? WebURL(parsing: redirect.to), next.origin == asked.origin else {
+                throw ClientError(
+                    .pagingRefused,
+                    "a redirect left the list's origin, so its link to the next page is refused")
+            }
+            url = next
+        }
+        return url
     }
 
     private static func webURL(

@@ -59,12 +59,13 @@ struct SettingsReader {
         return .seconds(seconds)
     }
 
-    /// Returns the schema's keys that begin with a prefix and have a value, without the prefix.
-    func names(after prefix: String) -> [String] {
-        configuration.schema.keys.compactMap { key in
-            guard key.utf8.starts(with: prefix.utf8), configuration.value(named: key) != nil
-            else { return nil }
-            return String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    /// Returns the schema's keys below a group, such as `timeouts.`, that have a value, without the
+    /// group's name. The schema has an index of its groups, so the time doesn't depend on the number
+    /// of other keys.
+    func names(after group: String) -> [String] {
+        configuration.schema.keys(below: String(group.dropLast())).compactMap { key in
+            guard configuration.value(named: key) != nil else { return nil }
+            return String(decoding: key.utf8.dropFirst(group.utf8.count), as: UTF8.self)
         }
     }
 
