@@ -60,8 +60,8 @@ struct SettingsReader {
     }
 
     /// Returns the schema's keys below a group, such as `timeouts.`, that have a value, without the
-    /// group's name. The schema has an index of its groups, so the time doesn't depend on the number
-    /// of other keys.
+    /// group's name. The schema has an index of its groups, so the number of other keys doesn't
+    /// matter.
     func names(after group: String) -> [String] {
         configuration.schema.keys(below: String(group.dropLast())).compactMap { key in
             guard configuration.value(named: key) != nil else { return nil }

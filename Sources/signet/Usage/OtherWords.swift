@@ -32,9 +32,9 @@ enum OtherWords {
             "ls": "list", "show": "list or get KEY", "cat": "get KEY", "read": "get KEY",
             "print": "get KEY", "encrypt": "init FILE or seal", "decrypt": "open",
             "unseal": "open", "rotate": "rekey", "updatekeys": "rekey", "new": "init FILE",
-            "create": "init FILE", "import": "init FILE", "add": "set --add KEY=VALUE",
-            "put": "set KEY=VALUE", "write": "set KEY=VALUE", "update": "set KEY=VALUE",
-            "rm": "unset KEY", "remove": "unset KEY", "delete": "unset KEY",
+            "create": "init FILE", "import": "init FILE", "put": "set KEY=VALUE",
+            "write": "set KEY=VALUE", "update": "set KEY=VALUE",
+            "rm": "set --unset KEY", "remove": "set --unset KEY", "delete": "set --unset KEY",
             "upgrade": "rebind", "env": "export --format env",
         ],
         "keys": [
