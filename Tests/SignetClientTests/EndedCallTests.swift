@@ -14,7 +14,7 @@ import Testing
     private final class ActingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "acting", pinsPublicKeys: true, speaksHTTP2: false)
-        private let state = Mutex<(count: Int, action: @Sendable () -> Void)>((0, {}))
+        private let state = Mutex<(count: Int, action: @Sendable () async -> Void)>((0, {}))
         private let header: HTTPResponse
 
         init(_ status: Int, fields: HTTPFields = [:]) {
@@ -22,7 +22,7 @@ import Testing
         }
 
         var count: Int { state.withLock { $0.count } }
-        func setAction(_ action: @escaping @Sendable () -> Void) {
+        func setAction(_ action: @escaping @Sendable () async -> Void) {
             state.withLock { $0.action = action }
         }
 
@@ -31,7 +31,7 @@ import Testing
                 state.count += 1
                 return state.action
             }
-            action()
+            await action()
             return EngineResponse(
                 response: header, body: ResponseBody(bytes: []),
                 httpVersion: .init(major: 1, minor: 1))
@@ -63,7 +63,11 @@ import Testing
             after == "retry"
             ? ActingEngine(503) : ActingEngine(307, fields: [.location: "/v1/y"])
         let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
-        engine.setAction { _ = system.cancelCalls(of: "a") }
+        engine.setAction {
+            _ = system.cancelCalls(of: "a")
+            // A joint call has ended once its task has noticed that.
+            _ = try? await eventually { system.duplicateCalls.joinedCount == 0 }
+        }
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
         var options = CallOptions()
         options.interceptors = [Detaching(ends: ends)]
