@@ -42,8 +42,8 @@ package enum ProcessImage {
             reason: unsafe String(cString: strerror(error)))
     }
 
-    /// Makes a file in memory that the program which replaces this one inherits. Nobody can change
-    /// it, and only this user can open it. Its memory may be swapped.
+    /// Makes a file in memory that the program which replaces this one inherits. It is sealed
+    /// against changes, and only this user can open it. Its memory may be swapped.
     ///
     /// - Returns: The file's path, `/proc/PID/fd/N`, which is valid as long as the program runs.
     package static func inheritedFile(_ bytes: Span<UInt8>) throws(FileFailure) -> String {

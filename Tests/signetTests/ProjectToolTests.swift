@@ -255,13 +255,16 @@ import Testing
             try folder.write(#"{"hosts":{}}"#, to: "policy.json")
             let refused = try await run(command + ["--json"])
             #expect(refused.exit == 1 && refused.text.contains("unlisted"), "\(refused.text)")
-            try folder.write(
-                folder.read("dump"), to: "ca.pem")
+            let authority = try TestAuthority.trusted.get()
+            try folder.write(Data(contentsOf: URL(filePath: authority.caFile)), to: "ca.pem")
             try folder.write(
                 #"{"hosts":{"localhost":{"pins":["sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="],"caFile":"ca.pem"}}}"#,
                 to: "policy.json")
             let untrusted = try await run(command + ["--json"])
             #expect(untrusted.exit == 2, "\(untrusted.text)")
+            #expect(untrusted.text.contains("signet project trust"), "\(untrusted.text)")
+            let given = try await run(command + ["--policy", "policy.json", "--json"])
+            #expect(given.exit == 3, "an option is trusted, and nothing listens: \(given.text)")
         }
     }
 
@@ -355,6 +358,12 @@ import Testing
         #expect(project["keyID"] == "v2" && project["keys"] == "next")
         #expect(project["app"]?["version"] == "2.0.0")
         #expect(try await run(["exec", "--", "true"]).exit == 0)
+        // A source that a file which is found may not name is left out, and that is said.
+        let text = String(decoding: try folder.read("keys"), as: UTF8.self)
+        let moved = try await run(
+            ["vault", "rekey", "--to-keys", "env:ROOTS"], environment: ["ROOTS": text])
+        #expect(moved.exit == 0 && moved.stderr.contains("--keys"), "\(moved.stderr)")
+        #expect(try JSONValue(parsing: Array(folder.read("signet.json")))["keys"] == nil)
     }
 
     /// Paths that would lead a command out of the repository.

@@ -49,7 +49,7 @@ enum SecretPatterns {
     static func isPasswordHash(_ piece: ArraySlice<UInt8>) -> Bool {
         hashMarks.contains { mark in
             guard let position = piece.firstPosition(of: mark) else { return false }
-            // A name may stand in front: `admin:$apr1$…`.
+            // A name may come first: `admin:$apr1$…`.
             let before = piece[..<position].last
             return piece.endIndex > position + mark.utf8.count
                 && (before == nil || before == UInt8(ascii: ":") || before == UInt8(ascii: "="))

@@ -13,8 +13,10 @@ extension Project {
     ///   - opened: The dump as it is now.
     ///   - keys: The source of the new key set, if it changed.
     ///   - passphrase: The source of the passphrase that took the place of the keys.
+    ///   - terminal: Gets a note if the file names no source any more that opens the dump.
     func update(
-        with opened: OpenedDump, keys: String? = nil, passphrase: String? = nil
+        with opened: OpenedDump, keys: String? = nil, passphrase: String? = nil,
+        notingOn terminal: Terminal
     ) throws {
         guard let path else { return }
         var lock = try FileLock(guarding: path)
@@ -32,12 +34,15 @@ extension Project {
         if object["keyID"] != nil {
             object["keyID"] = passphrase == nil ? .string(opened.keyID) : nil
         }
-        if let keys {
-            object["keys"] = NewFiles([], in: InputFile.folder(of: path)).relative(keys)
-                .map(JSONValue.string)
+        if keys != nil || passphrase != nil {
+            let files = NewFiles([], in: InputFile.folder(of: path))
+            object["keys"] = keys.flatMap(files.relative).map(JSONValue.string)
             object["passphrase"] = nil
-        } else if passphrase != nil {
-            object["keys"] = nil
+            if object["keys"] == nil {
+                terminal.note(
+                    "\(path) names no source of the new root: give it with "
+                        + (keys == nil ? "--passphrase" : "--keys"))
+            }
         }
         if object != old {
             try lock.write(JSONValue.object(object).serialized(.pretty) + [0x0A], mode: 0o644)

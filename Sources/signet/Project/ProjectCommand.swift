@@ -44,6 +44,31 @@ struct ProjectFolder: ParsableArguments {
     }
 }
 
+/// A project file, what its folder has now, and what the user trusted in it before.
+private struct ProjectState {
+    let path: String
+    let folder: String
+    let now: ProjectTrust
+    let before: ProjectTrust?
+
+    init(_ folder: ProjectFolder) throws {
+        (path, self.folder) = try folder.locate()
+        now = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
+        before = try TrustList()[self.folder]
+    }
+
+    /// The differences, a line each.
+    var changes: [String] { before.map { now.changes(since: $0) } ?? [] }
+
+    /// The folder, its roots and the differences.
+    var object: JSONObject {
+        [
+            "folder": .string(folder), "roots": .array(now.roots.map(JSONValue.string)),
+            "changes": .array(changes.map(JSONValue.string)),
+        ]
+    }
+}
+
 /// `project trust`: lets commands act by the project file of a folder.
 struct ProjectTrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +76,7 @@ struct ProjectTrustCommand: ParsableCommand {
         discussion: """
             Look at the file first: commands will run programs, write files, sign and connect by \
             what it names. The trust holds for this folder, not for those below, for this content \
-            and for the roots of its keys. Commands of signet that change these carry it on; \
+            and for the roots of its keys. vault rebind and vault rekey carry it on; \
             another change ends it, and this command shows what changed.
             """,
         examples: ["signet project trust"])
@@ -60,18 +85,13 @@ struct ProjectTrustCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let (path, real) = try folder.locate()
-        let trust = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
-        let old = try TrustList()[real]
-        let changes = old.map { trust.changes(since: $0) } ?? []
-        try TrustList.set(trust, for: real)
+        let state = try ProjectState(folder)
+        try TrustList.set(state.now, for: state.folder)
+        let roots = state.now.roots.map { "root: \($0)" }
         try common.terminal.result(
-            [
-                "folder": .string(real), "roots": .array(trust.roots.map(JSONValue.string)),
-                "changes": .array(changes.map(JSONValue.string)),
-            ],
-            lines: ["trusted \(printable(real))"]
-                + (old == nil ? trust.roots.map { "root: \($0)" } : changes).map(printable))
+            state.object,
+            lines: (["trusted \(state.folder)"] + (state.before == nil ? roots : state.changes))
+                .map(printable))
     }
 }
 
@@ -108,17 +128,14 @@ struct ProjectShowCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let (path, real) = try folder.locate()
-        let trust = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
-        let old = try TrustList()[real]
-        let changes = old.map { trust.changes(since: $0) } ?? []
-        let state = old == nil ? "not trusted" : changes.isEmpty ? "trusted" : "no longer trusted"
+        let state = try ProjectState(folder)
+        let word =
+            state.before == nil
+            ? "not trusted" : state.changes.isEmpty ? "trusted" : "no longer trusted"
+        var object: JSONObject = ["project": .string(state.path), "state": .string(word)]
+        for (name, value) in state.object { object[name] = value }
         try common.terminal.result(
-            [
-                "project": .string(path), "folder": .string(real), "state": .string(state),
-                "changes": .array(changes.map(JSONValue.string)),
-                "roots": .array(trust.roots.map(JSONValue.string)),
-            ], lines: (["\(path): \(state)"] + changes).map(printable))
+            object, lines: (["\(state.path): \(word)"] + state.changes).map(printable))
     }
 }
 

@@ -80,7 +80,7 @@ struct VaultEditCommand: ParsableCommand {
         guard StandardStreams.isInteractive else {
             throw KeyError(
                 .noTerminal,
-                "vault edit needs a terminal, found none on standard input and output; a script "
+                "vault edit needs a terminal, found none on standard input and standard error; a script "
                     + "changes values with signet vault set KEY@SOURCE")
         }
     }

@@ -119,7 +119,7 @@ struct VaultRebindCommand: ParsableCommand {
                 "key \(printable(opened.keyID)) has taken the place of \(printable(forgotten)), "
                     + "which is gone from \(printable(keyFile ?? ""))")
         }
-        if isProjects { try project.update(with: opened) }
+        if isProjects { try project.update(with: opened, notingOn: common.terminal) }
         try common.terminal.result(object, lines: lines)
     }
 }

@@ -83,7 +83,10 @@ struct VaultRekeyCommand: ParsableCommand {
             acceptingEndedKey: acceptEndedKey)
         state.note(opened, on: common.terminal, of: target)
         let isChanged = opened.dump != before
-        if file == nil { try project.update(with: opened, keys: toKeys, passphrase: toPassphrase) }
+        if file == nil {
+            try project.update(
+                with: opened, keys: toKeys, passphrase: toPassphrase, notingOn: common.terminal)
+        }
         var object = DumpReport.object(opened, file: target.path)
         object["changed"] = .bool(isChanged)
         let root = opened.dump.isPassphraseSealed ? "a passphrase, as key" : "key"
