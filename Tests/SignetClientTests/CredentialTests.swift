@@ -107,8 +107,9 @@ private final class GuardedEngine: HTTPEngine {
         let engine = GuardedEngine(good: "1")
         let system = try await Pipeline.system(engine)
         _ = await Self.call(system, Administrator())
+        let before = engine.tokens.count
         #expect(await Self.call(system, Source()) == nil)
-        #expect(engine.tokens.last == "Bearer 1")
+        #expect(engine.tokens.dropFirst(before) == ["Bearer 1"])
         await system.shutdown()
     }
 
