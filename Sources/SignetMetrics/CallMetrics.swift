@@ -26,7 +26,8 @@
     /// | `signet.client.lost_events` | counter | |
     ///
     /// The first one is OpenTelemetry's. It has one value for each request on the wire, including
-    /// those of redirects and retries. In the others `method` is the name of the remote procedure,
+    /// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
+    /// the port 0, so that a server can't add series without end. In the others `method` is the name of the remote procedure,
     /// or the HTTP method, and `outcome` is either `success` or the code of the error. No dimension
     /// contains a path.
     public struct CallMetrics: Sendable {
@@ -74,7 +75,12 @@
                 ).increment()
             case .finished(let record):
                 count(record)
-                for hop in record.attempts.flatMap(\.hops) where !hop.isSimulated { measure(hop) }
+                for attempt in record.attempts {
+                    let first = attempt.hops.first.flatMap { try? WebURL(parsing: $0.url) }
+                    for hop in attempt.hops where !hop.isSimulated {
+                        measure(hop, from: first?.origin)
+                    }
+                }
             default: break
             }
         }
@@ -92,17 +98,24 @@
             ).record(record.duration.inSeconds)
         }
 
-        private func measure(_ hop: CallRecord.Hop) {
+        /// Measures one request of an attempt whose first request went to an origin.
+        private func measure(_ hop: CallRecord.Hop, from first: WebOrigin?) {
             var dimensions = [
                 (
                     HTTPConventions.method,
                     methods.name(of: hop.method.rawValue) ?? HTTPConventions.otherMethod
                 )
             ]
-            if let url = try? WebURL(parsing: hop.url) {
+            // A server that redirects to ever new hosts must not make ever new series.
+            if let origin = (try? WebURL(parsing: hop.url))?.origin, origin == first {
                 dimensions += [
-                    (HTTPConventions.serverAddress, url.origin.host.text),
-                    (HTTPConventions.serverPort, "\(url.origin.port)"),
+                    (HTTPConventions.serverAddress, origin.host.text),
+                    (HTTPConventions.serverPort, "\(origin.port)"),
+                ]
+            } else {
+                dimensions += [
+                    (HTTPConventions.serverAddress, HTTPConventions.otherServer),
+                    (HTTPConventions.serverPort, "0"),
                 ]
             }
             if let status = hop.status { dimensions.append((HTTPConventions.status, "\(status)")) }

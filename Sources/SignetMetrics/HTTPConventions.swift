@@ -24,6 +24,9 @@
         /// The value of `http.request.method` for a method that isn't known.
         static let otherMethod = "_OTHER"
 
+        /// The value of `server.address` for another origin than that of the attempt.
+        static let otherServer = "_OTHER"
+
         /// The lowest status that is an error for a client.
         static let firstErrorStatus = 400
 

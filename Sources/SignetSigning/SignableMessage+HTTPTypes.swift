@@ -63,18 +63,24 @@ extension SignableMessage {
         if let relatedRequest { try setRelatedRequest(relatedRequest) }
     }
 
-    /// The request as an HTTPTypes value, with Host as the authority; nil for a response.
+    /// The request as an HTTPTypes value, with Host as the authority; nil for a response, and for a
+    /// request whose authority or target HTTPTypes would change.
     public var httpRequest: HTTPRequest? {
         guard let request, let method = HTTPRequest.Method(request.method) else { return nil }
         var path = Array(request.target[request.path])
         if path.isEmpty { path = [request.target == [0x2A] ? 0x2A : ASCII.slash] }
         if let query = request.query { path += [ASCII.question] + request.target[query] }
-        return HTTPRequest(
+        let result = HTTPRequest(
             method: method, scheme: request.scheme.rawValue,
             authority: request.authority.map { String(decoding: $0, as: UTF8.self) },
             path: request.method == "CONNECT" ? nil : String(decoding: path, as: UTF8.self),
             headerFields: HTTPFields(
                 fields.filter { !$0.name.isSame(asLowercase: Self.host) }.compactMap(\.httpField)))
+        // HTTPTypes drops white space around a value and replaces what isn't UTF-8.
+        guard result.authority.map({ Array($0.utf8) }) == request.authority,
+            result.path.map({ Array($0.utf8) == path }) != false
+        else { return nil }
+        return result
     }
 
     /// The response as an HTTPTypes value; nil for a request.

@@ -39,6 +39,10 @@ import Testing
         "GET https://127.0.0.1:1\\@localhost/ HTTP/1.1", "GET https://localhost:1/a\\b HTTP/1.1",
         "GET /a\\b HTTP/1.1\nHost: localhost:1", "GET / HTTP/1.1\nHost: 127.0.0.1:1\\@localhost",
         "GET / HTTP/1.1\nHost: localhost:1\\", "GET /\u{7F} HTTP/1.1\nHost: localhost:1",
+        "GET http://localhost:1\t/x HTTP/1.1", "GET http://localhost:1\t HTTP/1.1",
+        "GET http://localhost:1 /x HTTP/1.1", "GET http://\tlocalhost:1/ HTTP/1.1",
+        "GET / HTTP/1.1\nHost: local\thost:1", "GET /a\tb HTTP/1.1\nHost: localhost:1",
+        "GET /a\t HTTP/1.1\nHost: localhost:1", "GET /a  HTTP/1.1\nHost: localhost:1",
     ])
     func send(_ head: String) async throws {
         try await expectUsage(["send"], stdin: head + "\n\n")

@@ -75,6 +75,17 @@ import Testing
         #expect(Set(methods) == ["_OTHER", "QUERY"])
     }
 
+    @Test func redirectsAddNoSeriesOfOtherHosts() async throws {
+        let metrics = try await Self.metrics([
+            .status(302, fields: [.location: "https://one.test/"]),
+            .status(302, fields: [.location: "https://two.test:8443/"]), .status(200),
+        ])
+        let hosts = metrics.recorders(label: "http.client.request.duration").map { recorder in
+            recorder.dimensions.filter { $0.0.contains("server") }.map(\.1).joined(separator: ":")
+        }
+        #expect(Set(hosts) == ["api.example.com:443", "_OTHER:0"])
+    }
+
     @Test func nothingSecretIsADimension() async throws {
         let metrics = try await Self.metrics([.failure(.connect), .status(500)], methods: ["PUT"])
         let text =

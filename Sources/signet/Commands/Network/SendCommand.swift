@@ -78,10 +78,13 @@ struct SendCommand: AsyncParsableCommand {
         common.terminal.awaitInput("a message", from: file)
         let message = try SignableMessage(file: file, plainHTTP: plainHTTP)
         guard let head = message.httpRequest, let authority = head.authority else {
-            throw ToolError(
-                SigningError.Code.malformedMessage.value,
-                message.request == nil
-                    ? "found a response, expected a request" : "the message names no host")
+            let problem =
+                switch message.request {
+                case nil: "found a response, expected a request"
+                case let request? where request.authority == nil: "the message names no host"
+                default: "line 1: the host or the target has a character that a URL can't have"
+                }
+            throw ToolError(SigningError.Code.malformedMessage.value, problem)
         }
         if let outFile {
             guard head.method == .get, body == nil, message.body.isEmpty else {
