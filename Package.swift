@@ -155,8 +155,8 @@ let package = Package(
         module(
             "SignetCurl",
             [
-                "CSignetCurl", "SignetBase", "SignetPinning", "SignetSystem", "SignetTransport",
-                httpTypes,
+                "CSignetCurl", "SignetBase", "SignetCrypto", "SignetPinning", "SignetSystem",
+                "SignetTransport", httpTypes,
             ]),
         module(
             "SignetClient",

@@ -158,8 +158,9 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
         transfer->proxy.is_passed = true;
         if (transfer->proxy.is_used) transfer->tunnelled = signet_now_microseconds();
     }
-    signet_handshake *handshake =
-        signet_handshake_new(transfer->proxy.is_tls ? NULL : transfer->wanted);
+    signet_handshake *handshake = signet_handshake_new(
+        transfer->proxy.is_tls ? NULL : transfer->wanted,
+        is_of_proxy ? transfer->proxy.host : transfer->host);
     if (!handshake) return CURLE_OUT_OF_MEMORY;
     handshake->is_of_proxy = is_of_proxy;
     bool attached = signet_handshake_attach(handshake, context);
@@ -190,12 +191,14 @@ static int abort_request(signet_transfer *transfer, signet_refusal refusal) {
     return CURL_PREREQFUNC_ABORT;
 }
 
-// Checks the chain of the connection against the pins of this call.
+// Checks the chain of the connection against the host and the pins of this call.
 static int check_chain(signet_transfer *transfer, SSL *ssl) {
     signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
     if (!chain) return abort_request(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
     signet_chain_retain(chain);
     transfer->chain = chain;
+    if (!signet_chain_names(chain, transfer->host))
+        return abort_request(transfer, SIGNET_WRONG_HOST);
     signet_wanted *wanted = transfer->wanted;
     if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted))
         return abort_request(transfer, SIGNET_PIN_MISMATCH);
@@ -231,7 +234,7 @@ static int before_request(
     transfer->opened = -1;
     if (transfer->is_reused && !signet_route_is_usable(transfer->loop, &route))
         return abort_request(transfer, SIGNET_STALE);
-    if (transfer->wanted || transfer->is_probe) {
+    if (transfer->is_secure || transfer->wanted) {
         int decision = check_chain(transfer, ssl);
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }

@@ -1,8 +1,11 @@
 #include "chain.h"
 
+#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
+#include <openssl/x509v3.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +29,31 @@ void signet_chain_release(signet_chain *chain) {
     free(chain);
 }
 
+static bool is_for(X509 *leaf, const char *host) {
+    unsigned char address[16];
+    size_t size = inet_pton(AF_INET, host, address) == 1  ? 4
+                : inet_pton(AF_INET6, host, address) == 1 ? 16
+                                                          : 0;
+    unsigned flags = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_WILDCARDS;
+    if (size > 0) return X509_check_ip(leaf, address, size, flags) == 1;
+    if (X509_check_host(leaf, host, 0, flags, NULL) == 1) return true;
+    // OpenSSL's own wildcards match no name with an underscore. So the name `*.example.com` itself
+    // is looked for. As there, a wildcard below a top-level domain is for no host.
+    const char *parent = strchr(host, '.');
+    if (!parent || !strchr(parent + 1, '.')) return false;
+    signet_host wildcard;
+    int count = snprintf(wildcard, sizeof wildcard, "*%s", parent);
+    return X509_check_host(leaf, wildcard, (size_t)count, flags, NULL) == 1;
+}
+
+bool signet_chain_names(signet_chain *chain, const signet_host host) {
+    if (!host[0]) return false;
+    if (strcmp(chain->host, host) == 0) return true;
+    if (!is_for(chain->certificates[0], host)) return false;
+    strcpy(chain->host, host);
+    return true;
+}
+
 bool signet_chain_matches(const signet_chain *chain, const signet_wanted *wanted) {
     for (size_t i = 0; i < chain->count; i++)
         for (size_t j = 0; j < wanted->count; j++)
@@ -47,10 +75,11 @@ void signet_wanted_release(signet_wanted *wanted) {
     if (wanted && --wanted->references == 0) free(wanted);
 }
 
-signet_handshake *signet_handshake_new(signet_wanted *wanted) {
+signet_handshake *signet_handshake_new(signet_wanted *wanted, const signet_host host) {
     signet_handshake *handshake = calloc(1, sizeof *handshake);
     if (!handshake) return NULL;
     handshake->references = 1;
+    strcpy(handshake->host, host);
     handshake->wanted = wanted;
     if (wanted) wanted->references += 1;
     return handshake;
@@ -162,8 +191,8 @@ signet_handshake *signet_handshake_of(SSL *ssl) {
     return SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), context_index);
 }
 
-// Verifies a chain like OpenSSL, stores it and checks the pins. This ends a handshake early, but it
-// doesn't run for resumed sessions, so before_request checks the pins again.
+// Verifies a chain like OpenSSL, stores it, and checks the host name and the pins. This ends a
+// handshake early, but it doesn't run for resumed sessions, so before_request checks both again.
 static int verify(X509_STORE_CTX *store, void *unused) {
     (void)unused;
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -174,8 +203,7 @@ static int verify(X509_STORE_CTX *store, void *unused) {
     }
     signet_chain_release(handshake->chain);
     handshake->chain = NULL;
-    handshake->is_untrusted = false;
-    handshake->mismatched = false;
+    handshake->is_untrusted = handshake->is_misnamed = handshake->mismatched = false;
     if (X509_verify_cert(store) <= 0 || X509_STORE_CTX_get_error(store) != X509_V_OK) {
         if (X509_STORE_CTX_get_error(store) == X509_V_OK)
             X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
@@ -190,6 +218,11 @@ static int verify(X509_STORE_CTX *store, void *unused) {
     }
     chain->is_of_proxy = handshake->is_of_proxy;
     handshake->chain = chain;
+    if (!signet_chain_names(chain, handshake->host)) {
+        handshake->is_misnamed = true;
+        X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+        return 0;
+    }
     keep_for_connection(ssl, chain);
     SSL_SESSION *session = SSL_get_session(ssl);
     if (session) keep_for_session(session, chain);

@@ -10,11 +10,16 @@
 
 #define SIGNET_CHAIN_LIMIT 16
 
+// A canonical name or address (IPv6 without brackets), which has at most 253 characters. Empty: no
+// host.
+typedef char signet_host[256];
+
 // A chain. It has a reference count and doesn't change. All counting is done on the loop's thread.
 struct signet_chain {
     size_t references;
     uint64_t identifier;
     bool is_of_proxy;  // of an HTTPS proxy; never used as an origin's
+    signet_host host;  // the host that the leaf was last found to be for
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
     char *subjects[SIGNET_CHAIN_LIMIT];
@@ -36,7 +41,9 @@ typedef struct signet_handshake {
     size_t references;
     signet_wanted *wanted;
     signet_chain *chain;  // verified, or as sent if it isn't trusted
+    signet_host host;  // the host that the handshake is with
     bool is_untrusted;
+    bool is_misnamed;  // the chain is verified, and its leaf is for other hosts
     bool mismatched;
     bool is_of_proxy;
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
@@ -45,12 +52,15 @@ typedef struct signet_handshake {
 
 void signet_chain_retain(signet_chain *chain);
 void signet_chain_release(signet_chain *chain);
+// Whether the leaf of a verified chain is for a host, by its subjectAltName alone (RFC 9525). Its
+// common name, which libcurl's own check may use, doesn't count.
+bool signet_chain_names(signet_chain *chain, const signet_host host);
 bool signet_chain_matches(const signet_chain *chain, const signet_wanted *wanted);
 
 signet_wanted *signet_wanted_new(const uint8_t *digests, size_t count, bool is_enforced);
 void signet_wanted_release(signet_wanted *wanted);
 
-signet_handshake *signet_handshake_new(signet_wanted *wanted);
+signet_handshake *signet_handshake_new(signet_wanted *wanted, const signet_host host);
 void signet_handshake_release(signet_handshake *handshake);
 
 // Registers the places for ex_data, once per process.

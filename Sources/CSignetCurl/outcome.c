@@ -49,10 +49,18 @@ signet_refusal signet_transfer_refusal(const signet_transfer *transfer) {
     // The codes for a header line that is too long; libcurl up to 8.5 has the first one.
     bool is_too_long = transfer->code == CURLE_OUT_OF_MEMORY || (int)transfer->code == TOO_LARGE;
     if (is_too_long && transfer->is_sent && !transfer->has_head) return SIGNET_HEAD_TOO_LARGE;
-    if (transfer->handshake && transfer->handshake->mismatched
-        && transfer->code == CURLE_PEER_FAILED_VERIFICATION)
-        return SIGNET_PIN_MISMATCH;
+    const signet_handshake *handshake = transfer->handshake;
+    if (handshake && transfer->code == CURLE_PEER_FAILED_VERIFICATION) {
+        if (handshake->mismatched) return SIGNET_PIN_MISMATCH;
+        if (handshake->is_misnamed && !handshake->is_of_proxy) return SIGNET_WRONG_HOST;
+    }
     return SIGNET_NO_REFUSAL;
+}
+
+const signet_chain *signet_transfer_misnamed(const signet_transfer *transfer) {
+    if (transfer->refusal == SIGNET_WRONG_HOST) return transfer->chain;
+    const signet_handshake *handshake = transfer->handshake;
+    return handshake && handshake->is_misnamed ? handshake->chain : NULL;
 }
 
 bool signet_transfer_is_at_proxy(const signet_transfer *transfer) {

@@ -107,8 +107,11 @@ struct signet_transfer {
         size_t count, head_count;  // of a body that isn't streamed, and approximately of the header
     } sent_body;
     bool is_repeatable, was_http2;
+    signet_host host;
     struct {
-        bool is_used, is_tls;
+        bool is_used;
+        bool is_tls;  // an HTTPS proxy, whose host follows
+        signet_host host;
         bool is_passed;  // the proxy has connected to the origin: handshake or request has started
         unsigned handshakes;  // on this connection, including the proxy's own
         size_t head_total;

@@ -103,6 +103,13 @@ uint64_t signet_transfer_identifier(const signet_transfer *transfer) {
     return transfer->identifier;
 }
 
+static bool copy_host(signet_host copy, const char *host) {
+    size_t count = strlen(host);
+    if (count >= sizeof(signet_host)) return false;
+    memcpy(copy, host, count + 1);
+    return true;
+}
+
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count, bool is_repeatable) {
@@ -110,6 +117,7 @@ bool signet_transfer_set_request(
     const char *method = (const char *)start;
     const char *target = method + strlen(method) + 1;
     const char *url = target + strlen(target) + 1;
+    if (!copy_host(transfer->host, url + strlen(url) + 1)) return false;
     transfer->flow.origin = signet_hash_text(HASH_START, url) | 1;  // never 0
     transfer->sent_body.count = sends_body ? body_count : 0;
     transfer->is_head = is_head;
@@ -220,10 +228,12 @@ bool signet_transfer_set_trust(
 
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
-    bool tunnels, bool is_tls, const char *ca_file) {
+    bool tunnels, const char *tls_host, const char *ca_file) {
     CURL *easy = transfer->easy;
+    bool is_tls = tls_host;
     transfer->proxy.is_used = true;
     transfer->proxy.is_tls = is_tls;
+    if (is_tls && !copy_host(transfer->proxy.host, tls_host)) return false;
     const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
     return SET(CURLOPT_PROXY, url) && SET(CURLOPT_NOPROXY, "")
         && SET(CURLOPT_PROXYUSERNAME, user) && SET(CURLOPT_PROXYPASSWORD, password)

@@ -148,7 +148,8 @@ static int require_name(SSL *ssl, const char *name) {
     X509_VERIFY_PARAM *parameters = SSL_get0_param(ssl);
     // An IP address matches only the certificate's IP addresses.
     if (X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1) return 1;
-    X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    X509_VERIFY_PARAM_set_hostflags(
+        parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     if (X509_VERIFY_PARAM_set1_host(parameters, name, 0) != 1) return 0;
     return SSL_set_tlsext_host_name(ssl, name) == 1;
 }

@@ -15,8 +15,8 @@ final class RequestPlan: Sendable {
     var host: HostName { origin.host }
     var port: Int { origin.port }
     var isSecure: Bool { origin.isSecure }
-    /// The method, the request target, and a URL of scheme, host, port and `/`. A zero byte ends
-    /// each.
+    /// The method, the request target, a URL of scheme, host, port and `/`, and the host. A zero
+    /// byte ends each.
     let startLine: [UInt8]
     let method: String
     let isHead: Bool
@@ -148,6 +148,7 @@ final class RequestPlan: Sendable {
         for part in [
             method, "\0", target, "\0",
             origin.scheme, "://", origin.host.uriText, ":", String(origin.port), "/\0",
+            origin.host.text, "\0",
         ] { line.append(contentsOf: part.utf8) }
         return line
     }

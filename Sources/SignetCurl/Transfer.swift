@@ -75,20 +75,28 @@ internal import SignetTransport
         var known: [UInt64: [SeenCertificate]] = [:]
         let seen = chain(cache: &known, limit: 1)
         guard let chain = unsafe signet_transfer_chain(handle) else { return (seen, []) }
-        func der(_ index: Int, served: Bool) -> [UInt8] {
-            var count = 0
-            let bytes = unsafe signet_chain_der(chain, served, index, &count)
-            defer { unsafe signet_der_free(bytes) }
-            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-        }
         let count = unsafe signet_chain_count(chain)
         let whole = seen.enumerated().map { index, certificate in
             SeenCertificate(
                 subject: certificate.subject, pin: certificate.pin,
-                der: index < count ? der(index, served: false) : [])
+                der: index < count ? unsafe Self.der(index, of: chain, served: false) : [])
         }
         let served = unsafe signet_chain_served_count(chain)
-        return (whole, (0..<served).map { der($0, served: true) })
+        return (whole, (0..<served).map { unsafe Self.der($0, of: chain, served: true) })
+    }
+
+    /// Returns the certificate that a server or an HTTPS proxy sent and that isn't for its host, as
+    /// DER; `nil` if there is none.
+    func misnamedCertificate() -> [UInt8]? {
+        guard let chain = unsafe signet_transfer_misnamed(handle) else { return nil }
+        return unsafe Self.der(0, of: chain, served: false)
+    }
+
+    private static func der(_ index: Int, of chain: OpaquePointer, served: Bool) -> [UInt8] {
+        var count = 0
+        let bytes = unsafe signet_chain_der(chain, served, index, &count)
+        defer { unsafe signet_der_free(bytes) }
+        return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// Returns the verified chain. Uses and fills a cache of at most `limit` chains.
@@ -175,10 +183,10 @@ internal import SignetTransport
     private func setProxy(_ plan: RequestPlan) -> Bool {
         guard let proxy = plan.proxy else { return true }
         let tunnels = proxy.kind.isHTTP && plan.isSecure
-        let isTLS = proxy.kind == .https
+        let host = proxy.kind == .https ? proxy.host.text : nil
         guard var bytes = proxy.credentialBytes() else {
             return unsafe signet_transfer_set_proxy(
-                handle, proxy.url, nil, nil, tunnels, isTLS, proxy.caFile)
+                handle, proxy.url, nil, nil, tunnels, host, proxy.caFile)
         }
         defer { wipe(&bytes) }
         return unsafe bytes.withUnsafeBytes { bytes in
@@ -187,7 +195,7 @@ internal import SignetTransport
             }
             let user = unsafe start.assumingMemoryBound(to: CChar.self)
             return unsafe signet_transfer_set_proxy(
-                handle, proxy.url, user, user + end + 1, tunnels, isTLS, proxy.caFile)
+                handle, proxy.url, user, user + end + 1, tunnels, host, proxy.caFile)
         }
     }
 

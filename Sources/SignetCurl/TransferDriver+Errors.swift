@@ -1,4 +1,6 @@
 internal import CSignetCurl
+internal import SignetBase
+internal import SignetCrypto
 internal import SignetPinning
 internal import SignetTransport
 
@@ -60,7 +62,11 @@ extension TransferDriver {
             default: (.proxy, "could not be used to connect to \(host)")
             }
         let status = transfer.proxyStatus
-        let reason = status > 0 ? "its status for CONNECT is \(status)" : transfer.message
+        let reason =
+            status > 0
+            ? "its status for CONNECT is \(status)"
+            : plan.proxy.flatMap { TransferDriver.wrongHost(of: transfer, expected: $0.host) }
+                ?? transfer.message
         return TransportError(code, "the proxy \(plan.proxy?.url ?? "") \(problem): \(reason)")
     }
 
@@ -73,6 +79,12 @@ extension TransferDriver {
         return switch transfer.refusal {
         case SIGNET_PIN_MISMATCH: pinMismatch(of: transfer, plan: plan)
         case SIGNET_NO_CHAIN: TransferDriver.missingChain(for: plan)
+        case SIGNET_WRONG_HOST:
+            TransportError(
+                .tls,
+                "\(host):\(plan.port) is not trusted: "
+                    + (TransferDriver.wrongHost(of: transfer, expected: plan.host)
+                        ?? transfer.message))
         case SIGNET_NO_TLS: error(.tls, "has an https URL, but the connection has no TLS")
         case SIGNET_HEAD_TOO_LARGE:
             error(
@@ -142,10 +154,22 @@ extension TransferDriver {
             for: plan.host, chain: [], now: plan.now, port: plan.port
         ).finding
         return TransportError(
-            .pinMismatch,
+            finding == nil ? .tls : .pinMismatch,
             "\(plan.host.uriText): the connection is refused, because it has no verified"
                 + " certificate chain to check" + (finding.map { ": \($0.message)" } ?? ""),
             pinRefusal: finding)
+    }
+
+    /// Returns the hosts that a certificate is for and the one that was expected; `nil` if the
+    /// certificate was for its host.
+    static func wrongHost(of transfer: Transfer, expected: HostName) -> String? {
+        guard let certificate = transfer.misnamedCertificate() else { return nil }
+        let names = (try? X509Parser.publicKeyDigests(of: certificate))?.first?.hosts ?? []
+        var found = names.prefix(8).map { "\"\($0)\"" }.joined(separator: ", ")
+        if names.count > 8 { found += " and \(names.count - 8) more" }
+        return "the certificate's subjectAltName has "
+            + (names.isEmpty ? "no host (its common name doesn't count)" : found)
+            + ", expected \(expected.kind == .name ? "" : "the IP address ")\"\(expected)\""
     }
 
     /// Returns the error of a call without a response before its deadline.

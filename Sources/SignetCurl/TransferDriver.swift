@@ -335,8 +335,12 @@ struct TransferDriver {
         let result = transfer.result
         if transfer.refusal == SIGNET_PROBED {
             call.complete(with: .handshake(ProbeResult(chain: chain, isTrusted: true)))
-        } else if result == SIGNET_FAILED_TLS, !chain.isEmpty {
-            let reason = transfer.message
+        } else if result == SIGNET_FAILED_TLS || transfer.refusal == SIGNET_WRONG_HOST,
+            !chain.isEmpty
+        {
+            let reason =
+                TransferDriver.wrongHost(of: transfer, expected: call.plan.host)
+                ?? transfer.message
             call.complete(
                 with: .handshake(ProbeResult(chain: chain, isTrusted: false, reason: reason)))
         } else if result == SIGNET_OK {

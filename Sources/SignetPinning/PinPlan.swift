@@ -68,10 +68,11 @@ public struct PinPlan: Sendable, Hashable {
             }
         }
 
-        /// The hosts that the material names: those of its subject alternative name, or, if it has
-        /// none, the subject's common name (RFC 9525, section 2).
+        /// The hosts that the material is for: those of its subject alternative name, and never a
+        /// certificate's common name (RFC 9525, section 6.3). A request without alternative names
+        /// is for its common name, because CAs add that to the certificate's alternative names.
         var names: [Name] {
-            if !hosts.isEmpty { return hosts.compactMap(Name.init) }
+            if !hosts.isEmpty || kind != .request { return hosts.compactMap(Name.init) }
             let parts = subject.split(separator: ",").map { $0.drop { $0 == " " } }
             guard let name = parts.first(where: { $0.startsWithBytes(of: "CN=") }) else {
                 return []

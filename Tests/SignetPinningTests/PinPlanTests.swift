@@ -11,11 +11,12 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
     private static let day: Int64 = 86_400
 
     private func certificate(
-        _ pin: String, from: Int64 = -100, to: Int64, subject: String = "CN=api.example"
+        _ pin: String, from: Int64 = -100, to: Int64
     ) throws -> PinPlan.Material {
         PinPlan.Material(
-            kind: .certificate, pin: try Pin(parsing: pin), subject: subject,
-            notBefore: Self.now + from * Self.day, notAfter: Self.now + to * Self.day,
+            kind: .certificate, pin: try Pin(parsing: pin), subject: "CN=api.example",
+            hosts: ["api.example"], notBefore: Self.now + from * Self.day,
+            notAfter: Self.now + to * Self.day,
             source: "host.pem")
     }
 
@@ -98,10 +99,12 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         #expect(wide.findings.map(\.code) == ["not-pinned", "unused", "unused"])
     }
 
-    @Test func takesTheAlternativeNamesBeforeTheCommonName() throws {
-        func codes(_ subject: String, _ hosts: String...) throws -> [String] {
+    @Test func takesNoHostFromACertificatesCommonName() throws {
+        func codes(
+            _ subject: String, _ hosts: String..., kind: PinPlan.Material.Kind = .certificate
+        ) throws -> [String] {
             let stranger = PinPlan.Material(
-                kind: .certificate, pin: try Pin(parsing: c), subject: subject, hosts: hosts,
+                kind: kind, pin: try Pin(parsing: c), subject: subject, hosts: hosts,
                 notBefore: Self.now - 1, notAfter: Self.now + 90 * Self.day, source: "new.pem")
             return try plan(Self.two, [certificate(a, to: 200), request(b), stranger]).findings
                 .map(\.code)
@@ -109,9 +112,12 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         #expect(try codes("", "other.test", "API.example") == ["not-pinned"])
         #expect(try codes("CN=Example Ltd", "api.example") == ["not-pinned"])
         #expect(try codes("CN=Example Ltd", "*.example") == ["not-pinned"])
-        #expect(try codes("CN=*.example") == ["not-pinned"])
+        #expect(try codes("CN=*.example") == ["unused"])
+        #expect(try codes("CN=api.example") == ["unused"])
+        // A CA adds the common name of a request to the alternative names.
+        #expect(try codes("CN=*.example", kind: .request) == ["not-pinned"])
+        #expect(try codes("CN=api.example", "other.test", kind: .request) == ["unused"])
         #expect(try codes("CN=Example Ltd", "*.api.example", "example") == ["unused"])
-        // With alternative names the common name means nothing (RFC 9525).
         #expect(try codes("CN=api.example", "other.test") == ["unused"])
         #expect(try codes("CN=other.test", "no host", "127.0.0.1") == ["unused"])
         #expect(try codes("CN=Example Ltd") == ["unused"])

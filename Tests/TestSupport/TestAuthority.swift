@@ -52,17 +52,20 @@ package final class TestAuthority: Sendable {
 
     /// Another leaf of the intermediate (or, `by: root`, of the root) with a new key.
     ///
-    /// `from` and `to` are the first and last moment of its validity, as `YYYYMMDDHHMMSSZ`.
+    /// `from` and `to` are the first and last moment of its validity, as `YYYYMMDDHHMMSSZ`. The
+    /// first of `hosts` is the common name. `alternatives` replaces the subjectAltName of all
+    /// `hosts`, in OpenSSL's syntax; if it is empty, the leaf has none.
     package func issue(
         _ name: String = UUID().uuidString, hosts: [String] = TestAuthority.hosts,
-        from: String = "20200101000000Z", to: String = "20491231235959Z",
-        by issuer: Certificate? = nil
+        alternatives: String? = nil, from: String = "20200101000000Z",
+        to: String = "20491231235959Z", by issuer: Certificate? = nil
     ) throws -> Certificate {
         let issuer = issuer ?? intermediate
         let names = hosts.map {
             $0.contains(":") || $0.allSatisfy { "0123456789.".contains($0) }
                 ? "IP:\($0)" : "DNS:\($0)"
-        }
+        }.joined(separator: ",")
+        let alternativeNames = alternatives ?? names
         try folder.write(
             """
             [ca]
@@ -83,7 +86,7 @@ package final class TestAuthority: Sendable {
             basicConstraints=critical,CA:FALSE
             keyUsage=critical,digitalSignature
             extendedKeyUsage=serverAuth
-            subjectAltName=\(names.joined(separator: ","))
+            \(alternativeNames.isEmpty ? "" : "subjectAltName=\(alternativeNames)")
 
             """, to: "\(name).cnf")
         try folder.write([], to: "\(name).index")

@@ -71,6 +71,24 @@ import Testing
         #expect(try self.code(output) == code)
     }
 
+    /// The common name is the host's, and there is no subjectAltName.
+    @Test func refusesACommonNameInPlaceOfAHostName() async throws {
+        let leaf = try authority.issue(hosts: ["localhost"], alternatives: "")
+        let server = try await OpenSSLServer(
+            .init(certificate: leaf.pem, key: leaf.key, chain: authority.intermediate.pem))
+        let url = "https://localhost:\(server.port)"
+        let policy = try policy(#"{"hosts":{"localhost":{"pins":["\#(leaf.pin)"]}}}"#)
+        for arguments in [
+            ["check", "--policy", policy], ["show"], ["show", "--format", "policy"],
+        ] {
+            let output = try await SignetTool.run(
+                ["pins"] + arguments + [url, "--ca-file", authority.caFile])
+            let found = output.stderr + output.text
+            #expect(found.contains("not trusted: the certificate's subjectAltName has no host"))
+            #expect(output.exit == 3)
+        }
+    }
+
     @Test func checkReportsWithoutRefusing() async throws {
         let server = try await OpenSSLServer(authority.identity)
         let rogue = try TestAuthority.rogue.get().leaf.pin

@@ -10,7 +10,8 @@
 // the following, and ends a transfer with one of the codes below if a decision is against it.
 //
 // callbacks.c:
-// - TLS has version 1.2 or newer, and the chain and the host name are always verified.
+// - TLS has version 1.2 or newer, and the chain and the host name are always verified, the name
+//   against subjectAltName alone (chain.c).
 // - libcurl reads no proxy from the environment and no netrc, and uses only http and https.
 // - A request is sent only if the verified chain has a wanted digest (chain.c).
 // - A pooled connection must be able to carry another request (route.c).
@@ -57,7 +58,8 @@ typedef struct {
 typedef enum {
     SIGNET_NO_REFUSAL = 0,
     SIGNET_PIN_MISMATCH,      // the verified chain has no wanted digest
-    SIGNET_NO_CHAIN,          // TLS, but the digests of the verified chain are unknown
+    SIGNET_NO_CHAIN,          // TLS, but the verified chain is unknown
+    SIGNET_WRONG_HOST,        // the verified chain's leaf isn't for the host
     SIGNET_NO_TLS,            // an https URL, but the connection has no TLS
     SIGNET_PROBED,            // a probe is complete
     SIGNET_HEAD_TOO_LARGE,
@@ -184,9 +186,10 @@ signet_transfer *signet_transfer_acquire(signet_loop *loop, uint64_t identifier)
 void signet_transfer_release(signet_transfer *transfer);
 uint64_t signet_transfer_identifier(const signet_transfer *transfer);
 
-// Sets the request. `start` is the method, target and URL, each ended by a zero byte. The target is
-// sent as it is; the URL has a scheme, host, port and "/" only. `is_repeatable`: whether a request
-// that may have reached the server is sent again if a pooled connection ends.
+// Sets the request. `start` is the method, target, URL and canonical host, each ended by a zero
+// byte. The target is sent as it is; the URL has a scheme, that host, a port and "/" only.
+// `is_repeatable`: whether a request that may have reached the server is sent again if a pooled
+// connection ends.
 bool signet_transfer_set_request(
     signet_transfer *transfer, const uint8_t *start, bool is_head, bool sends_body,
     const uint8_t *body, size_t body_count, bool is_repeatable) SIGNET_MUST_CHECK;
@@ -212,12 +215,12 @@ bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
     bool is_enforced, bool is_probe, bool offers_http2, bool waits_for_multiplexing)
     SIGNET_MUST_CHECK;
-// Sets a proxy by a URL without credentials. `tunnels`: whether to use CONNECT. `ca_file` is for an
-// HTTPS proxy's certificate (NULL: the file that libcurl was built with). User name and password
-// may be NULL.
+// Sets a proxy by a URL without credentials. `tunnels`: whether to use CONNECT. `tls_host`: the
+// canonical host of an HTTPS proxy; NULL for others. `ca_file` is for an HTTPS proxy's certificate
+// (NULL: the file that libcurl was built with). User name and password may be NULL.
 bool signet_transfer_set_proxy(
     signet_transfer *transfer, const char *url, const char *user, const char *password,
-    bool tunnels, bool is_tls, const char *ca_file) SIGNET_MUST_CHECK;
+    bool tunnels, const char *tls_host, const char *ca_file) SIGNET_MUST_CHECK;
 bool signet_transfer_start(signet_transfer *transfer) SIGNET_MUST_CHECK;
 // Continues a transfer that was paused because its buffer was full.
 void signet_transfer_resume(signet_transfer *transfer);
@@ -267,6 +270,9 @@ void signet_transfer_timings(const signet_transfer *transfer, signet_timings *ti
 // The verified chain; the chain as the server sent it if it isn't trusted; NULL if no chain is
 // known.
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer);
+// The verified chain, of the origin or of an HTTPS proxy, whose leaf isn't for its host; NULL if
+// there is none.
+const signet_chain *signet_transfer_misnamed(const signet_transfer *transfer);
 uint64_t signet_chain_identifier(const signet_chain *chain);
 size_t signet_chain_count(const signet_chain *chain);
 const uint8_t *signet_chain_digest(const signet_chain *chain, size_t index);
