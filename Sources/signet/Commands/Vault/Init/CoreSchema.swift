@@ -31,7 +31,7 @@ enum CoreSchema {
             case "null": value.isNull
             default: false
             }
-        return fits ? value : nil
+        return fits ? .some(value) : .none
     }
 
     /// Returns whether YAML 1.1 takes a text for a boolean that YAML 1.2 doesn't have.

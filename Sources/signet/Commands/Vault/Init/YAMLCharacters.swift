@@ -1,37 +1,99 @@
 import SignetVault
 
-/// The characters that libyaml changes although YAML 1.2 takes them for text (sections 5.2 and 5.4).
+/// The characters that the parser changes although YAML 1.2 takes them for text (sections 5.2 and
+/// 5.4).
 ///
-/// libyaml takes three of them for line breaks, as YAML 1.1 does, and drops a byte-order mark at the
-/// beginning of each line. While it reads the text, other characters stand in their places.
+/// It takes three of them for line breaks, as YAML 1.1 does, and drops a byte-order mark at the
+/// beginning of a line or of a scalar, where it may also be an escape. While it reads the text,
+/// other characters stand in their places.
 struct YAMLCharacters {
-    private static let changed: [Unicode.Scalar] = ["\u{85}", "\u{2028}", "\u{2029}", "\u{FEFF}"]
+    private static let changed: Set<Unicode.Scalar> = [
+        "\u{85}", "\u{2028}", "\u{2029}", byteOrderMark,
+    ]
+    private static let byteOrderMark: Unicode.Scalar = "\u{FEFF}"
 
-    private var replacements: [Unicode.Scalar: Unicode.Scalar] = [:]
-    private var originals: [Unicode.Scalar: Unicode.Scalar] = [:]
+    /// The text for the parser.
+    let masked: String
+    /// What the text has in the place of each replacement.
+    private var originals: [Unicode.Scalar: Substring] = [:]
 
-    /// Chooses replacements for the characters that the text has.
-    init(for text: String) throws(MalformedSource) {
-        let found = Self.changed.filter(text.unicodeScalars.contains)
-        guard !found.isEmpty else { return }
-        for (original, other) in zip(found, try UnusedCharacters.choose(found.count, for: text)) {
-            replacements[original] = other
-            originals[other] = original
+    /// Replaces the characters that the text has.
+    init(masking text: String) throws(MalformedSource) {
+        let parts = Self.parts(of: text)
+        var replacements: [Substring: Unicode.Scalar] = [:]
+        let found = Set(parts.filter(\.isChanged).map(\.text))
+        if !found.isEmpty {
+            for (part, other) in zip(found, try UnusedCharacters.choose(found.count, for: text)) {
+                replacements[part] = other
+                originals[other] = part
+            }
         }
+        var masked = ""
+        for part in parts {
+            if part.isChanged, let other = replacements[part.text] {
+                masked.unicodeScalars.append(other)
+            } else {
+                masked += part.text
+            }
+        }
+        self.masked = masked
     }
 
-    /// The text for libyaml.
-    func masked(_ text: String) -> String { Self.replaced(text, by: replacements) }
-
-    /// A text that libyaml read, with its own characters.
-    func restored(_ text: String) -> String { Self.replaced(text, by: originals) }
-
-    private static func replaced(
-        _ text: String, by table: [Unicode.Scalar: Unicode.Scalar]
-    ) -> String {
-        guard !table.isEmpty else { return text }
+    /// Returns a scalar that the parser read, with its own characters.
+    func restored(_ text: String, isDoubleQuoted: Bool) -> String {
+        guard !originals.isEmpty else { return text }
         var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars { result.append(table[scalar] ?? scalar) }
+        for scalar in text.unicodeScalars {
+            guard let original = originals[scalar] else {
+                result.append(scalar)
+                continue
+            }
+            if isDoubleQuoted, original.unicodeScalars.first == "\\" {
+                result.append(Self.byteOrderMark)
+            } else {
+                result.append(contentsOf: original.unicodeScalars)
+            }
+        }
         return String(result)
+    }
+
+    /// Splits a text before and after each character, or escape of one, that the parser changes.
+    private static func parts(of text: String) -> [(text: Substring, isChanged: Bool)] {
+        let scalars = text.unicodeScalars
+        var parts: [(text: Substring, isChanged: Bool)] = []
+        var start = scalars.startIndex
+        var index = start
+        while index < scalars.endIndex {
+            let isChanged: Bool
+            var end = scalars.index(after: index)
+            if scalars[index] == "\\" {
+                let escape = escape(in: scalars[index...])
+                isChanged = escape.count > 2
+                end = escape.endIndex
+            } else {
+                isChanged = changed.contains(scalars[index])
+            }
+            if isChanged {
+                parts += [(text[start..<index], false), (text[index..<end], true)]
+                start = end
+            }
+            index = end
+        }
+        return parts + [(text[start...], false)]
+    }
+
+    /// Returns an escape of a byte-order mark, else the backslash and what follows it.
+    private static func escape(
+        in text: Substring.UnicodeScalarView
+    ) -> Substring.UnicodeScalarView {
+        let digits =
+            switch text.dropFirst().first {
+            case "u": "feff"
+            case "U": "0000feff"
+            default: ""
+            }
+        let escape = text.prefix(2 + digits.count)
+        let isMark = !digits.isEmpty && String(escape.dropFirst(2)).lowercased() == digits
+        return isMark ? escape : text.prefix(2)
     }
 }

@@ -23,8 +23,8 @@ struct YAMLFile {
             throw MalformedSource(
                 "found \(text.utf8.count) bytes, expected at most \(sizeLimit)")
         }
-        var file = YAMLFile(characters: try YAMLCharacters(for: text))
-        let text = file.characters.masked(text)
+        var file = YAMLFile(characters: try YAMLCharacters(masking: text))
+        let text = file.characters.masked
         try YAMLAliases.requireUsable(text)
         let root: Node?
         do {
@@ -46,8 +46,8 @@ struct YAMLFile {
         let shown = switchLines.sorted().prefix(10).map(String.init).joined(separator: ", ")
         let more = switchLines.count > 10 ? " and \(switchLines.count - 10) more lines" : ""
         return [
-            "yes, no, on and off are texts in YAML 1.2; a boolean is true or false: line "
-                + "\(shown)\(more)"
+            "yes, no, on and off are texts in YAML 1.2; a boolean is true or false: "
+                + "line \(shown)\(more)"
         ]
     }
 
@@ -92,6 +92,9 @@ struct YAMLFile {
                 members.append((scalar, nil, member))
                 continue
             }
+            guard Self.isText(scalar.tag) else {
+                throw MalformedSource("a tag other than !!str on a key", line: scalar.mark?.line)
+            }
             let name = try text(of: scalar)
             guard names.insert(ByteName(name)).inserted else {
                 throw MalformedSource("a duplicate key", line: scalar.mark?.line)
@@ -115,9 +118,14 @@ struct YAMLFile {
         return object
     }
 
+    /// Returns whether a key is `<<` without quotes. The parser takes it for `!!str`.
     private static func isMergeKey(_ key: Node.Scalar) -> Bool {
         key.string == "<<" && key.style == .plain
-            && ["", CoreSchema.prefix + "merge"].contains(key.tag.rawValue)
+            && (isText(key.tag) || key.tag.rawValue == CoreSchema.prefix + "merge")
+    }
+
+    private static func isText(_ tag: Tag) -> Bool {
+        ["", "!", CoreSchema.prefix + "str"].contains(tag.rawValue)
     }
 
     /// Reads the mappings that a merge key names.
@@ -139,8 +147,8 @@ struct YAMLFile {
     private mutating func value(of scalar: Node.Scalar) throws(MalformedSource) -> JSONValue {
         let text = try text(of: scalar)
         let tag = scalar.tag.rawValue
-        if tag == "!" || tag == CoreSchema.prefix + "str" { return .string(text) }
         guard tag.isEmpty else {
+            if Self.isText(scalar.tag) { return .string(text) }
             guard let value = CoreSchema.value(of: text, tag: tag) else {
                 throw MalformedSource(
                     "a tag that the value does not fit: expected !!str, or !!int, !!float, "
@@ -156,7 +164,8 @@ struct YAMLFile {
 
     /// The text of a scalar as it stands in the file.
     private func text(of scalar: Node.Scalar) throws(MalformedSource) -> String {
-        let text = characters.restored(scalar.string)
+        let text = characters.restored(
+            scalar.string, isDoubleQuoted: scalar.style == .doubleQuoted)
         guard scalar.style != .plain || !text.unicodeScalars.contains("\u{FEFF}") else {
             throw MalformedSource(
                 "a byte-order mark inside the file: quote the text", line: scalar.mark?.line)
