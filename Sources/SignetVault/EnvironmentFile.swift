@@ -3,7 +3,7 @@ package import SignetJSON
 
 /// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
 package enum EnvironmentFile {
-    /// The comment behind a quoted list or map.
+    /// The line before a quoted list or map.
     package static let jsonComment = "# json"
 
     /// The reason that a file is refused, without any of its values.
@@ -26,7 +26,7 @@ package enum EnvironmentFile {
     /// sh. Nothing is expanded.
     ///
     /// A value without quotes is a boolean or a number if it's spelled as in JSON. A quoted one is
-    /// JSON if the comment ``jsonComment`` follows it, else text.
+    /// JSON if the line before it is ``jsonComment``, else text.
     package static func object(parsing text: String) throws(Malformed) -> JSONObject {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         var object = JSONObject()
@@ -47,6 +47,8 @@ package enum EnvironmentFile {
         /// The line of the last name.
         var line = 0
         var nextLine = 1
+        /// Whether ``jsonComment`` is the line before.
+        var isJSON = false
 
         private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
 
@@ -59,12 +61,15 @@ package enum EnvironmentFile {
                     rest.removeFirst()
                     nextLine += 1
                 } else if byte == UInt8(ascii: "#") {
-                    skip { $0 != 0x0A }
+                    let comment = rest.prefix { $0 != 0x0A }
+                    rest = rest[comment.endIndex...]
+                    isJSON = Self.trimmed(comment).elementsEqual(EnvironmentFile.jsonComment.utf8)
                 } else {
                     break
                 }
             }
             line = nextLine
+            defer { isJSON = false }
             var name = readName()
             if name == "export" {
                 skip { $0 == 0x20 || $0 == 0x09 }
@@ -109,19 +114,16 @@ package enum EnvironmentFile {
                 }
             }
             skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-            let comment = rest.prefix { rest.first == UInt8(ascii: "#") && $0 != 0x0A }
-            rest = rest[comment.endIndex...]
+            if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
             guard rest.first ?? 0x0A == 0x0A else {
                 throw Malformed("text after the closing quote", line: line)
             }
-            guard Self.trimmed(comment).elementsEqual(EnvironmentFile.jsonComment.utf8) else {
-                return .string(String(decoding: text, as: UTF8.self))
-            }
+            guard isJSON else { return .string(String(decoding: text, as: UTF8.self)) }
             do throws(JSONError) {
                 return try JSONValue(parsing: text)
             } catch {
                 throw Malformed(
-                    "found a value that is not JSON before \(EnvironmentFile.jsonComment)",
+                    "found a value that is not JSON after \(EnvironmentFile.jsonComment)",
                     line: line)
             }
         }

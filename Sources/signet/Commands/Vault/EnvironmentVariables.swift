@@ -55,7 +55,7 @@ struct EnvironmentVariables {
 
     /// Lines `NAME='value'` for sh. Nothing in the quotes has a meaning there.
     ///
-    /// Numbers and booleans have no quotes, and a comment follows lists and maps, so that
+    /// Numbers and booleans have no quotes, and a comment is before lists and maps, so that
     /// `EnvironmentFile` reads the same values.
     var shellText: String {
         zip(entries, values).map { entry, value in
@@ -65,7 +65,7 @@ struct EnvironmentVariables {
             case .string: "\(entry.name)=\(quoted)\n"
             case .bool, .number: "\(entry.name)=\(entry.value)\n"
             case .null, .array, .object:
-                "\(entry.name)=\(quoted) \(EnvironmentFile.jsonComment)\n"
+                "\(EnvironmentFile.jsonComment)\n\(entry.name)=\(quoted)\n"
             }
         }.joined()
     }

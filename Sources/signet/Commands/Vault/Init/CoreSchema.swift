@@ -24,7 +24,7 @@ enum CoreSchema {
         let value = value(of: text)
         let fits =
             switch tag.dropFirst(prefix.count) {
-            case _ where !tag.hasPrefix(prefix): false
+            case _ where !tag.startsWithBytes(of: prefix): false
             case "int": value.number?.isInteger == true
             case "float": value.number != nil
             case "bool": value.bool != nil
@@ -43,9 +43,9 @@ enum CoreSchema {
 
     /// Returns a number with the text of the file where JSON has that spelling.
     private static func number(_ text: String) -> JSONNumber? {
-        if text.hasPrefix("0x") { return integer(text.dropFirst(2), radix: 16) }
-        if text.hasPrefix("0o") { return integer(text.dropFirst(2), radix: 8) }
-        let sign = text.hasPrefix("-") ? "-" : ""
+        if text.startsWithBytes(of: "0x") { return integer(text.dropFirst(2), radix: 16) }
+        if text.startsWithBytes(of: "0o") { return integer(text.dropFirst(2), radix: 8) }
+        let sign = text.startsWithBytes(of: "-") ? "-" : ""
         let unsigned = text.utf8.drop { $0 == ASCII.minus || $0 == ASCII.plus }
         guard text.utf8.count - unsigned.count <= 1 else { return nil }
         let whole = unsigned.prefix(while: \.isDigit)

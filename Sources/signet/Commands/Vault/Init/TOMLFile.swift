@@ -18,9 +18,9 @@ struct TOMLFile {
     static func object(parsing text: String) throws(MalformedSource) -> JSONObject {
         let chosen = try UnusedCharacters.choose(2, for: text)
         let marks = TOMLText.Marks(bare: chosen[0], zero: chosen[1])
-        let marked = try TOMLText.marked(text, with: marks)
-        // The original text is read first: in the other one, every number is valid.
-        _ = try table(text)
+        let marked = try TOMLText.rewritten(text, with: marks)
+        // In the marked text, every number is valid.
+        _ = try table(TOMLText.rewritten(text, with: nil))
         return try TOMLFile(marks: marks).object(of: table(marked))
     }
 
@@ -64,11 +64,12 @@ struct TOMLFile {
     /// Returns a number, or the text of a date, a time, an infinity or a NaN.
     private static func value(ofBare text: String) -> JSONValue {
         let digits = text.replacing("_", with: "")
-        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.hasPrefix(prefix) {
+        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] 
+        where digits.startsWithBytes(of: prefix) {
             return UInt64(digits.dropFirst(2), radix: radix).map { .number(JSONNumber($0)) }
                 ?? .string(text)
         }
-        let unsigned = digits.hasPrefix("+") ? String(digits.dropFirst()) : digits
+        let unsigned = digits.startsWithBytes(of: "+") ? String(digits.dropFirst()) : digits
         return JSONNumber(text: unsigned).map(JSONValue.number) ?? .string(text)
     }
 }

@@ -1,7 +1,7 @@
 internal import SignetBase
 import SignetVault
 
-/// A TOML text with marks for what the parser would not keep, written without parsing the text.
+/// Rewrites a TOML text for the parser, without parsing it.
 ///
 /// This also checks the nesting: the parser limits brackets but not the parts of a dotted name, and
 /// takes a part of the stack for each of them.
@@ -23,7 +23,7 @@ struct TOMLText {
 
     private static let limit = 256
 
-    private let marks: Marks
+    private let marks: Marks?
     private var rest: ArraySlice<UInt8>
     private var output: [UInt8] = []
     private var line = 1
@@ -33,17 +33,20 @@ struct TOMLText {
     /// Whether a value follows the last `=`.
     private var wantsValue = false
 
-    /// Returns the marked text. If the text is invalid, so is the result.
+    /// Returns the text with marks for what the parser would not keep. If the text is invalid, so
+    /// is the result, except for a value without quotes.
+    ///
+    /// Without marks, only integers of more than 64 bits are replaced, which the parser refuses.
     ///
     /// - Throws: `MalformedSource` if a name, with the names of the tables around it on the same
     ///   lines, has more than 256 dots.
-    static func marked(_ text: String, with marks: Marks) throws(MalformedSource) -> String {
+    static func rewritten(_ text: String, with marks: Marks?) throws(MalformedSource) -> String {
         var scanner = TOMLText(marks: marks, rest: Array(text.utf8)[...])
         while let byte = scanner.rest.first { try scanner.take(byte) }
         return String(decoding: scanner.output, as: UTF8.self)
     }
 
-    private init(marks: Marks, rest: ArraySlice<UInt8>) {
+    private init(marks: Marks?, rest: ArraySlice<UInt8>) {
         self.marks = marks
         self.rest = rest
     }
@@ -105,12 +108,24 @@ struct TOMLText {
         guard !text.isEmpty else { return takeBytes(1) }
         rest = rest[text.endIndex...]
         wantsValue = false
+        guard let marks else {
+            output += Self.isLongInteger(text) ? [UInt8(ascii: "0")] : text
+            return
+        }
         if text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
             output += text
         } else {
             output += [ASCII.quote] + Array(String(marks.bare).utf8) + text
             output.append(ASCII.quote)
         }
+    }
+
+    /// Returns whether a text is a decimal integer of more than 64 bits.
+    private static func isLongInteger(_ text: ArraySlice<UInt8>) -> Bool {
+        let isSigned = text.first == ASCII.minus || text.first == ASCII.plus
+        let digits = text.dropFirst(isSigned ? 1 : 0)
+        return digits.first != UInt8(ascii: "0") && digits.allSatisfy(\.isDigit)
+            && Int64(String(decoding: text, as: UTF8.self)) == nil
     }
 
     private static func bareValue(_ rest: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -152,10 +167,12 @@ struct TOMLText {
     }
 
     private mutating func takeEscape() {
-        for zero in ["\\u0000", "\\U00000000"] where rest.starts(with: zero.utf8) {
-            output += String(marks.zero).utf8
-            rest.removeFirst(zero.utf8.count)
-            return
+        if let marks {
+            for zero in [#"\u0000"#, #"\U00000000"#] where rest.starts(with: zero.utf8) {
+                output += String(marks.zero).utf8
+                rest.removeFirst(zero.utf8.count)
+                return
+            }
         }
         if rest.dropFirst().first == ASCII.lineFeed { line += 1 }
         takeBytes(min(2, rest.count))

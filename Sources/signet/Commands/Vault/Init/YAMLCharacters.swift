@@ -64,14 +64,15 @@ struct YAMLCharacters {
         var start = scalars.startIndex
         var index = start
         while index < scalars.endIndex {
-            let isChanged: Bool
+            var isChanged = changed.contains(scalars[index])
             var end = scalars.index(after: index)
-            if scalars[index] == "\\" {
-                let escape = escape(in: scalars[index...])
-                isChanged = escape.count > 2
-                end = escape.endIndex
-            } else {
-                isChanged = changed.contains(scalars[index])
+            if scalars[index] == "\\", end < scalars.endIndex {
+                if scalars[end] == "\\" {
+                    end = scalars.index(after: end)
+                } else if let escape = escapedMark(in: scalars[index...]) {
+                    isChanged = true
+                    end = escape.endIndex
+                }
             }
             if isChanged {
                 parts += [(text[start..<index], false), (text[index..<end], true)]
@@ -82,18 +83,15 @@ struct YAMLCharacters {
         return parts + [(text[start...], false)]
     }
 
-    /// Returns an escape of a byte-order mark, else the backslash and what follows it.
-    private static func escape(
+    /// Returns the escape of a byte-order mark that a text begins with.
+    private static func escapedMark(
         in text: Substring.UnicodeScalarView
-    ) -> Substring.UnicodeScalarView {
-        let digits =
-            switch text.dropFirst().first {
-            case "u": "feff"
-            case "U": "0000feff"
-            default: ""
-            }
-        let escape = text.prefix(2 + digits.count)
-        let isMark = !digits.isEmpty && String(escape.dropFirst(2)).lowercased() == digits
-        return isMark ? escape : text.prefix(2)
+    ) -> Substring.UnicodeScalarView? {
+        for wanted in [#"\ufeff"#, #"\U0000feff"#] {
+            let escape = text.prefix(wanted.utf8.count)
+            let digits = String(escape.dropFirst(2)).lowercased()
+            if String(escape.prefix(2)) + digits == wanted { return escape }
+        }
+        return nil
     }
 }
