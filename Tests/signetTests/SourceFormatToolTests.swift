@@ -118,7 +118,7 @@ import Testing
               a\(other)
               b
             list: [a\(other), 'b' , c] #\(other)x: 1
-            "k\(other)": 5
+            "k 1": 5
             private: \u{E000}
             """
         try await expect(
@@ -127,7 +127,7 @@ import Testing
                 + "\"single\":\"a \(other) b\","
                 + "\"double\":\"\(other)a \(other)\(other) b\u{2028}\u{2029}\u{85}\","
                 + "\"literal\":\"a\(other)  b\\n c\\n\",\"folded\":\"a\(other) b\","
-                + "\"list\":[\"a\(other)\",\"b\",\"c\"],\"k\(other)\":5,\"private\":\"\u{E000}\"}")
+                + "\"list\":[\"a\(other)\",\"b\",\"c\"],\"k 1\":5,\"private\":\"\u{E000}\"}")
     }
 
     @Test func yamlTextsKeepByteOrderMarks() async throws {
