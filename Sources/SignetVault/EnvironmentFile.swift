@@ -3,6 +3,9 @@ package import SignetJSON
 
 /// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
 package enum EnvironmentFile {
+    /// The line before a quoted list or map.
+    package static let jsonComment = "# json"
+
     /// The reason that a file is refused, without any of its values.
     package struct Malformed: Error, Sendable, Hashable {
         package let problem: String
@@ -19,7 +22,11 @@ package enum EnvironmentFile {
     ///
     /// A value is text in single quotes, without escapes; in double quotes, where `\n`,
     /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
-    /// have several lines. Nothing is expanded.
+    /// have several lines, and quoted texts and `\'` may follow each other without a space, as in
+    /// sh. Nothing is expanded.
+    ///
+    /// A value without quotes is a boolean or a number if it's spelled as in JSON. A quoted one is
+    /// JSON if the line before it is ``jsonComment``, else text.
     package static func object(parsing text: String) throws(Malformed) -> JSONObject {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         var object = JSONObject()
@@ -40,6 +47,8 @@ package enum EnvironmentFile {
         /// The line of the last name.
         var line = 0
         var nextLine = 1
+        /// Whether ``jsonComment`` is the line before.
+        var isJSON = false
 
         private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
 
@@ -52,12 +61,15 @@ package enum EnvironmentFile {
                     rest.removeFirst()
                     nextLine += 1
                 } else if byte == UInt8(ascii: "#") {
-                    skip { $0 != 0x0A }
+                    let comment = rest.prefix { $0 != 0x0A }
+                    rest = rest[comment.endIndex...]
+                    isJSON = Self.trimmed(comment).elementsEqual(EnvironmentFile.jsonComment.utf8)
                 } else {
                     break
                 }
             }
             line = nextLine
+            defer { isJSON = false }
             var name = readName()
             if name == "export" {
                 skip { $0 == 0x20 || $0 == 0x09 }
@@ -83,23 +95,53 @@ package enum EnvironmentFile {
         }
 
         private mutating func value() throws(Malformed) -> JSONValue {
-            guard let quote = rest.first, quote == 0x22 || quote == 0x27 else {
+            guard rest.first == 0x22 || rest.first == 0x27 else {
                 let text = rest.prefix { $0 != 0x0A }
                 rest = rest[text.endIndex...]
-                let value = Self.withoutComment(text)
-                return PlainText.value(of: String(decoding: value, as: UTF8.self))
+                return Self.plainValue(
+                    String(decoding: Self.withoutComment(text), as: UTF8.self))
             }
-            rest.removeFirst()
+            var text: [UInt8] = []
+            while let byte = rest.first {
+                if byte == 0x22 || byte == 0x27 {
+                    rest.removeFirst()
+                    text += try quoted(by: byte)
+                } else if rest.starts(with: #"\'"#.utf8) {
+                    rest.removeFirst(2)
+                    text.append(0x27)
+                } else {
+                    break
+                }
+            }
+            skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+            if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
+            guard rest.first ?? 0x0A == 0x0A else {
+                throw Malformed("text after the closing quote", line: line)
+            }
+            guard isJSON else { return .string(String(decoding: text, as: UTF8.self)) }
+            do throws(JSONError) {
+                return try JSONValue(parsing: text)
+            } catch {
+                throw Malformed(
+                    "found a value that is not JSON after \(EnvironmentFile.jsonComment)",
+                    line: line)
+            }
+        }
+
+        /// Returns a boolean or a number if the text is spelled as in JSON, else the text.
+        private static func plainValue(_ text: String) -> JSONValue {
+            switch text {
+            case "true": .bool(true)
+            case "false": .bool(false)
+            default: JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
+            }
+        }
+
+        /// Reads up to the closing quote.
+        private mutating func quoted(by quote: UInt8) throws(Malformed) -> [UInt8] {
             var text: [UInt8] = []
             while let byte = rest.popFirst() {
-                if byte == quote {
-                    skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-                    if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
-                    guard rest.first ?? 0x0A == 0x0A else {
-                        throw Malformed("text after the closing quote", line: line)
-                    }
-                    return .string(String(decoding: text, as: UTF8.self))
-                }
+                if byte == quote { return text }
                 if byte == 0x0A { nextLine += 1 }
                 guard quote == 0x22, byte == UInt8(ascii: "\\"), let escaped = rest.first else {
                     text.append(byte)
@@ -123,25 +165,17 @@ package enum EnvironmentFile {
                 text[index] == UInt8(ascii: "#")
                     && (text[index - 1] == 0x20 || text[index - 1] == 0x09)
             }
-            var value = text[..<(comment ?? text.endIndex)]
-            while let last = value.last, last == 0x20 || last == 0x09 || last == 0x0D {
-                value.removeLast()
-            }
+            let value = trimmed(text[..<(comment ?? text.endIndex)])
             return value.first == UInt8(ascii: "#") ? [] : value
         }
-    }
-}
 
-/// Interprets text without quotes in YAML and .env files.
-package enum PlainText {
-    /// Returns a boolean or a number if the text is spelled as in JSON; null, if `emptyIsNull`, for
-    /// an empty text, `~` and `null`; else the text.
-    package static func value(of text: String, emptyIsNull: Bool = false) -> JSONValue {
-        switch text {
-        case "true": return .bool(true)
-        case "false": return .bool(false)
-        case "null" where emptyIsNull, "~" where emptyIsNull, "" where emptyIsNull: return .null
-        default: return JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
+        /// Returns the text without spaces at its end.
+        private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            var text = text
+            while let last = text.last, last == 0x20 || last == 0x09 || last == 0x0D {
+                text.removeLast()
+            }
+            return text
         }
     }
 }

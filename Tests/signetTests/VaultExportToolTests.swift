@@ -61,7 +61,7 @@ import Testing
         ),
         (
             "env",
-            #"{"text":"ORDERS_HOST='orders.example.com'\nORDERS_TIMEOUT='5s'\nORDERS_ATTEMPTS='3'\n"}"#
+            #"{"text":"ORDERS_HOST='orders.example.com'\nORDERS_TIMEOUT='5s'\nORDERS_ATTEMPTS=3\n"}"#
         ),
     ])
     func eachFormatHasItsForm(_ format: String, _ wanted: String) async throws {

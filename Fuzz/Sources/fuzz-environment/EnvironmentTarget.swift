@@ -15,6 +15,7 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
             #"A='$(x) "y" \n'"# + "\r\n" + #"B="a\nb \$x \"q\" \\ é" # comment"#,
             "NUMBER=\"5\"\nZERO=007\nUPPER=True\nLOWER=true\nEMPTY=\nHASH=a#b\nBIG=-1.5e400",
             "LINES=\"one\ntwo\"\n#only a comment\n\n  X__Y_=\t1 \n", "A_=1\nA=2", "_=1", "A='",
+            "# json\nA='[1,\"b\"]'\n#json\nB=\"{}\"\n# json\n\nC='null'", "A='it'\\''s'\"x\"",
         ]))
     return 0
 }
@@ -37,7 +38,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Lines of an object that was read, with each text in double quotes.
+/// Lines of an object that was read, with each text, list and map in double quotes.
 private func written(_ object: JSONObject) -> String {
     object.map { name, value in
         guard !name.isEmpty, name.utf8.allSatisfy({ $0 != 0x5F && !(0x41...0x5A).contains($0) })
@@ -45,7 +46,7 @@ private func written(_ object: JSONObject) -> String {
             broken("a name that no line can have")
         }
         var quoted = ""
-        for scalar in (value.string ?? "").unicodeScalars {
+        for scalar in (value.string ?? value.text).unicodeScalars {
             switch scalar {
             case "\\", "\"", "$": quoted += "\\\(scalar)"
             case "\n": quoted += "\\n"
@@ -54,6 +55,11 @@ private func written(_ object: JSONObject) -> String {
             }
         }
         let variable = name.uppercased().replacing(".", with: "_")
-        return "\(variable)=\(value.string == nil ? value.text : "\"\(quoted)\"")\n"
+        return switch value {
+        case .string: "\(variable)=\"\(quoted)\"\n"
+        case .bool, .number: "\(variable)=\(value.text)\n"
+        case .null, .array, .object:
+            "\(EnvironmentFile.jsonComment)\n\(variable)=\"\(quoted)\"\n"
+        }
     }.joined()
 }

@@ -7,6 +7,7 @@ import SignetVault
 struct EnvironmentVariables {
     /// The variables, in the order of the keys.
     let entries: [(key: String, name: String, value: String)]
+    private let values: [JSONValue]
 
     /// Names the variables and writes their values: a text as it is, anything else as JSON.
     ///
@@ -49,13 +50,23 @@ struct EnvironmentVariables {
             entries.append((key, name, text))
         }
         self.entries = entries
+        self.values = values.map(\.value)
     }
 
     /// Lines `NAME='value'` for sh. Nothing in the quotes has a meaning there.
+    ///
+    /// Numbers and booleans have no quotes, and a comment is before lists and maps, so that
+    /// `EnvironmentFile` reads the same values.
     var shellText: String {
-        entries.map { entry in
+        zip(entries, values).map { entry, value in
             let parts = entry.value.split(separator: "'", omittingEmptySubsequences: false)
-            return "\(entry.name)='\(parts.joined(separator: #"'\''"#))'\n"
+            let quoted = "'\(parts.joined(separator: #"'\''"#))'"
+            return switch value {
+            case .string: "\(entry.name)=\(quoted)\n"
+            case .bool, .number: "\(entry.name)=\(entry.value)\n"
+            case .null, .array, .object:
+                "\(EnvironmentFile.jsonComment)\n\(entry.name)=\(quoted)\n"
+            }
         }.joined()
     }
 

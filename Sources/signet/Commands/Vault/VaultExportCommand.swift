@@ -19,8 +19,10 @@ struct VaultExportCommand: ParsableCommand {
         discussion: """
             --public prints the public values and needs a schema; --show-secrets prints all, in \
             the clear. nested-json and yaml make an object of each part of a name before a dot. \
-            env writes NAME='value' lines for sh, with the names that exec uses. With --json, the \
-            output of yaml and env is the member "text".
+            env writes NAME='value' lines for sh, with the names that exec uses; numbers and \
+            booleans have no quotes there, and the line before a list or map is "# json". vault \
+            init reads each value of every format as it was. With --json, the output of yaml and \
+            env is the member "text".
             """,
         examples: [
             "signet vault export shop.dump --format yaml --public --schema schema.json \\",

@@ -26,17 +26,26 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
 
     /// Reads a configuration as an object, whose nested objects are parts of names.
     ///
+    /// A byte-order mark at the beginning is skipped, except in JSON, which doesn't allow it.
+    ///
+    /// - Returns: The values, and notes about those that other programs read differently.
     /// - Throws: `malformed-input`, naming the file and the line, never a value.
-    func object(parsing bytes: [UInt8], named file: String) throws(ToolError) -> JSONObject {
+    func read(
+        _ bytes: [UInt8], named file: String
+    ) throws(ToolError) -> (object: JSONObject, notes: [String]) {
         do throws(MalformedSource) {
-            if self == .json { return try Self.jsonObject(parsing: bytes) }
-            guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            if self == .json { return (try Self.jsonObject(parsing: bytes), []) }
+            let isMarked = bytes.starts(with: "\u{FEFF}".utf8)
+            guard
+                let text = String(validating: bytes.dropFirst(isMarked ? 3 : 0), as: UTF8.self),
+                !text.utf8.contains(0)
+            else {
                 throw MalformedSource("it is not UTF-8 text, or it has a zero byte")
             }
             switch self {
-            case .json, .env: return try EnvironmentFile.object(parsing: text)
+            case .json, .env: return (try EnvironmentFile.object(parsing: text), [])
             case .yaml: return try YAMLFile.object(parsing: text)
-            case .toml: return try TOMLFile.object(parsing: text)
+            case .toml: return (try TOMLFile.object(parsing: text), [])
             }
         } catch {
             let line = error.line.map { ", line \($0)" } ?? ""

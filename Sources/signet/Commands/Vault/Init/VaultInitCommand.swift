@@ -13,8 +13,9 @@ struct VaultInitCommand: ParsableCommand {
         abstract: "Make schema, defaults, sealed dump and signet.json from a configuration.",
         discussion: """
             CONFIG is JSON (nested or flat), YAML 1.2, TOML or lines NAME=value (.env); the file's \
-            name or --format gives the format. Nested objects become names with dots, and \
-            DATABASE_HOST of a .env file becomes database.host. Types are guessed, also lists, \
+            name or --format gives the format. What vault export writes can be read. Nested \
+            objects become names with dots, and DATABASE_HOST of a .env file becomes \
+            database.host. A null is named and has no value. Types are guessed, also lists, \
             durations and URLs. Plain values become public and go to defaults.json; values that \
             look like a secret, by value or name, become secret and go only into the sealed dump. \
             One line for each key shows the guess: correct schema.json, and seal again.
@@ -130,8 +131,10 @@ struct VaultInitCommand: ParsableCommand {
         }
         common.terminal.awaitInput("a configuration", from: file)
         let bytes = try InputFile.read(file, limit: ConfigurationInput.sizeLimit)
-        return try format.object(
-            parsing: bytes, named: file == "-" ? "standard input" : file)
+        let name = file == "-" ? "standard input" : file
+        let (object, notes) = try format.read(bytes, named: name)
+        for note in notes { common.terminal.note("\(printable(name)): \(note)") }
+        return object
     }
 
     /// Makes a key file with one root if the source is a file that does not exist.
@@ -184,7 +187,9 @@ struct VaultInitCommand: ParsableCommand {
         }
         try common.terminal.result(
             [
-                "keys": .array(keys), "files": .array(files.paths.map(JSONValue.string)),
+                "keys": .array(keys),
+                "withoutValue": .array(guessed.withoutValue.map(JSONValue.string)),
+                "files": .array(files.paths.map(JSONValue.string)),
                 "madeKeys": .bool(madeKeys),
                 "assumed": .object(
                     JSONObject(choices.assumed.map { ($0.option, .string($0.value)) })),

@@ -51,13 +51,7 @@ struct YAMLAliases {
 
     /// Chooses two characters that the text does not have.
     private init(for text: String) throws(MalformedSource) {
-        let range: ClosedRange<UInt32> = 0xE000...0xF8FF
-        let used = Set(text.unicodeScalars.lazy.map(\.value).filter { range.contains($0) })
-        let free = range.lazy.filter { !used.contains($0) }.compactMap { Unicode.Scalar($0) }
-        let chosen = Array(free.prefix(2))
-        guard chosen.count == 2 else {
-            throw MalformedSource("it has every character of the private-use area")
-        }
+        let chosen = try UnusedCharacters.choose(2, for: text)
         alias = chosen[0]
         key = chosen[1]
     }

@@ -1,0 +1,97 @@
+import SignetVault
+
+/// The characters that the parser changes although YAML 1.2 takes them for text (sections 5.2 and
+/// 5.4).
+///
+/// It takes three of them for line breaks, as YAML 1.1 does, and drops a byte-order mark at the
+/// beginning of a line or of a scalar, where it may also be an escape. While it reads the text,
+/// other characters stand in their places.
+struct YAMLCharacters {
+    private static let changed: Set<Unicode.Scalar> = [
+        "\u{85}", "\u{2028}", "\u{2029}", byteOrderMark,
+    ]
+    private static let byteOrderMark: Unicode.Scalar = "\u{FEFF}"
+
+    /// The text for the parser.
+    let masked: String
+    /// What the text has in the place of each replacement.
+    private var originals: [Unicode.Scalar: Substring] = [:]
+
+    /// Replaces the characters that the text has.
+    init(masking text: String) throws(MalformedSource) {
+        let parts = Self.parts(of: text)
+        var replacements: [Substring: Unicode.Scalar] = [:]
+        let found = Set(parts.filter(\.isChanged).map(\.text))
+        if !found.isEmpty {
+            for (part, other) in zip(found, try UnusedCharacters.choose(found.count, for: text)) {
+                replacements[part] = other
+                originals[other] = part
+            }
+        }
+        var masked = ""
+        for part in parts {
+            if part.isChanged, let other = replacements[part.text] {
+                masked.unicodeScalars.append(other)
+            } else {
+                masked += part.text
+            }
+        }
+        self.masked = masked
+    }
+
+    /// Returns a scalar that the parser read, with its own characters.
+    func restored(_ text: String, isDoubleQuoted: Bool) -> String {
+        guard !originals.isEmpty else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            guard let original = originals[scalar] else {
+                result.append(scalar)
+                continue
+            }
+            if isDoubleQuoted, original.unicodeScalars.first == "\\" {
+                result.append(Self.byteOrderMark)
+            } else {
+                result.append(contentsOf: original.unicodeScalars)
+            }
+        }
+        return String(result)
+    }
+
+    /// Splits a text before and after each character, or escape of one, that the parser changes.
+    private static func parts(of text: String) -> [(text: Substring, isChanged: Bool)] {
+        let scalars = text.unicodeScalars
+        var parts: [(text: Substring, isChanged: Bool)] = []
+        var start = scalars.startIndex
+        var index = start
+        while index < scalars.endIndex {
+            var isChanged = changed.contains(scalars[index])
+            var end = scalars.index(after: index)
+            if scalars[index] == "\\", end < scalars.endIndex {
+                if scalars[end] == "\\" {
+                    end = scalars.index(after: end)
+                } else if let escape = escapedMark(in: scalars[index...]) {
+                    isChanged = true
+                    end = escape.endIndex
+                }
+            }
+            if isChanged {
+                parts += [(text[start..<index], false), (text[index..<end], true)]
+                start = end
+            }
+            index = end
+        }
+        return parts + [(text[start...], false)]
+    }
+
+    /// Returns the escape of a byte-order mark that a text begins with.
+    private static func escapedMark(
+        in text: Substring.UnicodeScalarView
+    ) -> Substring.UnicodeScalarView? {
+        for wanted in [#"\ufeff"#, #"\U0000feff"#] {
+            let escape = text.prefix(wanted.utf8.count)
+            let digits = String(escape.dropFirst(2)).lowercased()
+            if String(escape.prefix(2)) + digits == wanted { return escape }
+        }
+        return nil
+    }
+}
