@@ -123,7 +123,7 @@ extension Key.Kind {
     package var algorithms: [String] {
         switch self {
         case .hmac: ["HS256", "HS512"]
-        case .ed25519: ["EdDSA"]
+        case .ed25519: ["Ed25519", "EdDSA"]
         case .p256: ["ES256"]
         case .p384: ["ES384"]
         case .rsa: ["PS512", "RS256"]
