@@ -56,7 +56,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         init(value: Value) { self.value = value }
     }
 
-    /// `kid`. Ids are compared as UTF-8 bytes.
+    /// `kid`, or the thumbprint of a public key without it. Ids are compared as UTF-8 bytes.
     public let id: String
     /// The kind of the key.
     public let kind: Kind
