@@ -116,6 +116,15 @@ static inline SIGNET_MUST_CHECK int signet_openssl_start_signature(
     return 1;
 }
 
+// Returns 1 if a key can be used for a scheme.
+static inline SIGNET_MUST_CHECK int signet_openssl_allows(
+    EVP_PKEY *key, signet_openssl_scheme scheme) {
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int status = context != NULL && signet_openssl_start_signature(context, key, scheme, 0) == 1;
+    EVP_MD_CTX_free(context);
+    return status;
+}
+
 static inline int signet_openssl_is_ecdsa(signet_openssl_scheme scheme) {
     return scheme == signet_openssl_ecdsa_sha256 || scheme == signet_openssl_ecdsa_sha384;
 }

@@ -94,7 +94,8 @@ public final class FileNonceStore: NonceStore {
                     at: now, lastForgotten: state.lastForgotten)
                 try state.add(entry, to: file, now: now, limit: limit, isDurable: isDurable)
             } catch let error as SigningError {
-                throw error
+                guard [.nonceStoreFull, .nonceStoreFailed].contains(error.code) else { throw error }
+                throw SigningError(error.code, "\(printable(path)): \(error.message)")
             } catch let error as FileFailure {
                 // The state after a failure is unknown.
                 state = NonceFile()

@@ -11,8 +11,8 @@ extension SignableMessage {
     ///
     /// Lines end with LF or CRLF. In a request's first line the target is everything between the
     /// first and the last space. An absolute-form target takes precedence over Host. Folded lines
-    /// are joined with one space. The body is everything after the blank line; Content-Length is
-    /// ignored.
+    /// are joined with one space. The body is everything after the blank line. It must be as long as
+    /// Content-Length says, but may be missing: see ``requireWholeBody()``.
     ///
     /// - Parameters:
     ///   - text: The whole message.
@@ -57,6 +57,49 @@ extension SignableMessage {
         let start = try Start(
             line: Array(text[first]), fields: fields, scheme: plainHTTP ? .http : .https)
         self.init(start: start, fields: fields, body: Array(text[lines.position...]))
+        let declared = try declaredLength
+        if !body.isEmpty { try requireBody(of: declared) }
+    }
+
+    /// Checks that the body isn't missing, for a message that has none of its own elsewhere.
+    ///
+    /// - Throws: `SigningError` with `malformed-message` if Content-Length declares a body.
+    package func requireWholeBody() throws(SigningError) {
+        if body.isEmpty { try requireBody(of: declaredLength) }
+    }
+
+    private func requireBody(of declared: Int64?) throws(SigningError) {
+        guard let declared, declared != Int64(body.count) else { return }
+        throw SigningError(
+            .malformedMessage,
+            "found a body of \(body.count) bytes, expected \(declared) by Content-Length"
+                + (declared + 1 == Int64(body.count) && body.last == ASCII.lineFeed
+                    ? "; the last byte is a line break that an editor may have added" : ""))
+    }
+
+    /// The body's length by Content-Length; nil if the field is missing or declares a body that
+    /// doesn't follow (RFC 9110, section 8.6).
+    ///
+    /// - Throws: `SigningError` with `malformed-message` if two differ or one isn't a number.
+    var declaredLength: Int64? {
+        get throws(SigningError) {
+            let values = values(of: Array("content-length".utf8))
+            guard let value = values.first else { return nil }
+            guard values.allSatisfy({ $0 == value }) else {
+                throw SigningError(
+                    .malformedMessage, "found two Content-Length fields that differ, expected one")
+            }
+            guard (1...18).contains(value.count), value.allSatisfy(\.isDigit) else {
+                throw SigningError(
+                    .malformedMessage, "Content-Length: expected a number of at most 18 digits")
+            }
+            if let response,
+                response.status == 304 || relatedRequest?.request?.method == "HEAD"
+            {
+                return nil
+            }
+            return value.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
+        }
     }
 }
 

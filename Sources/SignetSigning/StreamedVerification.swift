@@ -244,29 +244,3 @@ extension Verifier {
         }
     }
 }
-
-extension SignableMessage {
-    /// The body's length by Content-Length; nil if the field is missing or declares a body that
-    /// doesn't follow (RFC 9110, section 8.6).
-    ///
-    /// - Throws: `SigningError` with `malformed-message` if there are several or it isn't a number.
-    fileprivate var declaredLength: Int64? {
-        get throws(SigningError) {
-            if let response,
-                response.status == 304 || relatedRequest?.request?.method == "HEAD"
-            {
-                return nil
-            }
-            let values = values(of: Array("content-length".utf8))
-            guard let value = values.first else { return nil }
-            guard values.count == 1, (1...18).contains(value.count),
-                value.allSatisfy(\.isDigit)
-            else {
-                throw SigningError(
-                    .malformedMessage,
-                    "Content-Length: expected one number of at most 18 digits")
-            }
-            return value.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
-        }
-    }
-}

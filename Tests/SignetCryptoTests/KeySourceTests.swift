@@ -181,7 +181,7 @@ import Testing
         let key = try KeySource(folder.path("keys")).load().key(id: "new")
         #expect(key.kind == kind && key.isPrivate)
         let algorithms: [Key.Kind: String] = [
-            .hmac: "HS256", .ed25519: "EdDSA", .p256: "ES256", .p384: "ES384", .rsa: "PS512",
+            .hmac: "HS256", .ed25519: "Ed25519", .p256: "ES256", .p384: "ES384", .rsa: "PS512",
         ]
         #expect(key.algorithm == algorithms[kind])
         #expect(key.use == (kind == .vault ? "enc" : "sig"))

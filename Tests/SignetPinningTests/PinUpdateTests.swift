@@ -119,6 +119,7 @@ import Testing
         #"{"alg":"none","kid":"pins-2026","typ":"signet-pins"}"#,
         #"{"alg":"HS256","kid":"pins-2026","typ":"signet-pins"}"#,
         #"{"alg":"ES256","kid":"pins-2026","typ":"signet-pins"}"#,
+        #"{"alg":"Ed448","kid":"pins-2026","typ":"signet-pins"}"#,
         #"{"alg":"eddsa","kid":"pins-2026","typ":"signet-pins"}"#,
         #"{"alg":"EdDSA","kid":"pins-2026","typ":"JWT"}"#,
         #"{"alg":"EdDSA","kid":"pins-2026","typ":"Signet-Pins"}"#,

@@ -33,7 +33,7 @@ import Testing
 
     /// The options of `openssl genpkey`, the type, and the label of the older PEM form.
     static let families: [(options: [String], type: String, alg: String, traditional: Bool)] = [
-        (["-algorithm", "ed25519"], "ed25519", "EdDSA", false),
+        (["-algorithm", "ed25519"], "ed25519", "Ed25519", false),
         (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], "p256", "ES256", true),
         (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384"], "p384", "ES384", true),
         (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], "rsa", "PS512", true),

@@ -69,7 +69,7 @@ import Testing
         #expect(listed.exit == 0 && listed.stderr.isEmpty)
         let lines = columns(listed)
         #expect(lines.map { $0[0] } == ["hmac", "vault", "ed25519", "p256", "p384", "rsa"])
-        #expect(lines.map { $0[2] } == ["HS256", "-", "EdDSA", "ES256", "ES384", "PS512"])
+        #expect(lines.map { $0[2] } == ["HS256", "-", "Ed25519", "ES256", "ES384", "PS512"])
         #expect(lines.map { $0[3].utf8.count } == [1, 1, 43, 43, 43, 43])
         let json = try JSONValue(parsing: try await keys("list", "keys", "--json").stdout)
         let shown = try #require(json["keys"]?.array)

@@ -26,7 +26,7 @@ struct ForeignKey {
         text = NewKeyText(id: header.id, secretByteCount: secret.count)
         text.set("use", to: kind == .vault ? "enc" : "sig")
         text.set("kty", to: "oct")
-        if let algorithm = try header.algorithm(for: kind) { text.set("alg", to: algorithm) }
+        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) { text.set("alg", to: algorithm) }
         text.set("k", to: secret)
         text.end()
     }
@@ -82,7 +82,7 @@ struct ForeignKey {
         kind = pair.kind
         text = NewKeyText(id: header.id)
         text.set("use", to: "sig")
-        let algorithm = try header.algorithm(for: kind) ?? ""
+        let algorithm = try header.algorithm(for: kind, among: pair.algorithms) ?? ""
         try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
         text.end()
     }
@@ -129,7 +129,7 @@ struct ForeignKey {
         let key: OpaquePointer?
         switch origin {
         case .privateKey:
-            unsafe key = X509Parser.read(der, by: signet_openssl_read_private_key)
+            unsafe key = X509Parser.readPrivateKey(der)
         case .publicKey where isPKCS1:
             unsafe key = X509Parser.read(der, by: signet_openssl_read_rsa_public_key)
         case .publicKey:
@@ -152,11 +152,16 @@ struct ForeignKey {
 extension ForeignKey.Header {
     /// Returns `alg` for a key of a kind; nil for a vault's root, and for an unsupported key.
     ///
+    /// - Parameters:
+    ///   - kind: The kind of the key, for the error.
+    ///   - algorithms: What the key allows, the default first.
     /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
-    fileprivate func algorithm(for kind: Key.Kind) throws(KeyError) -> String? {
-        guard let algorithm, kind != .unsupported else { return kind.algorithms.first }
-        guard kind.algorithms.contains(algorithm) else {
-            let known = kind.algorithms.joined(separator: " or ")
+    fileprivate func algorithm(
+        for kind: Key.Kind, among algorithms: [String]
+    ) throws(KeyError) -> String? {
+        guard let algorithm, kind != .unsupported else { return algorithms.first }
+        guard algorithms.contains(algorithm) else {
+            let known = algorithms.joined(separator: " or ")
             throw KeyParts.malformed(
                 "found \"alg\" \(printable(algorithm)), expected "
                     + "\(known.isEmpty ? "none" : known) for a key of type \(kind)")

@@ -16,26 +16,38 @@ package struct ImportedKey {
     package let algorithm: String?
     /// Whether the key includes secret bytes or a private half.
     package let isPrivate: Bool
+    /// What was left out, or looks like a mistake; never a byte of the key.
+    package let notes: [String]
     /// The key with its secret.
     let text: NewKeyText
 
-    /// Returns whether bytes are PEM without a private key.
-    package static func isPublicPEM(_ bytes: [UInt8]) -> Bool {
-        let words = Array("PRIVATE KEY-----".utf8)
-        return PEM.isContained(in: bytes)
-            && !bytes.indices.contains { bytes[$0...].starts(with: words) }
+    /// The form of a foreign key, also one that is recognised.
+    package enum Form: Sendable, Hashable {
+        case encoded(Encoding)
+        /// A JWK or a JWK Set.
+        case jwk
+        /// `whsec_` and base64.
+        case webhookSecret
+
+        /// Returns the form of bytes that aren't a bare secret, or nil.
+        package static func recognized(in bytes: [UInt8]) -> Form? {
+            if PEM.isDisguised(in: bytes) { return .encoded(.pem) }
+            if WebhookSecret.find(in: bytes) != nil { return .webhookSecret }
+            return KeySet.isJWK(bytes) ? .jwk : nil
+        }
     }
 
     /// Reads a key.
     ///
     /// Of several PEM blocks, the only private key is taken, or else the only public key, or else
-    /// the first certificate. Decoded bytes are the secret itself for `hmac` and `vault`, and DER
-    /// (PKCS #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a certificate) for the other kinds.
+    /// the first certificate; of a JWK Set the key with the id, or else the only one. Decoded bytes
+    /// are the secret itself for `hmac` and `vault`, and DER (PKCS #8, SEC 1, PKCS #1,
+    /// SubjectPublicKeyInfo or a certificate) for the other kinds.
     ///
     /// - Parameters:
     ///   - bytes: The foreign key, which the caller wipes. One final newline is dropped, unless
-    ///     `encoding` is `raw`.
-    ///   - encoding: The form of `bytes`.
+    ///     the encoding is `raw`.
+    ///   - form: The form of `bytes`.
     ///   - id: The new `kid`.
     ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
     ///   - algorithm: The new `alg`; nil takes the first of `Key.Kind.algorithms`.
@@ -43,17 +55,27 @@ package struct ImportedKey {
     ///     rather a private key whose form was not recognised.
     /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
     package init(
-        _ bytes: [UInt8], encoding: Encoding, id: String, kind: Key.Kind? = nil,
+        _ bytes: [UInt8], form: Form, id: String, kind: Key.Kind? = nil,
         algorithm: String? = nil, acceptsPEMAsSecret: Bool = false
     ) throws(KeyError) {
         try KeyFile.requireUsable(id)
         let header = ForeignKey.Header(id: id, algorithm: algorithm)
         let foreign: ForeignKey
-        if encoding == .pem {
+        var notes: [String] = []
+        switch form {
+        case .encoded(.pem):
             var text = PEM.undisguised(bytes)
             defer { wipe(&text) }
             foreign = try ForeignKey(pem: text, with: header)
-        } else {
+        case .jwk: foreign = try ForeignKey(jwk: bytes, kind: kind, with: header)
+        case .webhookSecret:
+            guard let (range, leftOut) = WebhookSecret.find(in: bytes),
+                WebhookSecret.isWhole(bytes.span.extracting(range))
+            else { throw KeyParts.malformed("the text after whsec_ is not base64") }
+            foreign = try ForeignKey(
+                secret: bytes.span.extracting(range), kind: .hmac, with: header)
+            notes = leftOut.map { "left out \($0)" }
+        case .encoded(let encoding):
             var decoded = try Self.decode(bytes, from: encoding)
             defer { wipe(&decoded) }
             switch kind ?? .hmac {
@@ -66,6 +88,7 @@ package struct ImportedKey {
                 }
                 foreign = try ForeignKey(
                     secret: decoded.span, kind: kind ?? .hmac, with: header)
+                notes = encoding == .raw ? Self.suspicions(of: decoded) : []
             default: foreign = try ForeignKey(der: decoded.span, with: header)
             }
         }
@@ -75,17 +98,51 @@ package struct ImportedKey {
         // The reader of key files checks the numbers, their sizes and that the halves match.
         let set = try KeyFile.newSet(of: foreign.text)
         let key = try KeySet(parsing: set.bytes, source: "the imported key").key(id: id)
+        guard key.kind == foreign.kind else {
+            throw KeyParts.malformed(
+                "found a JWK whose \"use\" or \"alg\" does not fit a key of type \(foreign.kind)")
+        }
         self.id = id
         self.kind = key.kind
         self.algorithm = key.algorithm
         self.isPrivate = key.isPrivate
+        self.notes = notes
         self.text = foreign.text
+    }
+
+    /// Returns what a secret whose bytes are kept as they are may have too much of.
+    private static func suspicions(of secret: [UInt8]) -> [String] {
+        if let (range, leftOut) = WebhookSecret.find(in: secret) {
+            return leftOut.isEmpty || range.isEmpty
+                ? []
+                : [
+                    "the secret has more than whsec_ and base64; without --encoding, import leaves "
+                        + "out \(leftOut.joined(separator: " and "))"
+                ]
+        }
+        if secret.last == ASCII.lineFeed {
+            return ["the last byte of the secret is a line break, which --encoding raw keeps"]
+        }
+        var decoded = Base64.decode(secret.span, from: .standard) ?? []
+        defer { wipe(&decoded) }
+        guard [24, 32, 48, 64].contains(decoded.count),
+            !secret.allSatisfy({ $0.hexDigitValue != nil })
+        else { return [] }
+        return [
+            "the secret looks like base64 of \(decoded.count) bytes; if those bytes are the secret, "
+                + "as for standard-webhooks, import it with --encoding base64"
+        ]
     }
 
     private static func decode(
         _ bytes: [UInt8], from encoding: Encoding
     ) throws(KeyError) -> [UInt8] {
         guard encoding != .raw else { return bytes }
+        guard WebhookSecret.find(in: bytes) == nil else {
+            throw KeyParts.malformed(
+                "found whsec_, which \(encoding.rawValue) doesn't begin with; import it without "
+                    + "--encoding")
+        }
         let hasNewline = bytes.last == UInt8(ascii: "\n")
         let text = bytes.span.extracting(first: bytes.count - (hasNewline ? 1 : 0))
         let decoded: [UInt8]? =
@@ -123,7 +180,7 @@ extension Key.Kind {
     package var algorithms: [String] {
         switch self {
         case .hmac: ["HS256", "HS512"]
-        case .ed25519: ["EdDSA"]
+        case .ed25519: ["Ed25519", "EdDSA"]
         case .p256: ["ES256"]
         case .p384: ["ES384"]
         case .rsa: ["PS512", "RS256"]

@@ -11,23 +11,27 @@ extension Key {
     /// The thumbprint of an `oct` key is a hash of the secret itself (RFC 7638, section 7), and
     /// lets a reader test guesses of the secret. Show it only for randomly generated secrets.
     public var thumbprint: String? {
+        if let publicHalf { return Self.thumbprint(of: kind, publicHalf: publicHalf) }
+        return kind == .hmac || kind == .vault ? secretThumbprint : nil
+    }
+
+    static func thumbprint(of kind: Kind, publicHalf: JSONObject) -> String? {
         let names: [String]
         switch kind {
         case .ed25519: names = ["crv", "kty", "x"]
         case .p256, .p384: names = ["crv", "kty", "x", "y"]
         case .rsa: names = ["e", "kty", "n"]
-        case .hmac, .vault: return secretThumbprint
         default: return nil
         }
         var text: [UInt8] = []
         for name in names {
             // All values are base64url or names of curves, so none needs an escape.
-            guard let value = publicHalf?[name]?.string else { return nil }
+            guard let value = publicHalf[name]?.string else { return nil }
             text.append(text.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
             text.append(contentsOf: "\"\(name)\":\"\(value)\"".utf8)
         }
         text.append(UInt8(ascii: "}"))
-        return Self.thumbprint(of: text.span)
+        return thumbprint(of: text.span)
     }
 
     private var secretThumbprint: String? {

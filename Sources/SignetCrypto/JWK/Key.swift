@@ -56,7 +56,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         init(value: Value) { self.value = value }
     }
 
-    /// `kid`. Ids are compared as UTF-8 bytes.
+    /// `kid`, or the thumbprint of a public key without it. Ids are compared as UTF-8 bytes.
     public let id: String
     /// The kind of the key.
     public let kind: Kind
@@ -149,7 +149,7 @@ extension Key {
 
     /// Returns the key for signatures and its algorithm (RFC 9421, section 3.3).
     ///
-    /// If `alg` is missing, the curve implies `EdDSA`, `ES256` or `ES384`. An RSA key must have the
+    /// If `alg` is missing, the curve implies `Ed25519`, `ES256` or `ES384`. An RSA key must have the
     /// `alg` `PS512` or `RS256`.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
@@ -158,12 +158,12 @@ extension Key {
             throw wrongKeyUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
         }
         switch (kind, algorithm) {
-        case (.ed25519, nil), (.ed25519, "EdDSA"): return (signature, .ed25519)
+        case (.ed25519, nil), (.ed25519, "Ed25519"), (.ed25519, "EdDSA"): return (signature, .ed25519)
         case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
         case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)
         case (.rsa, "RS256"): return (signature, .rsaPKCS1SHA256)
-        default: throw wrongKeyUse("expected alg EdDSA, ES256, ES384, PS512 or RS256")
+        default: throw wrongKeyUse("expected alg Ed25519, EdDSA, ES256, ES384, PS512 or RS256")
         }
     }
 

@@ -139,6 +139,8 @@ package enum KeyFile {
                 .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")
         }
         try text.append(key)
+        // A set of public keys without names can't get a private key.
+        _ = try KeySet(parsing: text.bytes, source: path)
         try replaceContents(of: &lock, with: text.bytes)
     }
 

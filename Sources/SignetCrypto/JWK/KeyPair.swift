@@ -27,6 +27,11 @@ internal import SignetSystem
     var kind: Key.Kind {
         if unsafe EVP_PKEY_is_a(pair, "ED25519") == 1 { return .ed25519 }
         if unsafe EVP_PKEY_is_a(pair, "RSA") == 1 { return .rsa }
+        if isPSS {
+            // Such a key may be restricted to other digests or a longer salt.
+            return unsafe signet_openssl_allows(pair, signet_openssl_rsa_pss_sha512) == 1
+                ? .rsa : .unsupported
+        }
         guard unsafe EVP_PKEY_is_a(pair, "EC") == 1 else { return .unsupported }
         return switch unsafe signet_openssl_key_curve(pair) {
         case NID_X9_62_prime256v1: .p256
@@ -34,6 +39,12 @@ internal import SignetSystem
         default: .unsupported
         }
     }
+
+    /// Whether it is an RSA key for RSASSA-PSS alone (RFC 4055, section 1.2).
+    private var isPSS: Bool { unsafe EVP_PKEY_is_a(pair, "RSA-PSS") == 1 }
+
+    /// The values of `alg` that the key allows, the default first.
+    var algorithms: [String] { isPSS ? ["PS512"] : kind.algorithms }
 
     /// Writes the members of a JWK: those of RFC 8037, section 2, or RFC 7518, sections 6.2 and
     /// 6.3.
@@ -73,7 +84,11 @@ internal import SignetSystem
             ] { key.set(member, to: try integer(name)) }
         default:
             throw KeyParts.malformed(
-                "found a key that is neither Ed25519, P-256, P-384 nor RSA, expected one of them")
+                isPSS
+                    ? "found an RSA key that is restricted to another digest or salt than those of "
+                        + "PS512, expected one for PS512"
+                    : "found a key that is neither Ed25519, P-256, P-384 nor RSA, expected one of them"
+            )
         }
     }
 

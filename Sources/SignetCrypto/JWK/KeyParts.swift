@@ -4,7 +4,10 @@ internal import SignetSystem
 
 /// The checked contents of a JWK, from which a `Key` is created.
 struct KeyParts: ~Copyable {
-    let id: String
+    /// `kid`. For a key without it that can be used, its thumbprint, else its place.
+    private(set) var id: String
+    /// Whether `kid` is missing.
+    let isUnnamed: Bool
     var kind = Key.Kind.unsupported
     var algorithm: String?
     var use: String?
@@ -28,18 +31,24 @@ struct KeyParts: ~Copyable {
             throw KeyParts.malformed("found \(jwk.kind.name), expected an object at keys[\(index)]")
         }
         var members = JWKMembers(of: jwk, in: reader)
-        guard let id = members["kid"].flatMap({ reader.string($0) }), !id.isEmpty else {
-            throw KeyParts.malformed(
-                "missing \"kid\" at keys[\(index)], expected a string that is not empty")
-        }
-        members.id = id
-        var parts = KeyParts(id: id)
+        let id = members["kid"].map { reader.string($0) ?? "" }
+        guard id != "" else { throw missingID(at: index) }
+        members.id = id ?? "keys[\(index)]"
+        var parts = KeyParts(id: members.id, isUnnamed: id == nil)
         try parts.read(members)
+        if id == nil, let half = parts.publicHalf {
+            parts.id = Key.thumbprint(of: parts.kind, publicHalf: half) ?? parts.id
+        }
         return parts
     }
 
-    private init(id: String) {
+    private init(id: String, isUnnamed: Bool) {
         self.id = id
+        self.isUnnamed = isUnnamed
+    }
+
+    static func missingID(at index: Int) -> KeyError {
+        malformed("missing \"kid\" at keys[\(index)], expected a string that is not empty")
     }
 
     private mutating func read(_ member: JWKMembers) throws(KeyError) {

@@ -32,7 +32,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     ///     wipes this one, as ``KeySource/load()`` does.
     ///   - source: The origin of the set, for messages.
     /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing
-    ///   `kid`, two keys with one `kid`, base64url that is not canonical, a vault root that is not
+    ///   `kid` (but in a set of public keys, whose ids are then their thumbprints), two keys with one `kid`, base64url that is not canonical, a vault root that is not
     ///   32 bytes long, members of the wrong type, and numbers that are not a key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
@@ -45,12 +45,19 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     private init(reading reader: JSONReader, source: String) throws(KeyError) {
         var keys: [Key] = []
         var positions: [[UInt8]: Int] = [:]
+        var unnamed: Int?
         for (index, member) in try Self.members(reader).enumerated() {
-            let key = Key(try KeyParts.read(member, of: reader, index: index))
+            let parts = try KeyParts.read(member, of: reader, index: index)
+            if parts.isUnnamed { unnamed = unnamed ?? index }
+            let key = Key(parts)
             guard positions.updateValue(index, forKey: Array(key.id.utf8)) == nil else {
                 throw KeyParts.malformed("two keys have the id \(key.shownID)")
             }
             keys.append(key)
+        }
+        // Only public keys can do without a name. Those that can't be used don't matter.
+        if let unnamed, keys.contains(where: { $0.isPrivate && $0.kind != .unsupported }) {
+            throw KeyParts.missingID(at: unnamed)
         }
         self.keys = keys
         self.positions = positions
@@ -71,7 +78,8 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
             throw KeyParts.malformed(
                 set["kty"] == nil
                     ? "missing \"keys\", expected a JWK Set"
-                    : "found a single JWK, expected {\"keys\":[JWK]}")
+                    : "found a single JWK, expected {\"keys\":[JWK]}; signet keys import JWK --id ID --out "
+                        + "FILE makes one of it")
         }
         guard keys.kind == .array else {
             throw KeyParts.malformed("found \(keys.kind.name), expected an array in \"keys\"")
@@ -79,8 +87,15 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         return reader.elements(of: keys)
     }
 
+    /// Returns whether bytes are an object in JSON that is a JWK or a JWK Set.
+    static func isJWK(_ bytes: [UInt8]) -> Bool {
+        guard let reader = try? reader(of: bytes), reader.root.kind == .object else { return false }
+        let members = JWKMembers(of: reader.root, in: reader)
+        return members["kty"] != nil || members["keys"]?.kind == .array
+    }
+
     /// Reads the JSON of a set, without a tree of values, because their strings could not be wiped.
-    private static func reader(of bytes: [UInt8]) throws(KeyError) -> JSONReader {
+    static func reader(of bytes: [UInt8]) throws(KeyError) -> JSONReader {
         guard bytes.count <= maximumByteCount else {
             throw KeyParts.malformed(
                 "found \(bytes.count) bytes, expected at most \(maximumByteCount)")

@@ -35,6 +35,18 @@ final class NewKeyText {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Adds a member as another JWK has it.
+    ///
+    /// - Parameters:
+    ///   - name: The name in JSON, with its quotes.
+    ///   - value: The value in JSON.
+    func copy(_ name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
+        bytes.append(contentsOf: ",\n      ".utf8)
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: ": ".utf8)
+        bytes.append(contentsOf: value)
+    }
+
     /// Ends the text. No member can be added after it.
     func end() { bytes.append(contentsOf: "\n    }".utf8) }
 

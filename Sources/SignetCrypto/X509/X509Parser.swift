@@ -164,7 +164,7 @@ package enum X509Parser {
     }
 
     private static func privateKey(_ der: Span<UInt8>) throws(X509Failure) -> Entry? {
-        guard let read = unsafe read(der, by: signet_openssl_read_private_key) else { return nil }
+        guard let read = unsafe readPrivateKey(der) else { return nil }
         defer { unsafe EVP_PKEY_free(read) }
         return unsafe try bareKey(kind: .privateKey) { unsafe signet_openssl_key_spki(read, $0) }
     }
@@ -187,6 +187,27 @@ package enum X509Parser {
         _ der: Span<UInt8>, by reader: (UnsafeRawPointer?, Int) -> OpaquePointer?
     ) -> OpaquePointer? {
         unsafe der.withUnsafeBytes { unsafe reader($0.baseAddress, $0.count) }
+    }
+
+    /// Returns a private key, which the caller frees: PKCS #8 of both versions, SEC 1 or PKCS #1.
+    /// Returns nil for anything else, and if a public key beside it is that of another key.
+    static func readPrivateKey(_ der: Span<UInt8>) -> OpaquePointer? {
+        guard let pair = OneAsymmetricKey(der: der) else {
+            return unsafe read(der, by: signet_openssl_read_private_key)
+        }
+        let key = unsafe read(pair.version1.bytes, by: signet_openssl_read_private_key)
+        guard let key = unsafe key else { return nil }
+        var count: Int32 = 0
+        if let spki = unsafe signet_openssl_key_spki(key, &count) {
+            defer { unsafe signet_openssl_free(spki) }
+            // The public key is the last element of the SubjectPublicKeyInfo.
+            let own = unsafe UnsafeBufferPointer(start: spki, count: Int(count))
+            if unsafe own.suffix(pair.publicKey.count).elementsEqual(pair.publicKey) {
+                return unsafe key
+            }
+        }
+        unsafe EVP_PKEY_free(key)
+        return nil
     }
 
     private static func bareKey(

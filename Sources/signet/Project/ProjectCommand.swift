@@ -76,8 +76,8 @@ struct ProjectTrustCommand: ParsableCommand {
         discussion: """
             Look at the file first: commands will run programs, write files, sign and connect by \
             what it names. The trust holds for this folder, not for those below, for this content \
-            and for the roots of its keys. vault rebind and vault rekey carry it on; \
-            another change ends it, and this command shows what changed.
+            and for the roots of its keys. vault rebind, vault rekey and keys new, import, remove \
+            and revoke carry it on; another change ends it, and this command shows what changed.
             """,
         examples: ["signet project trust"])
 

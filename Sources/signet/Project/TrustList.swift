@@ -13,10 +13,17 @@ struct ProjectTrust: Equatable {
 
     /// Reads the present state of a project.
     init(_ project: SelfCheckProject) {
-        content = project.content
-        let keys = project.keys.flatMap { try? KeySource($0).load() }?.keys ?? []
+        self.init(content: project.content, keys: project.keys)
+    }
+
+    private init(content: JSONObject, keys: String?) {
+        self.content = content
+        let keys = keys.flatMap { try? KeySource($0).load() }?.keys ?? []
         roots = keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted()
     }
+
+    /// Returns the same content with the roots that a key file has now.
+    func with(rootsOf file: String) -> ProjectTrust { ProjectTrust(content: content, keys: file) }
 
     /// Reads an entry of the list.
     init?(_ entry: JSONValue) {
@@ -103,6 +110,36 @@ struct TrustList {
         } catch let error as FileFailure where error.kind == .alreadyExists {
             // Another process has made the list in the meantime.
             try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+        }
+    }
+
+    /// Changes a key file, and carries the trust in the projects that take their keys from it on.
+    static func carryOn<Result: ~Copyable>(
+        changing keys: String, _ change: () throws -> Result
+    ) throws -> Result {
+        // Without a list that can be read there is no trust to carry on.
+        let trusted = (try? TrustList())?.projects(withKeysIn: keys) ?? []
+        let result = try change()
+        for (folder, file, before) in trusted {
+            let now = before.with(rootsOf: file)
+            if now != before { try set(now, for: folder) }
+        }
+        return result
+    }
+
+    /// Returns the folders whose trusted project has its keys in a file.
+    private func projects(
+        withKeysIn keys: String
+    ) -> [(folder: String, file: String, trust: ProjectTrust)] {
+        guard let keys = Folder.resolved(keys) else { return [] }
+        return folders.memberNames.compactMap { folder in
+            guard let trust = self[folder],
+                let project = try? SelfCheckProject(file: folder + "/signet.json", isFound: true),
+                let source = project.keys, let file = KeySource(source).filePath,
+                let real = Folder.resolved(file), sameBytes(real, keys),
+                ProjectTrust(project) == trust
+            else { return nil }
+            return (folder, source, trust)
         }
     }
 

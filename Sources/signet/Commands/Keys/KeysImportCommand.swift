@@ -11,8 +11,9 @@ struct KeysImportCommand: ParsableCommand {
         discussion: """
             SOURCE is FILE, env:NAME, fd:N, command:LINE, credential:NAME, or - for standard \
             input. PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1), public keys and \
-            certificates, whose key gives the type. For any other content, --encoding names the \
-            format. Decoded bytes are the secret of an hmac or vault key, and DER for the other \
+            certificates, whose key gives the type; so are a JWK, a JWK Set (whose key with this \
+            id is taken, else its only one) and a secret that begins with whsec_. For any other \
+            content, --encoding names the format. Decoded bytes are the secret of an hmac or vault key, and DER for the other \
             types. One final newline is dropped, but not with --encoding raw.
             """,
         examples: [
@@ -44,23 +45,31 @@ struct KeysImportCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        var (bytes, shown) = try read()
+        var (bytes, shown, warning) = try read()
         defer { wipe(&bytes) }
-        guard let encoding = encoding ?? (PEM.isDisguised(in: bytes) ? .pem : nil) else {
+        guard
+            let form = encoding.map(ImportedKey.Form.encoded)
+                ?? ImportedKey.Form.recognized(in: bytes)
+        else {
             throw ToolError.usage(
-                "\(shown): found no PEM; choose what it is with --encoding raw, base64, base64url "
-                    + "or hex")
+                "\(shown): found neither PEM nor a JWK; choose what it is with --encoding raw, "
+                    + "base64, base64url or hex")
         }
         let key: ImportedKey
         do {
             key = try ImportedKey(
-                bytes, encoding: encoding, id: new.id, kind: type, algorithm: alg,
+                bytes, form: form, id: new.id, kind: type, algorithm: alg,
                 acceptsPEMAsSecret: force)
         } catch {
             throw error.code == .malformedKeys
                 ? KeyError(error.code, "\(shown): \(error.message)") : error
         }
-        try KeyFile.add(key, to: new.out, append: new.append)
+        for note in (key.isPrivate ? [warning].compactMap(\.self) : []) + key.notes {
+            common.terminal.note(note)
+        }
+        try TrustList.carryOn(changing: new.out) {
+            try KeyFile.add(key, to: new.out, append: new.append)
+        }
         try common.terminal.result(
             [
                 "id": .string(new.id), "type": .string(key.kind.name),
@@ -74,17 +83,17 @@ struct KeysImportCommand: ParsableCommand {
             ])
     }
 
-    /// Reads the source and returns it with its name for messages.
-    private func read() throws -> (bytes: [UInt8], shown: String) {
+    /// Reads the source and returns it with its name for messages, and a warning if others can read
+    /// it.
+    private func read() throws -> (bytes: [UInt8], shown: String, warning: String?) {
         guard source != "-" else {
             common.terminal.awaitInput("a key", from: source)
             return (
-                try InputFile.read(nil, limit: KeySet.maximumByteCount), "standard input"
+                try InputFile.read(nil, limit: KeySet.maximumByteCount), "standard input", nil
             )
         }
         let source = KeySource(source)
         let (bytes, warning) = try source.loadForeignKey()
-        if let warning, !ImportedKey.isPublicPEM(bytes) { common.terminal.note(warning) }
-        return (bytes, source.description)
+        return (bytes, source.description, warning)
     }
 }

@@ -24,7 +24,9 @@ struct KeysNewCommand: ParsableCommand {
 
     func run() throws {
         let (id, out) = (new.id, new.out)
-        try KeyFile.add(type, id: id, to: out, append: new.append)
+        try TrustList.carryOn(changing: out) {
+            try KeyFile.add(type, id: id, to: out, append: new.append)
+        }
         try common.terminal.result(
             ["id": .string(id), "type": .string(type.name), "file": .string(out)],
             lines: [

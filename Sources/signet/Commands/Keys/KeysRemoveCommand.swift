@@ -29,7 +29,7 @@ struct KeysRemoveCommand: ParsableCommand {
                 "\(printable(options.file)): found one key, which is the last one; --force deletes "
                     + "it")
         }
-        try keys.remove(options.id)
+        try TrustList.carryOn(changing: options.file) { try keys.remove(options.id) }
         try common.terminal.result(
             options.object,
             lines: [Terminal.printable("removed the key \(options.id) from \(options.file)")])
@@ -51,7 +51,7 @@ struct KeysRevokeCommand: ParsableCommand {
 
     func run() throws {
         var keys = try options.open()
-        try keys.revoke(options.id)
+        try TrustList.carryOn(changing: options.file) { try keys.revoke(options.id) }
         try common.terminal.result(
             options.object,
             lines: [Terminal.printable("revoked the key \(options.id) in \(options.file)")])

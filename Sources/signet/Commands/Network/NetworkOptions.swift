@@ -166,7 +166,8 @@ extension KeySet {
     func onlySigningKey() throws(ToolError) -> Key {
         let now = UnixTime.now()
         let candidates = keys.filter { key in
-            key.kind != .vault && key.kind != .unsupported && key.isPrivate && key.use != "enc"
+            key.kind != .vault && key.kind != .unsupported && key.isPrivate
+                && (key.use == nil || key.use == "sig")
                 && (try? key.requireUsable(at: now)) != nil
         }
         guard let key = candidates.first, candidates.count == 1 else {

@@ -90,7 +90,19 @@ struct SigningOptions: ParsableArguments {
                 throw SigningError(error.code, "--request: \(error.message)")
             }
         }
+        if body == nil {
+            do {
+                try message.requireWholeBody()
+            } catch {
+                throw SigningError(error.code, "\(Self.shown(file)): \(error.message)")
+            }
+        }
         return message
+    }
+
+    /// Returns a message's file as errors name it.
+    fileprivate static func shown(_ file: String?) -> String {
+        Terminal.printable(file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input")
     }
 
     /// The body of `--body`, opened, for a message that has none of its own; nil without the
@@ -115,8 +127,7 @@ extension SignableMessage {
         do {
             try self.init(parsing: text, plainHTTP: plainHTTP)
         } catch {
-            let shown = file.flatMap { $0 == "-" ? nil : $0 } ?? "standard input"
-            throw SigningError(error.code, "\(Terminal.printable(shown)): \(error.message)")
+            throw SigningError(error.code, "\(SigningOptions.shown(file)): \(error.message)")
         }
     }
 }

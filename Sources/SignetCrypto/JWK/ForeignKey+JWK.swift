@@ -1,0 +1,79 @@
+internal import SignetBase
+internal import SignetJSON
+
+extension ForeignKey {
+    /// Reads a JWK, or the key of a JWK Set: the one that already has the new id, or else the only
+    /// one that this package can use.
+    ///
+    /// All members are kept, but for `kid`. A missing `use` or `alg` becomes the default of the
+    /// kind.
+    ///
+    /// - Parameters:
+    ///   - bytes: The JWK or the set in JSON.
+    ///   - kind: What a secret is for, if the JWK doesn't say it.
+    ///   - header: The new members.
+    /// - Throws: `KeyError` with `malformedKeys`.
+    init(jwk bytes: [UInt8], kind: Key.Kind?, with header: Header) throws(KeyError) {
+        let reader = try KeySet.reader(of: bytes)
+        let jwk = try Self.jwk(in: reader, for: header.id)
+        var members = JWKMembers(of: jwk, in: reader)
+        members.id = header.id
+        let (use, alg) = (try members.text("use"), try members.text("alg"))
+        if let alg, let wanted = header.algorithm, !sameBytes(alg, wanted) {
+            throw KeyParts.malformed(
+                "found \"alg\" \(printable(alg)) in the JWK, expected \(printable(wanted))")
+        }
+        var found = try Self.kind(of: jwk, in: reader)
+        if found == .hmac, kind == .vault || (kind == nil && use == "enc") { found = .vault }
+        guard found != .unsupported else {
+            throw KeyParts.malformed("found a JWK of a type or curve that signet doesn't have")
+        }
+        self.kind = found
+        text = NewKeyText(id: header.id, secretByteCount: jwk.range.count)
+        if use == nil { text.set("use", to: found == .vault ? "enc" : "sig") }
+        let algorithm = header.algorithm ?? found.algorithms.first
+        if alg == nil, use != "enc", let algorithm { text.set("alg", to: algorithm) }
+        for (name, value) in reader.members(of: jwk) where !reader.isString(name, equalTo: "kid") {
+            text.copy(bytes[name.range], value: bytes[value.range])
+        }
+        text.end()
+    }
+
+    private static func jwk(
+        in reader: JSONReader, for id: String
+    ) throws(KeyError) -> JSONReader.Element {
+        let root = JWKMembers(of: reader.root, in: reader)
+        guard let keys = root["keys"], root["kty"] == nil else { return reader.root }
+        var usable: [JSONReader.Element] = []
+        for jwk in reader.elements(of: keys) where try kind(of: jwk, in: reader) != .unsupported {
+            usable.append(jwk)
+        }
+        let ids = usable.map { jwk in
+            JWKMembers(of: jwk, in: reader)["kid"].flatMap { reader.string($0) }
+        }
+        if let index = ids.firstIndex(where: { $0.map { sameBytes($0, id) } ?? false }) {
+            return usable[index]
+        }
+        guard let only = usable.first, usable.count == 1 else {
+            let names = ids.map { $0.map { "\"\(printable($0))\"" } ?? "one without kid" }
+            throw KeyParts.malformed(
+                "found \(usable.count) keys in the JWK Set that signet can use"
+                    + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")
+                    + ", expected one, or one with the id \"\(printable(id))\"")
+        }
+        return only
+    }
+
+    /// Returns the kind of a JWK; `hmac` for every secret.
+    private static func kind(
+        of jwk: JSONReader.Element, in reader: JSONReader
+    ) throws(KeyError) -> Key.Kind {
+        let members = JWKMembers(of: jwk, in: reader)
+        guard let kty = try members.text("kty") else { throw members.missing("kty") }
+        switch kty {
+        case "oct": return .hmac
+        case "OKP", "EC", "RSA": return try members.asymmetricKind(kty)
+        default: return .unsupported
+        }
+    }
+}
