@@ -45,6 +45,11 @@ package struct FileLock: ~Copyable {
     /// Whether nothing is locked, because the file doesn't exist yet.
     package var hasNoFile: Bool { file == nil }
 
+    /// The permissions of the file, for a `write` that keeps them; 0600 if there is no file.
+    package var mode: UInt32 {
+        get throws(FileFailure) { try (file?.status()).map { $0.st_mode & 0o777 } ?? 0o600 }
+    }
+
     /// Replaces the file atomically and keeps the lock.
     ///
     /// With `wipingOld`, the old file's bytes are overwritten once the disk has the new ones. This

@@ -59,6 +59,10 @@ final class EditableVault: Sendable {
             ["set", file] + arguments + Self.schemaAndKeys, stdin: stdin, environment: environment)
     }
 
+    func unset(_ names: [String], on file: String = "dump") async throws -> ProcessOutput {
+        try await vault(["unset", file] + names + Self.schemaAndKeys)
+    }
+
     func seal(
         _ file: String = "dump", _ more: [String] = [], keys: [String] = keys
     ) async throws {

@@ -45,7 +45,7 @@ import Testing
         ("encrypt a.yaml", "signet vault init FILE"), ("decrypt a", "signet vault get KEY"),
         ("init", "signet vault init"), ("rotate", "signet vault rekey"),
         ("version", "signet --version"), ("vault ls", "signet vault list"),
-        ("keys generate", "signet keys new"), ("vault delete a", "signet vault set --unset KEY"),
+        ("keys generate", "signet keys new"), ("vault delete a", "signet vault unset KEY"),
         ("lint", "signet schemes lint or signet pins lint"), ("allow", ""),
         ("project allow", "signet project trust"),
     ])

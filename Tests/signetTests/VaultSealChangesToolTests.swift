@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test func keepsAndNamesTheChangesOfSet() async throws {
-        _ = try await vault.set(["orders.attempts=5", "--unset", "orders.timeout"])
+        _ = try await vault.unset(["orders.timeout"])
+        _ = try await vault.set(["orders.attempts=5"])
         let sealed = try await seal()
         #expect(sealed.exit == 0, "\(sealed.stderr)")
         #expect(sealed.text.contains("orders.timeout, orders.attempts"))
@@ -151,8 +152,7 @@ import Testing
         // The value that was set is kept, and can't be removed.
         #expect(try await seal().exit == 0)
         try expect(
-            try await vault.set(["--unset", "orders.note", "--json"]), exit: 2,
-            code: "missing-value")
+            try await vault.unset(["orders.note", "--json"]), exit: 2, code: "missing-value")
     }
 
     @Test func theListAndTheCheckNameKeysWithoutValue() async throws {

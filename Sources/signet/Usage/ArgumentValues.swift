@@ -3,6 +3,7 @@ public import SignetClient
 public import SignetCrypto
 public import SignetPinFormats
 public import SignetSigning
+package import SignetVault
 
 // Options whose values are names of the modules. The parser lists the names in an error, and the
 // completion scripts offer them.
@@ -43,3 +44,5 @@ extension HTTPSignatureAlgorithm: ExpressibleByArgument {
 }
 
 extension ServiceConfiguration.PayloadProtocol: ExpressibleByArgument {}
+
+extension ValueType: ExpressibleByArgument {}

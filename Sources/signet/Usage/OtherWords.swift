@@ -33,8 +33,8 @@ enum OtherWords {
             "print": "get KEY", "encrypt": "init FILE or seal", "decrypt": "open",
             "unseal": "open", "rotate": "rekey", "updatekeys": "rekey", "new": "init FILE",
             "create": "init FILE", "import": "init FILE", "put": "set KEY=VALUE",
-            "write": "set KEY=VALUE", "update": "set KEY=VALUE",
-            "rm": "set --unset KEY", "remove": "set --unset KEY", "delete": "set --unset KEY",
+            "write": "set KEY=VALUE", "add": "set --add KEY@SOURCE", "update": "set KEY=VALUE",
+            "rm": "unset KEY", "remove": "unset KEY", "delete": "unset KEY",
             "upgrade": "rebind", "env": "export --format env",
         ],
         "keys": [

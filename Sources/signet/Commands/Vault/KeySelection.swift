@@ -24,7 +24,10 @@ struct KeySelection {
             let isGroup = word.utf8.last == ASCII.dot && contents[word] == nil
             let names = isGroup ? Self.keys(below: word, in: contents.names) : [word]
             guard !names.isEmpty else {
-                throw ToolError(.noValue, "the dump has no value below \(quoted(word))")
+                throw ToolError(
+                    .noValue,
+                    "the dump has no value below \(quoted(word))"
+                        + UsageAdvice.suggestion(for: word, among: Self.groups(contents.names)))
             }
             for name in names where seen.insert(ByteName(name)).inserted {
                 guard let entry = contents[name] else {
@@ -41,6 +44,23 @@ struct KeySelection {
         JSONObject(try entries(in: contents).map { ($0.name, $0.entry.value) })
     }
 
+    /// Returns the error for a key that the schema lacks, with the nearest one that it has.
+    static func unknown(_ name: String, among names: [String]) -> VaultError {
+        VaultError(
+            .unknownConfigKey,
+            "\(quoted(name)): not in the schema"
+                + UsageAdvice.suggestion(for: name, among: names))
+    }
+
+    /// Returns the beginnings of names that end with a dot, once each.
+    private static func groups(_ names: [String]) -> [String] {
+        var seen: Set<ByteName> = []
+        return names.flatMap { name in
+            name.utf8.indices.filter { name.utf8[$0] == ASCII.dot }
+                .map { String(name[...$0]) }
+        }.filter { seen.insert(ByteName($0)).inserted }
+    }
+
     private static func keys(below group: String, in names: [String]) -> [String] {
         names.filter { $0.utf8.count > group.utf8.count && $0.utf8.starts(with: group.utf8) }
     }
@@ -55,10 +75,8 @@ struct KeySelection {
             )
         }
         let known = schema.map(\.keys) ?? names
+        if let schema, schema.rule(named: name) == nil { return unknown(name, among: known) }
         let suggestion = UsageAdvice.suggestion(for: name, among: known)
-        if let schema, schema.rule(named: name) == nil {
-            return VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema\(suggestion)")
-        }
         return ToolError(.noValue, "the dump has no value for \(quoted(name))\(suggestion)")
     }
 }

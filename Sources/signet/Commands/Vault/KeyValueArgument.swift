@@ -51,6 +51,35 @@ struct KeyValueArgument {
         self.source = .argument(rest)
     }
 
+    /// Reads all arguments of `vault set`.
+    ///
+    /// - Throws: As `init(_:schema:)`; `usage` for `KEY VALUE` in place of `KEY=VALUE`.
+    static func parsed(_ texts: [String], schema: Schema) throws -> [KeyValueArgument] {
+        for (text, next) in zip(texts, texts.dropFirst()) {
+            let (name, rest) = parts(of: next, schema: schema, signs: "=@")
+            guard let rule = schema.rule(named: text), rest.isEmpty || name.isEmpty,
+                schema.rule(named: name) == nil
+            else { continue }
+            let shown = printable(text)
+            throw ToolError.usage(
+                "found \(quoted(text)) and a value as two arguments; write "
+                    + (rule.isPublic ? "\(shown)=\(printable(next))" : "\(shown)@SOURCE"))
+        }
+        return try texts.map { try KeyValueArgument($0, schema: schema) }
+    }
+
+    /// Splits an argument into the key's name and the rest, which begins with the sign: at the end
+    /// of the longest key of the schema that fits, else at the first sign.
+    static func parts(
+        of text: String, schema: Schema, signs: String
+    ) -> (name: String, rest: [UInt8]) {
+        let text = Array(text.utf8)
+        let ends = text.indices.filter { signs.utf8.contains(text[$0]) } + [text.endIndex]
+        func name(_ end: Int) -> String { String(decoding: text[..<end], as: UTF8.self) }
+        let end = ends.last { schema.rule(named: name($0)) != nil } ?? ends[0]
+        return (name(end), Array(text[end...]))
+    }
+
     /// Returns launch values as an input: `KEY=VALUE`, which is cut at the first `=`, or
     /// `KEY@SOURCE`.
     ///
@@ -125,24 +154,20 @@ struct KeyValueArgument {
     private static func split(
         _ text: String, schema: Schema, signs: String
     ) throws -> (rule: KeyRule, sign: UInt8, rest: String) {
-        let text = text.utf8
-        let fitting = schema.rules.filter { rule in
-            text.starts(with: rule.name.utf8)
-                && text.dropFirst(rule.name.utf8.count).first.map(signs.utf8.contains) == true
-        }
-        if let rule = fitting.max(by: { $0.name.utf8.count < $1.name.utf8.count }) {
-            let rest = text.dropFirst(rule.name.utf8.count)
-            return (
-                rule, rest[rest.startIndex], String(decoding: rest.dropFirst(), as: UTF8.self)
-            )
+        let (name, rest) = parts(of: text, schema: schema, signs: signs)
+        if let rule = schema.rule(named: name), let sign = rest.first {
+            return (rule, sign, String(decoding: rest.dropFirst(), as: UTF8.self))
         }
         // Without a sign the whole may be a value that was meant for another place.
-        guard let end = text.firstIndex(where: signs.utf8.contains), end > text.startIndex else {
+        guard !rest.isEmpty, !name.isEmpty else {
             throw ToolError.usage(
-                "an argument names no key of the schema; expected KEY followed by one of \(signs)")
+                "an argument names no key of the schema; expected KEY followed by one of \(signs)"
+                    + UsageAdvice.suggestion(for: name, among: schema.keys))
         }
-        let name = String(decoding: text[..<end], as: UTF8.self)
-        throw VaultError(.unknownConfigKey, "\(quoted(name)): not in the schema")
+        let error = KeySelection.unknown(name, among: schema.keys)
+        throw VaultError(
+            error.code, "\(error.message); --add puts a new key into the schema, secret or --public"
+        )
     }
 
     /// Reads the value and interprets it by the key's type.

@@ -23,6 +23,7 @@ struct VaultCommand: AsyncParsableCommand {
             VaultRekeyCommand.self,
             VaultGetCommand.self,
             VaultSetCommand.self,
+            VaultUnsetCommand.self,
             VaultEditCommand.self,
             VaultDiffCommand.self,
             VaultMergeCommand.self,

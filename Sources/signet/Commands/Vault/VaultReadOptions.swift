@@ -1,5 +1,7 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
+internal import SignetSystem
 import SignetVault
 
 /// How a command opens a dump that it only reads.
@@ -14,6 +16,7 @@ struct VaultReadOptions: ParsableArguments {
     ///
     /// - Parameter path: The dump; nil is the project's, else standard input.
     func open(_ path: String?, in project: Project, on terminal: Terminal) throws -> OpenedDump {
+        if let path { try Self.requireNoKey(path, in: project) }
         let path = path ?? project.dumpFile
         terminal.awaitInput("a sealed dump", from: path)
         let file = try state.dump(path, in: project)
@@ -22,5 +25,16 @@ struct VaultReadOptions: ParsableArguments {
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
         state.note(opened, on: terminal, of: file)
         return opened
+    }
+
+    /// Checks that a word in place of a dump isn't a key of the project's schema.
+    private static func requireNoKey(_ word: String, in project: Project) throws(ToolError) {
+        guard word != "-", !Folder.exists(word),
+            let schema = project.schemaFile.flatMap({ try? Schema(contentsOf: $0) }),
+            let key = UsageAdvice.nearest(to: word, among: schema.keys)
+        else { return }
+        throw .usage(
+            "found \(quoted(word)) in place of the dump, and no such file; "
+                + "signet vault get \(printable(key)) prints the value of a key")
     }
 }

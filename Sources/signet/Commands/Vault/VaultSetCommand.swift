@@ -1,7 +1,4 @@
 import ArgumentParser
-internal import SignetBase
-import SignetCrypto
-import SignetJSON
 import SignetVault
 
 /// `vault set`: single values of a sealed dump changed.
@@ -18,11 +15,16 @@ struct VaultSetCommand: ParsableCommand {
             All values are checked against the schema; then the dump is sealed with the next \
             sequence, or left unchanged if no value changes. A value keeps its origin if the \
             schema still allows it; a new value gets the origin launch, else defaults, else \
-            fetched.
+            fetched. signet vault unset removes values.
+
+            With --add, a key that the schema lacks is put into it, before the dump is sealed. \
+            Without --type it is a string, or with KEY=VALUE of the type that VALUE looks like.
             """,
         examples: [
             "signet vault set shop.dump attempts.interactive=3 --schema schema.json \\",
             "  -k keys --app-id com.example.shop --app-version 1.4.2",
+            "signet vault set --add smtp.password@env:SMTP_PASSWORD --dump shop.dump \\",
+            "  --schema schema.json -k keys --app-id com.example.shop --app-version 1.4.2",
         ])
 
     @Argument(
@@ -32,71 +34,73 @@ struct VaultSetCommand: ParsableCommand {
     var arguments: [String] = []
 
     @Option(
-        help: ArgumentHelp("The dump, which is replaced.", valueName: "FILE"), completion: .file())
-    var dump: String?
-
-    @Option(
         help: ArgumentHelp(
             "A value from a file that only its owner may read, env:NAME, fd:N, credential:NAME or "
                 + "command:LINE; may be repeated.", valueName: "KEY=SOURCE"))
     var from: [String] = []
-
-    @Option(help: ArgumentHelp("A key whose value is removed; may be repeated.", valueName: "KEY"))
-    var unset: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "The origin that the values get: defaults, launch or fetched.", valueName: "ORIGIN"))
     var origin: String?
 
-    @Option(
-        help: ArgumentHelp("The schema of the configuration.", valueName: "FILE"),
-        completion: .file())
-    var schema: String?
+    @Flag(
+        help: "Put keys that the schema lacks into it too: secret, unless --public says otherwise.")
+    var add = false
 
-    @OptionGroup var key: VaultKeyOptions
-    @OptionGroup var binding: VaultBindingOptions
-    @OptionGroup var state: VaultStateOptions
-    @OptionGroup var project: ProjectOptions
-    @OptionGroup var common: CommonOptions
+    @Flag(name: .customLong("secret"), help: "Beside --add: the new keys are secret (the default).")
+    var isSecret = false
+
+    @Flag(name: .customLong("public"), help: "Beside --add: the new keys are public.")
+    var isPublic = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Beside --add: the type of the new keys; without it string, or guessed from VALUE.",
+            valueName: "TYPE"))
+    var type: ValueType?
+
+    @OptionGroup var options: VaultChangeOptions
+
+    func validate() throws {
+        guard !isSecret || !isPublic else {
+            throw ValidationError("expected one of --secret and --public, found both")
+        }
+        guard add || !(isSecret || isPublic || type != nil) else {
+            throw ValidationError("--secret, --public and --type are for the new keys of --add")
+        }
+    }
 
     func run() throws {
-        let project = try project.load(for: .acting)
-        let (path, assignments) = try project.dump(dump, before: arguments)
-        guard !assignments.isEmpty || !from.isEmpty || !unset.isEmpty else {
+        let (dump, assignments) = try options.dump(arguments)
+        guard !assignments.isEmpty || !from.isEmpty else {
             throw ToolError.usage(
-                project.leftOut ?? "nothing to set: expected KEY=VALUE, --from or --unset")
+                dump.project.leftOut ?? "nothing to set: expected KEY=VALUE or --from")
         }
         let origin = try origin.map(Self.origin)
-        let binding = try binding.binding(project)
-        _ = try key.source(project)
-        let file = try state.dump(project.changedDump(path), in: project)
-        let schema = try Schema(contentsOf: project.schema(schema))
+        var schema = try Schema(contentsOf: dump.schema)
+        var added = NewKeys()
+        if add {
+            let path = try ToolError.file(dump.schema, subject: "the schema")
+            let form = NewKeys.Form(
+                isPublic: isSecret || isPublic ? isPublic : nil, type: type?.rawValue)
+            added = try NewKeys(in: assignments, from: from, as: form, beside: schema)
+            schema = try added.schema(in: path)
+        }
         let given =
-            try assignments.map { try KeyValueArgument($0, schema: schema) }
+            try KeyValueArgument.parsed(assignments, schema: schema)
             + from.map { try KeyValueArgument(from: $0, schema: schema) }
-        try KeyValueArgument.requireOnce(given.map(\.name) + unset)
+        try KeyValueArgument.requireOnce(given.map(\.name))
         try KeyValueArgument.requireOneFromStandardInput(given)
         if given.contains(where: \.readsStandardInput) {
-            common.terminal.awaitInput("a value", from: "-")
+            options.common.terminal.awaitInput("a value", from: "-")
         }
         let values = try given.map { ($0.name, try $0.value()) }
-        var before = DumpContents()
-        let opened = try file.update(with: try key.load(project), for: binding) {
-            opened throws(VaultError) in
-            before = DumpContents(opened)
-            var contents = before
-            for name in unset { contents = contents.removing(name) }
+        try options.change(dump, schema: schema, adding: added) { contents throws(VaultError) in
             for (name, value) in values {
                 contents = contents.setting(name, to: value, as: origin, schema: schema)
             }
-            guard contents != before else { return nil }
-            try contents.requireAllowed(by: schema)
-            return (contents.ordered(by: schema), after: 0)
         }
-        state.note(opened, on: common.terminal, of: file)
-        try common.terminal.tell(
-            DumpDiff(from: before, to: DumpContents(opened)), of: path, opened: opened)
     }
 
     private static func origin(_ text: String) throws(ToolError) -> ConfigurationOrigin {
@@ -104,26 +108,5 @@ struct VaultSetCommand: ParsableCommand {
             throw .usage("--origin is \(quoted(text)), expected defaults, launch or fetched")
         }
         return origin
-    }
-}
-
-extension Terminal {
-    /// Tells which keys of a dump were changed by hand; never a value.
-    func tell(_ diff: DumpDiff, of file: String, opened: OpenedDump) throws(ToolError) {
-        try result(
-            [
-                "out": .string(file), "sequence": .number(JSONNumber(opened.sequence)),
-                "changes": .array(
-                    diff.changes.map {
-                        ["key": .string($0.name), "change": .string($0.kind.rawValue)]
-                    }),
-            ],
-            lines: diff.isEmpty
-                ? [
-                    "nothing to change in \(SignetBase.printable(file)) (sequence \(opened.sequence))"
-                ]
-                : diff.changes.map { "\($0.kind.rawValue) \(SignetBase.printable($0.name))" } + [
-                    "sealed \(SignetBase.printable(file)) (sequence \(opened.sequence))"
-                ])
     }
 }
