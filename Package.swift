@@ -207,6 +207,10 @@ let package = Package(
         .executableTarget(
             name: "shop", dependencies: ["SignetClient", logging], path: "Examples/shop/Sources",
             swiftSettings: houseRules),
+        // The program of the guide to sealing, which a test compares with this file and runs.
+        .executableTarget(
+            name: "shop-database", dependencies: ["SignetVault"], path: "Examples/shop-database",
+            swiftSettings: houseRules),
 
         .target(
             name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
@@ -253,7 +257,8 @@ let package = Package(
         tests(
             "signet",
             [
-                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault", "signet",
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault",
+                "shop-database", "signet",
             ]),
         .testTarget(
             name: "OrdersHostTests", dependencies: ["TestSupport", "shop", "signet"],

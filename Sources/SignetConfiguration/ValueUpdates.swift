@@ -12,33 +12,37 @@
         let snapshots: LiveConfiguration.Snapshots
         let key: AbsoluteConfigKey
         let type: ConfigType
+        let sharesSecrets: Bool
 
         func makeAsyncIterator() -> Iterator {
-            Iterator(snapshots: snapshots.makeAsyncIterator(), key: key, type: type)
+            Iterator(
+                snapshots: snapshots.makeAsyncIterator(), key: key, type: type,
+                sharesSecrets: sharesSecrets)
         }
 
         struct Iterator: AsyncIteratorProtocol {
             var snapshots: LiveConfiguration.Snapshots.Iterator
             let key: AbsoluteConfigKey
             let type: ConfigType
+            let sharesSecrets: Bool
             private var last: Result<LookupResult, VaultError>?
 
             init(
                 snapshots: LiveConfiguration.Snapshots.Iterator, key: AbsoluteConfigKey,
-                type: ConfigType
+                type: ConfigType, sharesSecrets: Bool
             ) {
                 self.snapshots = snapshots
                 self.key = key
                 self.type = type
+                self.sharesSecrets = sharesSecrets
             }
 
             mutating func next(
                 isolation actor: isolated (any Actor)? = #isolation
             ) async -> Result<LookupResult, any Error>? {
                 while let snapshot = await snapshots.next(isolation: actor) {
-                    let view = snapshot.public
                     let found = Result { () throws(VaultError) in
-                        try view.lookUp(key, as: type)
+                        try snapshot.lookUp(key, as: type, sharesSecrets: sharesSecrets)
                     }
                     if let last, isSame(found, as: last) { continue }
                     last = found

@@ -2,11 +2,12 @@
     public import Configuration
     public import SignetVault
 
-    /// A swift-configuration provider of the public values in a vault's configuration.
+    /// A swift-configuration provider of the values in a vault's configuration.
     ///
     /// Its configuration was opened and checked: if a dump doesn't open, the initialiser throws, so
-    /// a reader can't mistake the failure for missing values. The provider never returns a secret
-    /// value; asking for one throws an error.
+    /// a reader can't mistake the failure for missing values. Asking for a secret value throws an
+    /// error, unless the provider was created with `sharingSecrets: true`. It then returns secret
+    /// values marked as secret, as copies that Signet can't wipe.
     ///
     /// ```swift
     /// import Configuration
@@ -46,25 +47,34 @@
         public let configuration: LiveConfiguration
         /// The provider's name in access reports: `VaultProvider` or `VaultProvider[NAME]`.
         public let providerName: String
+        private let sharesSecrets: Bool
 
         /// Creates a provider of a configuration that can change; readers and watchers see each
         /// change.
         ///
         /// - Parameters:
-        ///   - configuration: The configuration whose public values the provider returns.
+        ///   - configuration: The configuration whose values the provider returns.
+        ///   - sharingSecrets: Whether readers get secret values too.
         ///   - name: A name that distinguishes several providers in access reports.
-        public init(_ configuration: LiveConfiguration, name: String? = nil) {
+        public init(
+            _ configuration: LiveConfiguration, sharingSecrets: Bool = false, name: String? = nil
+        ) {
             self.configuration = configuration
+            self.sharesSecrets = sharingSecrets
             self.providerName = name.map { "VaultProvider[\($0)]" } ?? "VaultProvider"
         }
 
         /// Creates a provider of a configuration.
         ///
         /// - Parameters:
-        ///   - configuration: The configuration whose public values the provider returns.
+        ///   - configuration: The configuration whose values the provider returns.
+        ///   - sharingSecrets: Whether readers get secret values too.
         ///   - name: A name that distinguishes several providers in access reports.
-        public init(_ configuration: GlobalConfiguration, name: String? = nil) {
-            self.init(LiveConfiguration(configuration), name: name)
+        public init(
+            _ configuration: GlobalConfiguration, sharingSecrets: Bool = false, name: String? = nil
+        ) {
+            self.init(
+                LiveConfiguration(configuration), sharingSecrets: sharingSecrets, name: name)
         }
 
         /// Opens a sealed dump and creates a provider of the configuration in it.
@@ -79,6 +89,7 @@
         ///   - schema: The schema against which each value is checked again.
         ///   - required: Public keys that must have a value. Without this a reader's optional
         ///     getters would return nil or a default for a missing one.
+        ///   - sharingSecrets: Whether readers get secret values too.
         ///   - name: A name that distinguishes several providers in access reports.
         ///   - now: The time at which the key must be valid, in seconds since 1970; nil means now.
         /// - Throws: `VaultError` like `DumpFile.open` and
@@ -88,7 +99,7 @@
             accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
             schema: Schema,
             requiring required: repeat ConfigurationKey<each Value, Public>,
-            name: String? = nil, now: Int64? = nil
+            sharingSecrets: Bool = false, name: String? = nil, now: Int64? = nil
         ) throws(VaultError) {
             let opened = try dump.open(
                 with: keys, for: binding, accepting: olderAppVersions,
@@ -96,15 +107,15 @@
             self.init(
                 try GlobalConfiguration(
                     restoring: opened, schema: schema, requiring: repeat each required),
-                name: name)
+                sharingSecrets: sharingSecrets, name: name)
         }
 
         /// Returns the newest value of a key.
         ///
-        /// - Throws: `VaultError` with `not-public` if the key is secret, or `wrong-type` if the
-        ///   value can't be read as the type.
+        /// - Throws: `VaultError` with `not-public` if the key is secret and the provider doesn't
+        ///   share secrets, or `wrong-type` if the value can't be read as the type.
         public func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
-            try configuration.public.lookUp(key, as: type)
+            try configuration.current.lookUp(key, as: type, sharesSecrets: sharesSecrets)
         }
 
         /// Returns the newest value of a key like `value(forKey:type:)`. It doesn't fetch anything.
@@ -127,15 +138,19 @@
         ) async throws -> Return {
             try await updatesHandler(
                 ConfigUpdatesAsyncSequence(
-                    ValueUpdates(snapshots: configuration.snapshots, key: key, type: type)))
+                    ValueUpdates(
+                        snapshots: configuration.snapshots, key: key, type: type,
+                        sharesSecrets: sharesSecrets)))
         }
 
-        /// Returns a snapshot of the newest public values. The snapshot never changes.
+        /// Returns a snapshot of the newest values. The snapshot never changes.
         public func snapshot() -> any ConfigSnapshot {
-            VaultSnapshot(providerName: providerName, view: configuration.public)
+            VaultSnapshot(
+                providerName: providerName, configuration: configuration.current,
+                sharesSecrets: sharesSecrets)
         }
 
-        /// Calls the handler with a snapshot of the public values, and then with one for each
+        /// Calls the handler with a snapshot of the values, and then with one for each
         /// change of the configuration.
         ///
         /// If values change faster than the handler reads them, it gets only the newest. The
@@ -145,11 +160,13 @@
                 ConfigUpdatesAsyncSequence<any ConfigSnapshot, Never>
             ) async throws -> Return
         ) async throws -> Return {
-            let name = providerName
+            let (name, sharesSecrets) = (providerName, sharesSecrets)
             return try await updatesHandler(
                 ConfigUpdatesAsyncSequence(
                     configuration.snapshots.map { snapshot -> any ConfigSnapshot in
-                        VaultSnapshot(providerName: name, view: snapshot.public)
+                        VaultSnapshot(
+                            providerName: name, configuration: snapshot,
+                            sharesSecrets: sharesSecrets)
                     }))
         }
 
@@ -159,13 +176,14 @@
         public var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// The public values at one point in time.
+    /// The values at one point in time.
     struct VaultSnapshot: ConfigSnapshot, CustomStringConvertible, CustomReflectable {
         let providerName: String
-        let view: PublicView
+        let configuration: GlobalConfiguration
+        let sharesSecrets: Bool
 
         func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
-            try view.lookUp(key, as: type)
+            try configuration.lookUp(key, as: type, sharesSecrets: sharesSecrets)
         }
 
         var description: String { providerName }

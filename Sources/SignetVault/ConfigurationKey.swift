@@ -4,7 +4,8 @@ import Synchronization
 /// The visibility of keys that can be read through the public view.
 public enum Public: Sendable {}
 
-/// The visibility of keys whose values leave the process only inside the sealed dump.
+/// The visibility of keys whose values never print, and that a program reads with
+/// ``ConfigurationSnapshot``.
 public enum Secret: Sendable {}
 
 /// The name of a configuration key, with its Swift type and its visibility.

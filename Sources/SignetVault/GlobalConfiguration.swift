@@ -3,8 +3,8 @@ public import SignetJSON
 
 /// A program's whole configuration: merged from three inputs, checked against a schema, immutable.
 ///
-/// Its public part can be read through `public`. Secret values leave the process only inside a
-/// sealed dump: a configuration doesn't print and isn't `Encodable`.
+/// Its public part is read through `public`, and a secret with `withSecret` (see
+/// ``ConfigurationSnapshot``). A configuration doesn't print and isn't `Encodable`.
 ///
 /// ```swift
 /// let timeout = ConfigurationKey<Duration, Public>("orders.timeout")

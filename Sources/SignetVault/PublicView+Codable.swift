@@ -63,8 +63,16 @@ extension PublicView {
     public func decode<Value: Decodable>(
         _ type: Value.Type, at prefix: String? = nil, names: MemberNames = .nested
     ) throws(VaultError) -> Value {
+        try Self.decode(type, from: checked, at: prefix, names: names, of: "the public view")
+    }
+
+    /// Decodes checked values as a type; `source` names them in an error.
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from values: [(rule: KeyRule, value: CheckedValue?)],
+        at prefix: String?, names: MemberNames, of source: String
+    ) throws(VaultError) -> Value {
         var root = NestedMembers()
-        for (rule, value) in checked {
+        for (rule, value) in values {
             guard let value, let name = Self.name(rule.name, without: prefix) else { continue }
             let isInserted =
                 names == .flat
@@ -82,7 +90,7 @@ extension PublicView {
         } catch {
             throw VaultError(
                 error.code == .missingMember ? .missingValue : .wrongType,
-                "the public view as \(Value.self): \(error.message)")
+                "\(source) as \(Value.self): \(error.message)")
         }
     }
 

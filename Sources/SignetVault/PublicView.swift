@@ -84,18 +84,25 @@ public struct PublicView: Sendable, CustomStringConvertible {
                 .unknownConfigKey, "key \(name), which the program reads: not in the schema")
         }
         guard rule.isPublic else {
-            throw VaultError(.notPublic, "key \(name), which the program reads publicly, is secret")
+            throw VaultError(
+                .notPublic,
+                "key \(name), which the program reads publicly, is secret; read it with `withSecret`"
+            )
         }
         guard slot(key.number) != nil else {
             throw VaultError(
                 .missingValue, "key \(name), which the program reads: no input sets it")
         }
-        let type = rule.type.rawValue
-        let reason = slot(key.number).flatMap { Self.decodingProblem(of: $0, as: Value.self) }
-        throw VaultError(
+        throw Self.wrongType(of: slot(key.number), rule: rule, as: Value.self)
+    }
+
+    /// Returns the error for a value that can't be read as a Swift type.
+    static func wrongType(of value: CheckedValue?, rule: KeyRule, as type: Any.Type) -> VaultError {
+        let reason = value.flatMap { decodingProblem(of: $0, as: type) }
+        return VaultError(
             .wrongType,
-            "key \(name): the value, of type \(type), cannot be read as \(Value.self)"
-                + (reason.map { ": \($0)" } ?? ""))
+            "key \(quoted(rule.name)): the value, of type \(rule.type.rawValue), cannot be read as "
+                + "\(type)" + (reason.map { ": \($0)" } ?? ""))
     }
 
     /// Returns the value of a key by its name, for adapters to other libraries.

@@ -40,6 +40,10 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let missingValue = Code(.usage("missing-value"))
         /// A key that the program reads publicly is secret in the schema.
         public static let notPublic = Code(.usage("not-public"))
+        /// A key that the program reads as a secret is public in the schema.
+        public static let notSecret = Code(.usage("not-secret"))
+        /// The system doesn't let this process lock the memory for a secret.
+        public static let memoryNotLocked = Code(.checkFailed("memory-not-locked"))
         /// The commitment doesn't match: the key is another one, or the dump's header was changed.
         public static let wrongKey = Code(.checkFailed("wrong-key"))
         /// The dump was changed after sealing, or its plaintext doesn't match its header.

@@ -85,9 +85,37 @@ import Testing
             programs: programs.url)
     }
 
+    /// The session runs the guide's program, `shop-database`, so it must be the guide's code.
     @Test func sealing() async throws {
+        let program = try String(
+            contentsOf: PackageLayout.url("Examples/shop-database/main.swift"), encoding: .utf8)
+        #expect(try block("swift", of: Self.sealing) == program)
+        #expect(program.split(separator: "\n").count <= 25)
         try folder.write(block("yaml", of: Self.sealing), to: "config.yaml")
         try await run(Self.sealing)
+    }
+
+    /// At the limit of locked memory a secret is lent all the same.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/setpriv")))
+    func readsASecretWithoutLockedMemory() async throws {
+        try folder.write(block("yaml", of: Self.sealing), to: "config.yaml")
+        let made = try await SignetTool.run(
+            [
+                "vault", "init", "config.yaml", "--out", ".", "--app-id", "com.example.shop",
+                "--keys", "keys",
+            ], directory: folder.url)
+        #expect(made.exit == 0, "\(made.stderr)")
+        // The system lets root lock any memory, unless it has lost that capability.
+        let script = """
+            ulimit -l 0
+            [ "$(id -u)" != 0 ] || exec setpriv --bounding-set=-ipc_lock "$0" "$@"
+            exec "$0" "$@"
+            """
+        let program = SignetTool.url.deletingLastPathComponent().appending(path: "shop-database")
+        let output = try await ChildProcess.run(
+            "sh", ["-c", script, program.path, "keys"], directory: folder.url)
+        #expect(output.text == "connects to db.internal with a password of 14 bytes\n")
+        #expect(output.exit == 0, "\(output.stderr)")
     }
 
     /// The unit of the guide, started as systemd starts it: with a folder of credentials.

@@ -114,4 +114,27 @@ struct LineHandler: LogHandler {
         #expect(try event.result.get()?.isSecret == true)
         #expect(try event.providerResults[0].result.get().value?.isSecret == true)
     }
+
+    /// A provider that shares secrets marks them, so that the reports of readers leave them out.
+    @Test func sharesSecretsOnlyAsSecrets() async throws {
+        let live = LiveConfiguration(try shopConfiguration())
+        let provider = VaultProvider(live, sharingSecrets: true)
+        let lines = Lines()
+        var logger = Logger(label: "test", factory: { _ in LineHandler(lines: lines) })
+        logger.logLevel = .trace
+        let reader = ConfigReader(
+            provider: provider, accessReporter: AccessLogger(logger: logger, level: .info))
+        let token = try reader.requiredString(forKey: "token")
+        #expect(token.contains("ZZZZZZ"))
+        #expect(reader.snapshot().string(forKey: "token") == token)
+        #expect(try provider.value(forKey: ["token"], type: .string).value?.isSecret == true)
+        #expect(try provider.value(forKey: ["orders", "host"], type: .string).value?.isSecret == false)
+        #expect(throws: VaultError.self) { try provider.value(forKey: ["token"], type: .int) }
+        #expect(!lines.text.contains("ZZZZZZ") && lines.text.contains("token"))
+        var text = "\(provider)\(provider.snapshot())"
+        dump(provider.snapshot(), to: &text)
+        #expect(!text.contains("ZZZZZZ"))
+        try live.set(launch: ["token": "next"])
+        #expect(try reader.requiredString(forKey: "token") == "next")
+    }
 }

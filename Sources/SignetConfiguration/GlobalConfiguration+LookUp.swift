@@ -5,17 +5,22 @@
     import SignetJSON
     import SignetVault
 
-    extension PublicView {
+    extension GlobalConfiguration {
         /// Returns a key's value as swift-configuration expects it. The result has no value if the
-        /// schema lacks the key, or if no input sets it.
+        /// schema lacks the key, or if no input sets it. The value of a secret key is marked as
+        /// secret.
         ///
-        /// - Throws: `VaultError` with `not-public` or `wrong-type`. It names the key, never the
-        ///   value.
+        /// - Throws: `VaultError` with `not-public`, unless `sharesSecrets` is true, or
+        ///   `wrong-type`. It names the key, never the value.
         func lookUp(
-            _ key: AbsoluteConfigKey, as type: ConfigType
+            _ key: AbsoluteConfigKey, as type: ConfigType, sharesSecrets: Bool
         ) throws(VaultError) -> LookupResult {
             let name = key.components.joined(separator: ".")
-            guard let (value, valueType) = try checkedValue(named: name) else {
+            let isSecret = schema.rule(named: name)?.isPublic == false
+            let found =
+                sharesSecrets && isSecret
+                ? checkedSecret(named: name) : try self.public.checkedValue(named: name)
+            guard let (value, valueType) = found else {
                 return LookupResult(encodedKey: name, value: nil)
             }
             guard let content = ConfigContent(value, as: type) else {
@@ -24,7 +29,13 @@
                     "key \(quoted(name)): the value, of type \(valueType.rawValue), "
                         + "cannot be read as \(type.rawValue)")
             }
-            return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: false))
+            return LookupResult(encodedKey: name, value: ConfigValue(content, isSecret: isSecret))
+        }
+
+        private func checkedSecret(named name: String) -> (value: CheckedValue, type: ValueType)? {
+            guard let rule = schema.rule(named: name), let value = value(named: name)
+            else { return nil }
+            return (value, rule.type)
         }
     }
 
