@@ -34,6 +34,10 @@ void signet_coder_free(signet_coder *coder) {
 
 bool signet_coder_reset(signet_coder *decoder) { return inflateReset(&decoder->stream) == Z_OK; }
 
+bool signet_coder_omit_header(signet_coder *decoder) {
+    return inflateReset2(&decoder->stream, -15) == Z_OK;
+}
+
 signet_coded signet_coder_run(
     signet_coder *coder, const uint8_t *bytes, size_t count, bool is_end, size_t *taken,
     uint8_t *room, size_t room_count, size_t *made) {

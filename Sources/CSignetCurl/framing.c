@@ -74,12 +74,14 @@ signet_refusal signet_framing_read(
         piece line = {at, newline ? newline : end}, value;
         if (at == head) has_body = has_body && !is_bodyless(line);
         at = newline ? newline + 1 : end;
+        // libcurl doesn't read the rest of a folded field.
+        bool is_folded = at < end && is_blank(*at);
         if (has_name(line, "Content-Length:", &value)) {
-            if (!read_lengths(value, &length)) return SIGNET_BAD_LENGTH;
+            if (is_folded || !read_lengths(value, &length)) return SIGNET_BAD_LENGTH;
         } else if (has_name(line, "Transfer-Encoding:", &value)) {
             bool is_chunked = value.end - value.start == 7
                 && strncasecmp((const char *)value.start, "chunked", 7) == 0;
-            if (!has_chunks || !is_chunked || ++codings > 1) return SIGNET_BAD_CODING;
+            if (is_folded || !has_chunks || !is_chunked || ++codings > 1) return SIGNET_BAD_CODING;
         }
     }
     if (codings > 0 && length >= 0) return SIGNET_BAD_CODING;

@@ -68,6 +68,47 @@ extension UnixTime {
         return days * 86_400 + time
     }
 
+    /// Reads any of the three forms that a recipient accepts (RFC 9110, section 5.6.7): the
+    /// preferred one, `Sunday, 06-Nov-94 08:49:37 GMT`, and `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// - Parameter now: Unix seconds. A year of two digits is at most 50 years after it.
+    /// - Returns: Unix seconds; nil for another form, or a day or time that doesn't exist.
+    package static func parseHTTPDate(inAnyForm text: String, now: Int64) -> Int64? {
+        if let preferred = parseHTTPDate(text) { return preferred }
+        let parts = Array(text.utf8).split(separator: ASCII.space)
+        if parts.count == 4, parts[3].elementsEqual("GMT".utf8), parts[0].last == ASCII.comma {
+            let date = parts[1].split(separator: ASCII.minus, omittingEmptySubsequences: false)
+            guard date.count == 3, date[2].count == 2, let year = number(date[2]),
+                isWeekday(parts[0].dropLast(), in: longWeekdays)
+            else { return nil }
+            let thisYear = civil(divided(now, by: 86_400).quotient).year
+            let full = thisYear - divided(thisYear, by: 100).rest + year
+            return time(
+                year: full > thisYear + 50 ? full - 100 : full, month: date[1], day: date[0],
+                clock: parts[2])
+        }
+        guard parts.count == 5, isWeekday(parts[0], in: weekdays), parts[4].count == 4,
+            let year = number(parts[4])
+        else { return nil }
+        return time(year: year, month: parts[1], day: parts[2], clock: parts[3])
+    }
+
+    private static func time(
+        year: Int64, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
+    ) -> Int64? {
+        guard let index = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
+            (1...2).contains(day.count), let day = number(day), let time = parseTime(clock)
+        else { return nil }
+        let month = Int64(index) + 1
+        let days = daysSince1970(year: year, month: month, day: day)
+        guard civil(days) == (year, month, day) else { return nil }
+        return days * 86_400 + time
+    }
+
+    private static func isWeekday(_ bytes: ArraySlice<UInt8>, in names: [String]) -> Bool {
+        names.contains { bytes.elementsEqual($0.utf8) }
+    }
+
     /// Returns a time in the preferred form of RFC 9110, section 5.6.7; clamped to the years 0 to
     /// 9999.
     package static func httpDate(_ seconds: Int64) -> String {
@@ -84,10 +125,13 @@ extension UnixTime {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func weekday(_ days: Int64) -> String {
-        // 1970-01-01 was a Thursday.
-        ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][Int(divided(days, by: 7).rest)]
-    }
+    // 1970-01-01 was a Thursday.
+    private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let longWeekdays = [
+        "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday",
+    ]
+
+    private static func weekday(_ days: Int64) -> String { weekdays[Int(divided(days, by: 7).rest)] }
 
     /// Reads `HH:MM:SS` as seconds of the day.
     private static func parseTime(_ bytes: ArraySlice<UInt8>) -> Int64? {

@@ -52,8 +52,11 @@ struct PartState: Sendable, Hashable {
         }
         // Require a minute between the dates: clocks differ, and a file can change twice within a
         // second.
-        guard let text = fields[.lastModified], let changed = UnixTime.parseHTTPDate(text),
-            let date = fields[.date], let now = UnixTime.parseHTTPDate(date), now - changed >= 60
+        func time(_ text: String) -> Int64? {
+            UnixTime.parseHTTPDate(inAnyForm: text, now: UnixTime.now())
+        }
+        guard let text = fields[.lastModified], let changed = time(text),
+            let date = fields[.date].flatMap(time), date - changed >= 60
         else { return nil }
         return text
     }
@@ -68,7 +71,8 @@ struct ContentRange: Hashable {
 
     /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.
     init?(_ text: String?) {
-        guard let text, text.startsWithBytes(of: "bytes ") else { return nil }
+        // The unit is compared without case (RFC 9110, section 14.1).
+        guard let text, text.prefix(6).lowercased() == "bytes " else { return nil }
         let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         if parts[1] != "*" {

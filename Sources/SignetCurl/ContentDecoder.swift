@@ -4,7 +4,8 @@ public import SignetTransport
 
 /// Decodes the content coding of one response's body, piece by piece and within limits.
 ///
-/// It supports gzip and deflate (with zlib's header; RFC 9110, section 8.4.1). Engines deliver
+/// It supports gzip and deflate (RFC 9110, section 8.4.1), also without zlib's header, as some
+/// servers send it. An empty body needs no decoding. Engines deliver
 /// bodies still encoded, so decoding runs on the reader's task and a decompression bomb delays no
 /// other call. To compute a digest of the encoded body (Content-Digest, Repr-Digest: RFC 9530,
 /// sections 2 and 3), update it with each chunk before `push(_:)`.
@@ -46,6 +47,7 @@ public import SignetTransport
     private var decodedCount = 0
     /// Whether a stream has started and not ended.
     private var isInsideStream = true
+    private var hasFormat = false
 
     /// Creates a decoder for a response's Content-Encoding.
     ///
@@ -62,7 +64,7 @@ public import SignetTransport
     ) throws(TransportError) {
         let status = response.status.code
         let hasBody = method != .head && status >= 200 && status != 204 && status != 304
-        let coding = try Self.coding(response.headerFields)
+        let coding = try Self.coding(response)
         if coding != .none, status == 206 {
             throw Self.unsupported("found a part (206) of an encoded body, which cannot be decoded")
         }
@@ -80,10 +82,8 @@ public import SignetTransport
     /// Whether the decoder changes the body.
     public var decodes: Bool { coding != .none && hasBody }
 
-    private static func coding(_ fields: HTTPFields) throws(TransportError) -> Coding {
-        let listed = fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
-            .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ").lowercased() }
-            .filter { !$0.isEmpty && $0 != "identity" }
+    private static func coding(_ response: HTTPResponse) throws(TransportError) -> Coding {
+        let listed = response.contentCodings
         guard let name = listed.first else { return .none }
         guard listed.count == 1 else {
             throw unsupported(
@@ -131,6 +131,7 @@ public import SignetTransport
             }
             return try checkLimits(of: piece)
         }
+        guard hasFormat || recogniseFormat() else { return nil }
         while true {
             if !isInsideStream {
                 if position == input.count { return nil }
@@ -148,6 +149,21 @@ public import SignetTransport
             if !piece.isEmpty { return try checkLimits(of: piece) }
             if isInsideStream, position == input.count { return nil }
         }
+    }
+
+    /// Chooses the format by the first two bytes: zlib's header (RFC 1950, section 2.2) or none.
+    ///
+    /// - Returns: `false` if they haven't arrived yet.
+    private mutating func recogniseFormat() -> Bool {
+        guard coding == .deflate else {
+            hasFormat = true
+            return true
+        }
+        guard input.count - position >= 2 else { return false }
+        let (first, second) = (UInt16(input[position]), UInt16(input[position + 1]))
+        let hasHeader = first & 0x0F == 8 && first >> 4 <= 7 && (first << 8 | second) % 31 == 0
+        hasFormat = unsafe hasHeader || signet_coder_omit_header(inflater)
+        return true
     }
 
     private mutating func inflate() throws(TransportError) -> [UInt8] {
@@ -198,7 +214,7 @@ public import SignetTransport
     ///
     /// - Throws: `TransportError` with code `malformed-reply` if an encoded body was cut off.
     public consuming func finish() throws(TransportError) {
-        guard decodes, isInsideStream || position < input.count else { return }
+        guard decodes, encodedCount > 0, isInsideStream || position < input.count else { return }
         throw Self.malformed("ended before its \(coding) stream did")
     }
 

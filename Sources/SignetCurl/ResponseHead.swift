@@ -26,12 +26,32 @@ struct ResponseHead {
         var fields = HTTPFields()
         var position = start
         while position < bytes.count {
-            guard let line = nextLine(of: bytes, from: &position),
-                let field = field(line, of: bytes)
-            else { return nil }
+            guard let line = nextLine(of: bytes, from: &position) else { return nil }
+            var folded: [UInt8] = []
+            while position < bytes.count, isBlank(bytes[position]) {
+                guard let more = nextLine(of: bytes, from: &position) else { return nil }
+                if folded.isEmpty { append(line, of: bytes, to: &folded) }
+                folded.append(UInt8(ascii: " "))
+                append(more, of: bytes, to: &folded)
+            }
+            let field =
+                folded.isEmpty
+                ? field(line, of: bytes) : field(0..<folded.count, of: folded.span)
+            guard let field else { return nil }
             fields.append(field)
         }
         return fields
+    }
+
+    /// Appends a line of a folded field without the blanks at its ends, which a space replaces (RFC
+    /// 9112, section 5.2). A blank at the start of the first line stays, so that it is refused.
+    private static func append(
+        _ line: Range<Int>, of bytes: borrowing Span<UInt8>, to folded: inout [UInt8]
+    ) {
+        var (start, end) = (line.lowerBound, line.upperBound)
+        while !folded.isEmpty, start < end, isBlank(bytes[start]) { start += 1 }
+        while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+        for position in start..<end { folded.append(bytes[position]) }
     }
 
     private static func nextLine(

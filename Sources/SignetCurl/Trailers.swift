@@ -1,4 +1,4 @@
-internal import HTTPTypes
+package import HTTPTypes
 internal import SignetTransport
 
 extension HTTPFields {
@@ -9,6 +9,15 @@ extension HTTPFields {
         var lines: [UInt8] = []
         for field in self { try lines.append(field, separator: ": ") }
         return lines
+    }
+}
+
+extension HTTPFields {
+    /// Returns the values of the fields with a name as bytes, which may not be UTF-8.
+    package func bytes(of name: HTTPField.Name) -> [[UInt8]] {
+        self[fields: name].map { field in
+            unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
+        }
     }
 }
 

@@ -18,6 +18,10 @@ public struct RawResponse: Sendable, Hashable {
         self.body = body
     }
 
+    /// The body without a byte order mark at its beginning, which a reader of JSON may skip (RFC
+    /// 8259, section 8.1).
+    var json: [UInt8] { body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body }
+
     /// Whether the status is 2xx.
     public var isSuccess: Bool { (200..<300).contains(status) }
 }

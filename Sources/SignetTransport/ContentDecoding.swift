@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// Limits for decoding the content coding of a response's body (RFC 9110, section 8.4).
 ///
 /// A few bytes can decode to a thousand times as many, so the decoded body has limits of its own.
@@ -15,4 +17,13 @@ public struct ContentDecoding: Sendable, Hashable {
 
     /// Creates the default limits.
     public init() {}
+}
+
+extension HTTPResponse {
+    /// The content codings of the response in lower case, without `identity`.
+    package var contentCodings: [String] {
+        headerFields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
+            .map { $0.split { $0 == " " || $0 == "\t" }.joined(separator: " ").lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+    }
 }

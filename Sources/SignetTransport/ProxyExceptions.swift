@@ -13,7 +13,8 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// Creates an empty list.
     public init() {}
 
-    /// Parses a list in the form of `no_proxy`, separated by commas or spaces.
+    /// Parses a list in the form of `no_proxy`, separated by commas, spaces or line
+    /// breaks.
     ///
     /// An entry is one of:
     /// - `*`: every host.
@@ -26,7 +27,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// Other entries match nothing. A network matches only hosts that the URL writes as addresses;
     /// names aren't resolved for it.
     public init(parsing text: String) {
-        for word in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+        for word in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
             if word == "*" {
                 entries.append(.all)
             } else if let network = Self.network(word) {

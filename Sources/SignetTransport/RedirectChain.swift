@@ -4,11 +4,6 @@ public import SignetPinning
 
 /// The redirects of one call: checks each (RFC 9110, section 15.4) and creates the next request.
 public struct RedirectChain: Sendable {
-    private struct Visit: Hashable {
-        let method: HTTPRequest.Method
-        let url: WebURL
-    }
-
     /// Whether a request has a body, and whether it can be sent again.
     public enum BodyKind: Sendable, Hashable {
         /// The request has no body.
@@ -54,8 +49,6 @@ public struct RedirectChain: Sendable {
     /// leads back: another server chose that request.
     public private(set) var isWithinOrigin = true
 
-    private var visits: Set<Visit>
-
     /// Creates a chain that starts with the first request.
     ///
     /// - Throws: `TransportError` with code `invalid-request` if the request has no http or https
@@ -64,7 +57,6 @@ public struct RedirectChain: Sendable {
         self.policy = policy
         self.request = request
         self.url = try WebURL(request)
-        self.visits = [Visit(method: request.method, url: url)]
     }
 
     /// Checks a response and, if it is a redirect, prepares the next request.
@@ -78,8 +70,7 @@ public struct RedirectChain: Sendable {
     /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the
     ///   response is final: not a redirect, without a Location field, or `policy.maximum` is 0.
     /// - Throws: `TransportError` that names both URLs and the violated rule: `redirect-refused`,
-    ///   `redirect-loop`, `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the
-    ///   pin policy's refusal.
+    ///   `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the pin policy's refusal.
     public mutating func follow(
         _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64,
         droppingParameters parameters: Set<String> = []
@@ -92,9 +83,10 @@ public struct RedirectChain: Sendable {
             throw failure(
                 .malformedResponse, status: status, rule: "found Location fields that differ")
         }
-        let to: WebURL
+        var to: WebURL
         do throws(TransportError) {
             to = try url.resolving(location).removing(parameters: parameters)
+            if policy.staysOnHTTPS { to = to.stayingOnHTTPS(of: url) }
         } catch {
             throw failure(error.code, status: status, rule: error.message)
         }
@@ -103,15 +95,13 @@ public struct RedirectChain: Sendable {
             status: status, from: url, to: to, method: method,
             keepsBody: body != .none && method == request.method)
         try check(redirect, body: body, pins: pins, now: now)
-        guard visits.insert(Visit(method: method, url: to)).inserted else {
-            throw failure(
-                .redirectLoop, status: status, to: to,
-                rule: "the call has requested this URL before")
-        }
+        // A server may lead to a URL again, for example after it has set a cookie.
         guard redirects.count < policy.maximum else {
+            let isCircle = url == to || redirects.contains { $0.from == to }
             throw failure(
                 .tooManyRedirects, status: status, to: to,
-                rule: "the call has followed \(policy.maximum) redirects, which is the limit")
+                rule: "the call has followed \(policy.maximum) redirects, which is the limit"
+                    + (isCircle ? "; it has requested this URL before" : ""))
         }
         advance(along: redirect)
         return redirect

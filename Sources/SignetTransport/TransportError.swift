@@ -72,8 +72,6 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let resources = Code(.noResponse("resources"))
         /// The redirect policy refuses a redirect.
         public static let redirectRefused = Code(.checkFailed("redirect-refused", kind: .refused))
-        /// A redirect leads to a URL that the call has requested before.
-        public static let redirectLoop = Code(.noResponse("redirect-loop", kind: .refused))
         /// There were more redirects than the policy allows.
         public static let tooManyRedirects = Code(.noResponse("too-many-redirects", kind: .refused))
         /// The proxy could not be found, reached or trusted, or didn't respond as a proxy.

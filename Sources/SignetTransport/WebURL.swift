@@ -173,6 +173,15 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
         return "\(origin)\(shown)\(query == nil ? "" : "?…")"
     }
 
+    /// Returns the URL at the https origin of another URL, if it is an http URL of the same host and
+    /// names the same port or none; otherwise returns the URL itself.
+    package func stayingOnHTTPS(of other: WebURL) -> WebURL {
+        guard other.origin.isSecure, !origin.isSecure, origin.host == other.origin.host,
+            origin.port == 80 || origin.port == other.origin.port
+        else { return self }
+        return WebURL(origin: other.origin, path: path, query: query)
+    }
+
     /// Returns the URL without the query parameters of these names, which are compared as written.
     func removing(parameters names: Set<String>) -> WebURL {
         guard let query, !names.isEmpty else { return self }
@@ -198,7 +207,9 @@ extension WebURL {
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }
-        if let problem = URLParts.problem(in: all) { throw Self.malformed("contains \(problem)") }
+        if let problem = URLParts.problem(in: all.filter { $0 != ASCII.space }) {
+            throw Self.malformed("contains \(problem)")
+        }
         guard !reference.unicodeScalars.contains("\u{FFFD}") else {
             throw Self.malformed("is not UTF-8")
         }
@@ -288,12 +299,35 @@ extension WebURL {
         }
     }
 
-    private static let unescaped = ASCIISet(allExcept: "\"<>^`{|}")
+    private static let unescaped = ASCIISet(allExcept: " \"<>[]^`{|}%")
 
+    /// Returns a part of a URL with escapes for what it can't contain, and for a percent sign that
+    /// begins no escape.
     private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
+        if bytes.allSatisfy(unescaped.contains) { return String(decoding: bytes, as: UTF8.self) }
         var text: [UInt8] = []
-        PercentCoding.append(bytes, keeping: unescaped, to: &text)
+        for (index, byte) in zip(bytes.indices, bytes) {
+            let isEscape = byte == UInt8(ascii: "%") && bytes.hasPercentEscape(at: index)
+            if isEscape {
+                text.append(byte)
+            } else {
+                PercentCoding.append([byte], keeping: unescaped, to: &text)
+            }
+        }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns an absolute URL that a person typed, with escapes in its path and query as
+    /// ``resolving(_:)`` makes them; a text of another form as it is.
+    package static func escaping(typed text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.firstIndex(of: ASCII.colon),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return text }
+        let start = bytes[(colon + 3)...].firstIndex { $0 == ASCII.slash || $0 == ASCII.question }
+        guard let start, URLParts.problem(in: bytes.filter { $0 != ASCII.space }) == nil
+        else { return text }
+        return String(decoding: bytes[..<start], as: UTF8.self) + escaped(bytes[start...])
     }
 
     private static func invalid(_ message: String) -> TransportError {

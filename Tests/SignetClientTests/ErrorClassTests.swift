@@ -37,7 +37,7 @@ import Testing
         TransportError.Code.responseTooLarge.value, TransportError.Code.unsupportedEncoding.value,
         TransportError.Code.cancelled.value, TransportError.Code.notRunning.value,
         TransportError.Code.bodyNotReplayable.value, TransportError.Code.resources.value,
-        TransportError.Code.redirectLoop.value, TransportError.Code.tooManyRedirects.value,
+        TransportError.Code.tooManyRedirects.value,
         TransportError.Code.proxy.value, TransportError.Code.proxyRefused.value,
         TransportError.Code.proxyAuthentication.value, RPCError.Code.batchIncomplete.value,
         SigningError.Code.nonceStoreUnavailable.value,
@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: [
         RPCError.Code.rpcError.value, RPCError.Code.httpStatus.value,
         ClientError.Code.businessCode.value, TransportError.Code.redirectRefused.value,
-        TransportError.Code.redirectLoop.value, TransportError.Code.tooManyRedirects.value,
+        TransportError.Code.tooManyRedirects.value,
     ])
     func hasTheKindRefused(_ code: ErrorCode) {
         #expect(ClientError.Code(code).kind == .refused)

@@ -46,7 +46,9 @@ import Testing
             response: response("x", status: "500 No", length: 100), code: "cut-off"),
         "twice": Case(response: response(#"{"a":1,"a":2}"#), code: "malformed-reply"),
         "two": Case(response: response("{}{}"), code: "malformed-reply"),
-        "bom": Case(response: response("\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
+        "bom": Case(response: response("\u{EF}\u{BB}\u{BF}{}"), code: ""),
+        "two-boms": Case(
+            response: response("\u{EF}\u{BB}\u{BF}\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
         "latin-1": Case(response: response("\"\u{E9}\""), code: "malformed-reply"),
         "nan": Case(response: response("NaN"), code: "malformed-reply"),
         "deep": Case(

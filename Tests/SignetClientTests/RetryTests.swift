@@ -117,7 +117,9 @@ import Testing
             ("Sun, 06 Nov 1994 25:49:37 GMT", nil, .milliseconds(100)),
             ("Sun, 31 Feb 2094 08:49:37 GMT", nil, .milliseconds(100)),
             ("", nil, .milliseconds(100)), ("3, 4", nil, .milliseconds(100)),
-            ("Sunday, 06-Nov-94 08:49:37 GMT", nil, .milliseconds(100)),
+            ("Sunday, 31-Feb-94 08:49:37 GMT", nil, .milliseconds(100)),
+            ("Sunday, 06-Nov-1994 08:49:37 GMT", nil, .milliseconds(100)),
+            ("Sun Nov 31 08:49:37 1994", nil, .milliseconds(100)),
             // At most five seconds longer than without the field.
             ("5", nil, .seconds(5)), ("6", nil, .milliseconds(5100)),
             ("99999999999999999999", nil, .milliseconds(5100)),
@@ -127,7 +129,7 @@ import Testing
             ),
             ("Fri, 06 Nov 2093 08:50:40 GMT", nil, .milliseconds(5100)),
         ] as [(String, String?, Duration)])
-    func retryAfterIsReadInBothForms(
+    func readsRetryAfterAsSecondsAndDate(
         _ text: String, _ date: String?, _ pause: Duration
     ) async throws {
         var fields: HTTPFields = [.retryAfter: text]

@@ -145,7 +145,7 @@ struct RESTBodyTests {
 
     @Test(arguments: [
         ("a\"; filename=\"x", "a%22; filename=%22x"), ("a\r\nX-Evil: 1", "a%0D%0AX-Evil: 1"),
-        ("a\\", "a%5C"), ("é", "é"), ("", ""),
+        ("a\\", "a\\"), ("é", "é"), ("", ""),
     ])
     func namesInjectNothing(_ name: String, _ wanted: String) throws {
         let (_, text) = try multipart(

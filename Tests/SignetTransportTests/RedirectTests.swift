@@ -242,26 +242,51 @@ private func failure(
             failure(loose, response(302, "https://third.test/"), pins: pins)?.code == .unlistedHost)
     }
 
-    @Test func aLoopAndTooManyEnd() throws {
-        var chain = try RedirectChain(request(.get, "https://api.test/a"), policy: RedirectPolicy())
-        #expect(failure(chain, response(302, "/a"))?.code == .redirectLoop)
-        #expect(failure(chain, response(302, ""))?.code == .redirectLoop)
-        #expect(failure(chain, response(302, "#x"))?.code == .redirectLoop)
-        // Whatever the method, and also by way of another place.
-        var upload = try RedirectChain(
-            request(.put, "https://api.test/a"), policy: RedirectPolicy())
-        #expect(failure(upload, response(307, "/a"), body: .replayable)?.code == .redirectLoop)
-        _ = try upload.follow(response(307, "/b"), body: .replayable, pins: nil, now: 0)
-        #expect(failure(upload, response(308, "/a"), body: .replayable)?.code == .redirectLoop)
+    @Test func onlyTheNumberEndsACircle() throws {
+        for (method, location) in [
+            (HTTPRequest.Method.get, "/a"), (.get, ""), (.get, "#x"), (.put, "/a"), (.put, "/b"),
+        ] {
+            var chain = try RedirectChain(
+                request(method, "https://api.test/a"), policy: RedirectPolicy())
+            for _ in 0..<5 {
+                let redirect = try chain.follow(
+                    response(307, location), body: .replayable, pins: nil, now: 0)
+                #expect(redirect?.keepsBody == true)
+            }
+            let error = failure(chain, response(302, location), body: .replayable)
+            #expect(error?.code == .tooManyRedirects && chain.redirects.count == 5)
+            #expect(error?.message.hasSuffix("it has requested this URL before") == true)
+        }
+        var chain = try RedirectChain(request(), policy: RedirectPolicy())
         for number in 1...5 {
             _ = try chain.follow(response(307, "/\(number)"), pins: nil, now: 0)
         }
-        #expect(failure(chain, response(302, "/3"))?.code == .redirectLoop)
-        #expect(failure(chain, response(302, "/6"))?.code == .tooManyRedirects)
-        #expect(chain.redirects.count == 5)
-        // The response to a form may have the form's URL.
-        let form = try RedirectChain(request(.post), policy: RedirectPolicy())
-        #expect(failure(form, response(303, ""), body: .replayable) == nil)
+        let error = failure(chain, response(302, "/6"))
+        #expect(error?.code == .tooManyRedirects)
+        #expect(error?.message.hasSuffix("which is the limit") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("https://api.test/a", "http://api.test/b", "https://api.test/b"),
+            ("https://api.test:8443/a", "http://api.test/b?c", "https://api.test:8443/b?c"),
+            ("https://api.test:8443/a", "http://api.test:8443/b", "https://api.test:8443/b"),
+            ("https://api.test/a", "http://api.test:8080/b", nil),
+            ("https://api.test/a", "http://other.test/b", nil),
+            ("https://api.test/a", "http://x.api.test/b", nil),
+            ("http://api.test/a", "http://api.test/b", "http://api.test/b"),
+        ] as [(String, String, String?)])
+    func staysOnHTTPSAtTheSameHost(_ from: String, _ location: String, _ to: String?) throws {
+        var policy = RedirectPolicy()
+        policy.staysOnHTTPS = true
+        var chain = try RedirectChain(request(.get, from), policy: policy)
+        guard let to else {
+            #expect(failure(chain, response(302, location))?.code == .redirectRefused)
+            return
+        }
+        let redirect = try chain.follow(response(302, location), pins: nil, now: 0)
+        #expect(redirect.map { "\($0.to.origin)\($0.to.target)" } == to)
+        #expect(redirect?.crossesOrigins == false)
     }
 
     @Test func rulesCanBeNarrowed() throws {

@@ -94,11 +94,11 @@ import Testing
         let request = String(decoding: try await server.requests(count: 1)[0], as: UTF8.self)
         #expect(
             request.contains(
-                "name=\"f\"; filename=\"a%22b%5C.html\"\r\nContent-Type: text/html;charset=utf-8\r\n\r\n<p>\r\n"
+                "name=\"f\"; filename=\"a%22b\\.html\"\r\nContent-Type: text/html;charset=utf-8\r\n\r\n<p>\r\n"
             ))
         #expect(
             request.contains(
-                "name=\"g\"; filename=\"a%22b%5C.html\"\r\nContent-Type: application/octet-stream\r\n\r\n<p>\r\n"
+                "name=\"g\"; filename=\"a%22b\\.html\"\r\nContent-Type: application/octet-stream\r\n\r\n<p>\r\n"
             ))
         // The folder stays at home.
         #expect(!request.contains(folder.path))

@@ -34,7 +34,7 @@ import Testing
         #expect(!done.text.contains("s3cr3t"))
         for (path, options, exit, code) in [
             ("/a", ["--max-redirects", "0"], 1, "http-status"),
-            ("/loop", [], 3, "redirect-loop"),
+            ("/loop", [], 3, "too-many-redirects"),
             ("/a", ["--max-redirects", "21"], 2, "usage"),
             ("/clear", [], 1, "redirect-refused"), ("/odd", ["--trace"], 3, "malformed-reply"),
         ] as [(String, [String], Int32, String)] {

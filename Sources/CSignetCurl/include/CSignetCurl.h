@@ -302,6 +302,8 @@ signet_coder *signet_coder_new(bool decodes, bool is_gzip) SIGNET_MUST_CHECK;
 void signet_coder_free(signet_coder *coder);
 // Prepares a decoder for another stream after the end of one.
 bool signet_coder_reset(signet_coder *decoder) SIGNET_MUST_CHECK;
+// Lets a decoder that has read nothing expect deflate without zlib's header.
+bool signet_coder_omit_header(signet_coder *decoder) SIGNET_MUST_CHECK;
 // Encodes or decodes up to `count` bytes into `room`; `is_end` ends an encoder's stream after them.
 // Sets how many bytes it read (`taken`) and wrote (`made`).
 signet_coded signet_coder_run(

@@ -1,4 +1,7 @@
 /// The options of a download, which fetches a response's body into a file.
+///
+/// The request asks for no content coding. If the server sends one nevertheless, its bytes are
+/// stored as they come, and ``Result/fields`` has the Content-Encoding.
 public struct Download: Sendable, Hashable {
     /// Fields of the request besides those that the download makes (Range, If-Range,
     /// Accept-Encoding).

@@ -122,8 +122,6 @@ extension ClientError.Code {
     public static let resources = Self(TransportError.Code.resources.value)
     /// The redirect policy refuses a redirect.
     public static let redirectRefused = Self(TransportError.Code.redirectRefused.value)
-    /// A redirect leads to a URL that the call has requested before.
-    public static let redirectLoop = Self(TransportError.Code.redirectLoop.value)
     /// There were more redirects than the policy allows.
     public static let tooManyRedirects = Self(TransportError.Code.tooManyRedirects.value)
     /// The proxy could not be found, reached or trusted, or didn't respond as a proxy.

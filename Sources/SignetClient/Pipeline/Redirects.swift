@@ -2,6 +2,7 @@ internal import HTTPTypes
 internal import Logging
 internal import SignetBase
 internal import SignetCrypto
+internal import SignetCurl
 internal import SignetRPC
 internal import SignetTransport
 
@@ -70,7 +71,7 @@ extension NetworkSystem {
         let redirect: Redirect?
         do throws(TransportError) {
             redirect = try chain.follow(
-                response,
+                response.escapingLocation(),
                 body: request.body.length == 0
                     ? .none : request.body.isReplayable ? .replayable : .once,
                 pins: context.policy, now: UnixTime.now(),
@@ -100,6 +101,23 @@ extension NetworkSystem {
         let stage = context.log.begin(.signing)
         defer { context.log.end(stage) }
         return try await request.signed(by: signer, at: UnixTime.now())
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with escapes in place of the bytes beyond ASCII if its Location isn't
+    /// UTF-8.
+    fileprivate func escapingLocation() -> HTTPResponse {
+        let locations = headerFields.bytes(of: .location)
+        guard locations.contains(where: { String(validating: $0, as: UTF8.self) == nil })
+        else { return self }
+        var response = self
+        response.headerFields[values: .location] = locations.map { location in
+            var escaped: [UInt8] = []
+            PercentCoding.append(location[...], keeping: ASCIISet(allExcept: ""), to: &escaped)
+            return String(decoding: escaped, as: UTF8.self)
+        }
+        return response
     }
 }
 

@@ -294,13 +294,14 @@ extension Pages {
         }
         guard let reference else { return nil }
         let url = try base(asked, after: redirects)
-        let next: WebURL
+        var next: WebURL
         do throws(TransportError) {
             next = try url.resolving(reference)
         } catch {
             throw ClientError(
                 .pagingRefused, "the link to the list's next page is not an http or https URL")
         }
+        if paging.staysOnHTTPS { next = next.stayingOnHTTPS(of: url) }
         guard next.origin == url.origin else {
             throw ClientError(.pagingRefused, "the list's next page is of another origin")
         }

@@ -61,8 +61,10 @@ public struct RetryPolicy: Sendable, Hashable {
         if text.utf8.allSatisfy(\.isDigit) {
             return text.isEmpty ? nil : .seconds(Int64(text) ?? .max)
         }
-        guard let date = UnixTime.parseHTTPDate(text) else { return nil }
-        let own = response.headerFields[.date].flatMap { UnixTime.parseHTTPDate($0) }
+        guard let date = UnixTime.parseHTTPDate(inAnyForm: text, now: now) else { return nil }
+        let own = response.headerFields[.date].flatMap {
+            UnixTime.parseHTTPDate(inAnyForm: $0, now: now)
+        }
         return .seconds(max(0, date - (own ?? now)))
     }
 }

@@ -6,12 +6,12 @@ internal import SignetTransport
 struct Cookie: Sendable, Identifiable {
     /// An origin has one cookie with a name and a path.
     struct ID: Hashable {
-        let name: String
+        let name: [UInt8]
         let path: String
     }
 
-    let name: String
-    private let value: String
+    let name: [UInt8]
+    private let value: [UInt8]
     let path: String
     /// Unix seconds; nil for as long as the store lives.
     private let expires: Int64?
@@ -19,24 +19,23 @@ struct Cookie: Sendable, Identifiable {
     /// 400 days, the longest life of a cookie (RFC 6265bis, section 5.5).
     private static let longestLife: Int64 = 34_560_000
 
-    /// Parses a Set-Cookie field (RFC 6265bis, sections 5.6 and 5.7).
+    /// Parses a Set-Cookie field as a browser does (RFC 6265bis, sections 5.6 and 5.7): a server
+    /// may set what the RFC's grammar for servers forbids. Only control characters are refused.
     ///
     /// - Parameters:
-    ///   - text: The field's value.
+    ///   - field: The field's value, which may not be UTF-8.
     ///   - url: The URL of the request that the field answers.
     ///   - now: Unix seconds.
     /// - Returns: The cookie, which may have expired already; nil for one that is to be ignored.
-    init?(parsing text: String, from url: WebURL, now: Int64) {
-        guard text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x09 }) else { return nil }
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
-        let pair = Self.pair(parts[0])
-        guard let value = pair.value, !pair.name.isEmpty, HTTPField.Name(pair.name) != nil,
-            HTTPField.isValidValue(value), pair.name.utf8.count + value.utf8.count <= 4096
-        else { return nil }
+    init?(parsing field: [UInt8], from url: WebURL, now: Int64) {
+        guard field.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == ASCII.tab }) else { return nil }
+        let parts = field.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
+        let (name, value) = Self.pair(parts[0])
+        guard (1...4096).contains(name.count + value.count) else { return nil }
         var attributes = Attributes()
         for part in parts.dropFirst() { attributes.read(part, now: now) }
-        guard attributes.isAllowed(name: pair.name, at: url.origin) else { return nil }
-        self.name = pair.name
+        guard attributes.isAllowed(name: name, value: value, at: url.origin) else { return nil }
+        self.name = name
         self.value = value
         self.path = attributes.path ?? Self.defaultPath(of: url.path)
         self.expires = (attributes.maxAge ?? attributes.expires).map {
@@ -46,10 +45,10 @@ struct Cookie: Sendable, Identifiable {
 
     var id: ID { ID(name: name, path: path) }
 
-    /// `NAME=VALUE`, as it is sent.
-    var pair: String { "\(name)=\(value)" }
+    /// `NAME=VALUE`, as it is sent; a cookie without a name is its value alone (section 5.8.3).
+    var pair: [UInt8] { name.isEmpty ? value : name + [ASCII.equals] + value }
 
-    var byteCount: Int { name.utf8.count + value.utf8.count }
+    var byteCount: Int { name.count + value.count }
 
     func hasExpired(at now: Int64) -> Bool { expires.map { $0 <= now } ?? false }
 
@@ -62,8 +61,8 @@ struct Cookie: Sendable, Identifiable {
     }
 
     /// The names of the cookies in a Cookie field.
-    static func names(in field: String) -> [String] {
-        field.split(separator: ";").map { pair($0).name }
+    static func names(in field: [UInt8]) -> [[UInt8]] {
+        field.split(separator: ASCII.semicolon).map { pair($0).name }
     }
 
     private static func defaultPath(of path: String) -> String {
@@ -72,17 +71,14 @@ struct Cookie: Sendable, Identifiable {
         return String(path[..<slash])
     }
 
-    /// Splits `NAME=VALUE` at the first `=`, and trims both.
-    private static func pair(_ text: Substring) -> (name: String, value: String?) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        return (trimmed(parts[0]), parts.count == 2 ? trimmed(parts[1]) : nil)
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var bytes = text.utf8
-        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-        return String(Substring(bytes))
+    /// Splits `NAME=VALUE` at the first `=`, and trims both. Without a `=` all is the value.
+    private static func pair(_ bytes: ArraySlice<UInt8>) -> (name: [UInt8], value: [UInt8]) {
+        guard let mark = bytes.firstIndex(of: ASCII.equals) else {
+            return ([], Array(bytes.trimmingBlanks()))
+        }
+        return (
+            Array(bytes[..<mark].trimmingBlanks()), Array(bytes[(mark + 1)...].trimmingBlanks())
+        )
     }
 
     /// The attributes of a Set-Cookie field; the last one of a name holds.
@@ -97,13 +93,14 @@ struct Cookie: Sendable, Identifiable {
         var path: String?
         var hasPath = false
         var isSecure = false
-        var isForOtherSites = false
 
-        mutating func read(_ text: Substring, now: Int64) {
-            let pair = Cookie.pair(text)
-            let value = pair.value ?? ""
-            guard value.utf8.count <= 1024 else { return }
-            switch pair.name.lowercased() {
+        mutating func read(_ attribute: ArraySlice<UInt8>, now: Int64) {
+            let hasValue = attribute.contains(ASCII.equals)
+            let pair = Cookie.pair(attribute)
+            let (name, bytes) = hasValue ? pair : (pair.value, [])
+            guard bytes.count <= 1024 else { return }
+            let value = String(decoding: bytes, as: UTF8.self)
+            switch String(decoding: name, as: UTF8.self).lowercased() {
             case "expires": if let time = CookieDate.parse(value) { expires = time }
             case "max-age": if let seconds = Self.seconds(value) { maxAge = now + seconds }
             case "domain":
@@ -112,24 +109,30 @@ struct Cookie: Sendable, Identifiable {
                 path = value.startsWithBytes(of: "/") ? value : nil
                 hasPath = true
             case "secure": isSecure = true
-            case "samesite": isForOtherSites = value.lowercased() == "none"
             default: break
             }
         }
 
-        /// Whether an origin may set a cookie of a name with these attributes.
-        func isAllowed(name: String, at origin: WebOrigin) -> Bool {
+        /// Whether an origin may set a cookie with these attributes.
+        func isAllowed(name: [UInt8], value: [UInt8], at origin: WebOrigin) -> Bool {
             if isSecure, !origin.isSecure { return false }
-            if isForOtherSites, !isSecure { return false }
-            let name = name.lowercased()
-            if name.startsWithBytes(of: "__secure-"), !isSecure { return false }
-            if name.startsWithBytes(of: "__host-") {
-                guard isSecure, domain == nil, hasPath, path == "/" else { return false }
+            // Without a name, the value is what a server reads as the name.
+            let read = String(decoding: name.isEmpty ? value : name, as: UTF8.self).lowercased()
+            let isPrefixed = ["__secure-", "__host-"].contains { read.startsWithBytes(of: $0) }
+            if isPrefixed, !isSecure || name.isEmpty { return false }
+            if read.startsWithBytes(of: "__host-") {
+                guard domain == nil, hasPath, path == "/" else { return false }
             }
-            guard let domain, !domain.isEmpty else { return true }
-            // A parent's domain would give the cookie to sibling hosts, or to a public suffix.
-            let host = try? Authority(parsing: domain)
-            return host?.host == origin.host && host?.writtenPort == nil
+            return domain.map { $0.isEmpty || Self.matches($0, origin.host) } ?? true
+        }
+
+        /// Whether a domain is the host, or one above it (section 5.1.3).
+        private static func matches(_ domain: String, _ host: HostName) -> Bool {
+            guard let parsed = try? Authority(parsing: domain), parsed.writtenPort == nil
+            else { return false }
+            return parsed.host == host
+                || parsed.host.kind == .name && host.kind == .name
+                    && host.text.endsWithBytes(of: ".\(parsed.host.text)")
         }
 
         /// Reads a Max-Age, no longer than the longest life.

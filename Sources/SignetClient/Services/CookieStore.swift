@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import SignetCurl
 internal import SignetTransport
 internal import Synchronization
 
@@ -13,13 +14,13 @@ internal import Synchronization
 /// service.cookies = CookieStore()
 /// ```
 ///
-/// - Cookies belong to the origin that set them: scheme, host and port. `Domain` is accepted only
-///   if it is the host itself, and doesn't extend the cookie to hosts below it. So no list of
-///   public suffixes is needed.
+/// - Cookies belong to the origin that set them: scheme, host and port. A `Domain` must be the host
+///   or one above it, and doesn't extend the cookie to other hosts. So no list of public suffixes
+///   is needed.
 /// - `Secure`, `Path`, `Max-Age` and `Expires` hold, as do the prefixes `__Host-` and `__Secure-`.
 ///   A cookie lives for 400 days at most, and one without an expiration as long as the store.
-/// - A cookie with control characters or characters beyond ASCII, without a name, or longer than
-///   4096 bytes is ignored.
+/// - A cookie with control characters, or longer than 4096 bytes, is ignored. Other bytes are sent
+///   back as they came.
 /// - An origin has at most 50 cookies with 16384 bytes; the ones that were set first make room.
 /// - A Cookie field that the call has itself is kept. Cookies of its names are left out.
 ///
@@ -53,7 +54,7 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
     ///   - url: The request's URL.
     ///   - now: Unix seconds.
     func add(to head: inout HTTPRequest, of url: WebURL, at now: Int64) {
-        let own = head.headerFields[values: .cookie]
+        let own = head.headerFields.bytes(of: .cookie)
         let names = Set(own.flatMap(Cookie.names))
         let found = cookies.withLock { cookies -> [Cookie] in
             guard var ofOrigin = cookies[url.origin] else { return [] }
@@ -67,9 +68,10 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
             let (first, second) = (left.element.path.utf8.count, right.element.path.utf8.count)
             return first == second ? left.offset < right.offset : first > second
         }
-        head.headerFields[values: .cookie] = [
-            (own + pairs.map(\.element.pair)).joined(separator: "; ")
-        ]
+        head.headerFields[.cookie] = nil
+        head.headerFields.append(
+            HTTPField(
+                name: .cookie, value: Array((own + pairs.map(\.element.pair)).joined(separator: "; ".utf8))))
     }
 
     /// Takes the cookies of a response.
@@ -78,7 +80,7 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
     ///   - url: The URL of the request.
     ///   - now: Unix seconds.
     func take(_ response: HTTPResponse, from url: WebURL, at now: Int64) {
-        let fields = response.headerFields[values: .setCookie]
+        let fields = response.headerFields.bytes(of: .setCookie)
         guard !fields.isEmpty else { return }
         let set = fields.compactMap { Cookie(parsing: $0, from: url, now: now) }
         cookies.withLock { cookies in

@@ -153,7 +153,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// thrown.
     func read(_ response: RawResponse) throws(RPCError) -> JSONReader {
         do {
-            return try read(response.body)
+            return try read(response.json)
         } catch {
             let place = error.code == .tooLarge ? "the body" : "the body is not strict JSON"
             let problem = response.body.isEmpty ? "the body is empty" : "\(place): \(error.message)"

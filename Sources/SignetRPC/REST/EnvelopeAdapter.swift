@@ -46,7 +46,7 @@ public struct EnvelopeAdapter: RESTBoxing {
             throw .malformedResponse("the body is empty", status: response.status)
         }
         let depth = [codePath, messagePath, dataPath].map(\.count).max() ?? 0
-        guard let reader = try? JSONReader(response.body, recordedDepth: depth) else {
+        guard let reader = try? JSONReader(response.json, recordedDepth: depth) else {
             // The body is not JSON: `rest` throws the error that fits the status.
             return try rest.unbox(response, to: request)
         }

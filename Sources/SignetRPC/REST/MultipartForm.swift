@@ -11,8 +11,7 @@
 /// ```
 ///
 /// In names and file names `"`, CR and LF become `%22`, `%0D` and `%0A`, as browsers escape them
-/// (WHATWG HTML, section 4.10.21.8), and a backslash becomes `%5C`, because some parsers take it
-/// for an escape. Other control characters are refused.
+/// (WHATWG HTML, section 4.10.21.8). Other control characters are refused.
 public struct MultipartForm: Sendable, Hashable {
     /// One field or file.
     public struct Part: Sendable, Hashable {
@@ -114,7 +113,6 @@ extension MultipartForm.Part {
             case 0x22: escaped += "%22".utf8
             case 0x0D: escaped += "%0D".utf8
             case 0x0A: escaped += "%0A".utf8
-            case 0x5C: escaped += "%5C".utf8
             case 0..<0x20, 0x7F:
                 throw .invalidParameters("found a control character in a name of the form")
             default: escaped.append(byte)

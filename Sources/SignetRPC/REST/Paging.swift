@@ -71,6 +71,9 @@ public struct Paging: Sendable, Hashable {
     package let way: Way
     /// The maximum number of pages to read. A list with more pages is an error, not the end.
     public var maximumPages = 1000
+    /// Whether an `http` link to the host of an `https` service is followed over `https`. A server
+    /// writes such links if the proxy in front of it ends TLS. Without it, the link is refused.
+    public var staysOnHTTPS = false
 
     /// Follows the link with a relation in the response's Link field (RFC 8288), on the service's
     /// own origin.

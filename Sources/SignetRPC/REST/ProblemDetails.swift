@@ -44,7 +44,7 @@ public struct ProblemDetails: Sendable, Hashable, CustomStringConvertible, Custo
     init?(_ response: RawResponse) {
         guard let type = response.fields[.contentType],
             MediaType(type)?.essence == "application/problem+json",
-            let problem = try? ProblemDetails(parsing: response.body)
+            let problem = try? ProblemDetails(parsing: response.json)
         else { return nil }
         self = problem
     }

@@ -156,7 +156,7 @@ public struct RESTAdapter: RESTBoxing {
     {
         try response.requireSize(atMost: maximumResponseSize)
         guard response.isSuccess else { throw .httpStatus(response) }
-        let body = response.body
+        let body = response.json
         let result: RPCResult?
         do {
             result = try body.isEmpty ? RPCResult(.null) : RPCResult(parsing: body)

@@ -53,7 +53,8 @@ struct CallBodyOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             With rest: a file of a multipart form, of any size; - is standard input, up to 64 MiB. \
-            A type may follow: photo=a.png;type=image/png.
+            A type may follow: photo=a.png;type=image/png. A path in double quotes may contain \
+            anything, with a backslash before a quote or a backslash.
             """,
             valueName: "name=path"))
     var files: [String] = []
@@ -91,7 +92,9 @@ struct CallBodyOptions: ParsableArguments {
         }
         for file in files {
             guard let part = FilePart(file) else {
-                throw ValidationError("--file is NAME=PATH, or NAME=PATH;type=TYPE")
+                throw ValidationError(
+                    "--file is NAME=PATH, or NAME=PATH;type=TYPE; a PATH that begins with a quote "
+                        + "ends with one")
             }
             if let type = part.type { try Self.require(type: type, "the type of --file") }
         }
@@ -222,7 +225,7 @@ struct CallBodyOptions: ParsableArguments {
     }
 }
 
-/// NAME=PATH, or NAME=PATH;type=TYPE.
+/// NAME=PATH, or NAME=PATH;type=TYPE. The path may be in quotes, as in curl's `--form`.
 private struct FilePart {
     let name: String
     let path: String
@@ -230,11 +233,33 @@ private struct FilePart {
 
     init?(_ argument: String) {
         guard let (name, text) = NamedText.split(argument) else { return nil }
-        let mark = text.ranges(of: ";type=").last
         self.name = name
+        if text.utf8.first == ASCII.quote {
+            guard let (path, rest) = Self.unquoted(text),
+                rest.isEmpty || rest.startsWithBytes(of: ";type=")
+            else { return nil }
+            self.path = path
+            type = rest.isEmpty ? nil : String(rest.dropFirst(6))
+            if path.isEmpty { return nil }
+            return
+        }
+        let mark = text.ranges(of: ";type=").last
         path = String(text[..<(mark?.lowerBound ?? text.endIndex)])
         type = mark.map { String(text[$0.upperBound...]) }
         if path.isEmpty { return nil }
+    }
+
+    /// Returns the text in quotes at the start of another, and the rest; nil without a closing
+    /// quote.
+    private static func unquoted(_ text: String) -> (String, Substring)? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8.dropFirst()
+        while let byte = rest.popFirst() {
+            if byte == ASCII.quote { return (String(decoding: bytes, as: UTF8.self), Substring(rest)) }
+            let isEscape = byte == ASCII.backslash && [ASCII.quote, ASCII.backslash].contains(rest.first)
+            bytes.append(isEscape ? rest.removeFirst() : byte)
+        }
+        return nil
     }
 
     /// The name that the server gets: the path's last component.

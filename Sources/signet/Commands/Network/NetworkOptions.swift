@@ -195,6 +195,8 @@ func withNetworkSystem<Result>(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout, attempts: 1)
     configuration.redirects.maximum = call.maximumRedirects
+    // A server may redirect until a request has the cookie that it set.
+    configuration.cookies = CookieStore()
     configure(&configuration)
     var options = NetworkSystem.Options()
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the

@@ -141,6 +141,12 @@ struct SendCommand: AsyncParsableCommand {
             "digestChecked": .bool(result.isDigestChecked),
         ]
         for (name, value) in more { object[name] = value }
+        let codings = HTTPResponse(status: .ok, headerFields: result.fields).contentCodings
+        if !codings.isEmpty {
+            common.terminal.note(
+                "note: the file is as the server sent it, with the Content-Encoding "
+                    + Terminal.printable(codings.joined(separator: ", ")))
+        }
         try common.terminal.result(object, text: [])
     }
 
