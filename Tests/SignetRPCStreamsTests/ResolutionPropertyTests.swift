@@ -27,7 +27,7 @@ struct ResolutionPropertyTests {
                         #"{"id":\#(id),"error":{"message":"","code":\#(id)},"jsonrpc":"2.0"}"#)
                 case 5:
                     outcomes.append("malformed-reply")
-                    responses.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":null}"#)
+                    responses.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":{}}"#)
                 default: outcomes.append(nil)
                 }
             }

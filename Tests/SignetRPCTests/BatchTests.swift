@@ -184,7 +184,8 @@ struct BatchTests {
 
     @Test(arguments: [
         #"{"id":7,"result":1}"#, #"{"jsonrpc":"2.0","id":7}"#,
-        #"{"jsonrpc":"2.0","id":7,"result":1,"error":null}"#,
+        #"{"jsonrpc":"2.0","id":7,"result":1,"error":{}}"#,
+        #"{"jsonrpc":"2.0","id":7,"error":null}"#,
         #"{"jsonrpc":"2.0","id":7,"error":"no"}"#,
         #"{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":""}}"#,
     ])

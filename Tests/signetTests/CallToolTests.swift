@@ -42,7 +42,7 @@ import Testing
     private static let refusal = response("1", #""error":{"code":7,"message":"no"}"#)
     private static let otherRefusal = response("2", #""error":{"code":7,"message":"no"}"#)
     private static let malformed = response("1", #""error":"s3cr3t""#)
-    private static let otherMalformed = response("2", #""result":"s3cr3t","error":null"#)
+    private static let otherMalformed = response("2", #""result":"s3cr3t","error":{}"#)
     private static let rejection = response("null", #""error":{"code":7,"message":"no"}"#)
 
     /// 3 if a call has no response, else 1 if one has an error, in any order.

@@ -21,7 +21,7 @@ package struct JSONRPCResponse {
     /// Whether the object is recognisably JSON-RPC, even if invalid: it has the member `jsonrpc`,
     /// or all three members that version 1.0 requires. Other APIs have ids and errors too.
     private(set) var isRPC = false
-    /// Whether it has both result and error, and the adapter accepts that.
+    /// Whether it has both result and error, and that is accepted.
     package private(set) var hasBoth = false
 
     /// Whether its id is null.
@@ -67,7 +67,9 @@ package struct JSONRPCResponse {
             return
         }
         let acceptsBoth = adapter.acceptsResultBesideError
-        self.hasBoth = acceptsBoth && members.result != nil && members.error != nil
+        self.hasBoth =
+            members.result != nil
+            && members.error.map { $0.kind == .null || acceptsBoth } ?? false
         self.content = members.content(id: id, in: reader, acceptsBoth: acceptsBoth)
     }
 
@@ -77,7 +79,8 @@ package struct JSONRPCResponse {
         var result: JSONReader.Element?
         var error: JSONReader.Element?
 
-        /// JSON-RPC 2.0, section 5: exactly one of result and error, whatever their values.
+        /// JSON-RPC 2.0, section 5: exactly one of result and error. Many servers also write a null
+        /// error beside a result.
         func content(id: ID, in reader: JSONReader, acceptsBoth: Bool) -> Content {
             guard let version else { return .problem("the member jsonrpc is missing") }
             guard reader.isString(version, equalTo: "2.0") else {
@@ -88,8 +91,8 @@ package struct JSONRPCResponse {
             case (let result?, nil): return .result(result)
             case (nil, let error?): return serverError(error, in: reader)
             case (nil, nil): return .problem("found neither result nor error, expected one of them")
-            case (let result?, let error?) where acceptsBoth:
-                return error.kind == .null ? .result(result) : serverError(error, in: reader)
+            case (let result?, let error?) where error.kind == .null: return .result(result)
+            case (_?, let error?) where acceptsBoth: return serverError(error, in: reader)
             default: return .problem("found both result and error, expected one of them")
             }
         }

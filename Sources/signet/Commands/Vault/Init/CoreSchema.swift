@@ -4,7 +4,7 @@ import SignetJSON
 /// Interprets scalars by the core schema of YAML 1.2 (section 10.3.2).
 ///
 /// JSON can't hold `.inf` and `.nan`, which stay text. Digits with a leading zero stay text too: in
-/// other versions of YAML they are octal, and often they are no number.
+/// other versions of YAML they are octal, and often they are an identifier.
 enum CoreSchema {
     /// The beginning of the tags that `!!` stands for.
     static let prefix = "tag:yaml.org,2002:"
@@ -19,7 +19,7 @@ enum CoreSchema {
         }
     }
 
-    /// Returns the value of a scalar with a tag, or nil if the tag is unknown or of another type.
+    /// Returns the value of a scalar with a tag, or nil if the tag is unknown or doesn't fit.
     static func value(of text: String, tag: String) -> JSONValue? {
         let value = value(of: text)
         let fits =

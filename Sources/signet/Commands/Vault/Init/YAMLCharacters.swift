@@ -14,7 +14,7 @@ struct YAMLCharacters {
 
     /// The text for the parser.
     let masked: String
-    /// What the text has in the place of each replacement.
+    /// The part of the text in the place of each replacement.
     private var originals: [Unicode.Scalar: Substring] = [:]
 
     /// Replaces the characters that the text has.

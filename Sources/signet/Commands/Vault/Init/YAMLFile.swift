@@ -59,7 +59,7 @@ struct YAMLFile {
         switch node {
         case .scalar(let scalar): return try value(of: scalar)
         case .sequence(let sequence):
-            try Self.require(sequence.tag, "seq", line: sequence.mark?.line)
+            try Self.require(sequence.tag, toBe: "seq", line: sequence.mark?.line)
             var elements: [JSONValue] = []
             for element in sequence { elements.append(try value(of: element)) }
             return .array(elements)
@@ -71,7 +71,7 @@ struct YAMLFile {
 
     /// Checks that a tag is missing or the one that the node has anyway.
     private static func require(
-        _ tag: Tag, _ name: String, line: Int?
+        _ tag: Tag, toBe name: String, line: Int?
     ) throws(MalformedSource) {
         guard ["", "!", CoreSchema.prefix + name].contains(tag.rawValue) else {
             throw MalformedSource("a tag other than !!\(name) on a collection", line: line)
@@ -81,7 +81,7 @@ struct YAMLFile {
     // MARK: - Mappings
 
     private mutating func object(of mapping: Node.Mapping) throws(MalformedSource) -> JSONObject {
-        try Self.require(mapping.tag, "map", line: mapping.mark?.line)
+        try Self.require(mapping.tag, toBe: "map", line: mapping.mark?.line)
         var members: [(key: Node.Scalar, name: String?, value: Node)] = []
         var names: Set<ByteName> = []
         for (key, member) in mapping {
@@ -162,7 +162,7 @@ struct YAMLFile {
         return CoreSchema.value(of: text)
     }
 
-    /// The text of a scalar as it stands in the file.
+    /// The text of a scalar, with the characters of the file.
     private func text(of scalar: Node.Scalar) throws(MalformedSource) -> String {
         let text = characters.restored(
             scalar.string, isDoubleQuoted: scalar.style == .doubleQuoted)
