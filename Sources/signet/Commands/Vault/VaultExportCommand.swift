@@ -58,7 +58,7 @@ struct VaultExportCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A key to print, and no other, or with a final dot all keys below it; may be repeated.",
-            valueName: "KEY|KEY."))
+            valueName: "KEY|KEY."), completion: KeyCompletion.keys)
     var only: [String] = []
 
     @OptionGroup var disclosure: VaultDisclosureOptions
