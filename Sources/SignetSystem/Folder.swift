@@ -111,6 +111,11 @@ package enum Folder {
         name.startsWithBytes(of: ".") && name.contains(".signet-") && name.endsWithBytes(of: ".tmp")
     }
 
+    /// Returns the names in a folder, in any order, without those that aren't UTF-8.
+    package static func names(of path: String) throws(FileFailure) -> [String] {
+        try names(in: Descriptor(opening: path, flags: O_RDONLY | O_DIRECTORY), shownAs: path)
+    }
+
     /// Returns the names in an open folder, in any order, without those that aren't UTF-8.
     ///
     /// - Parameter path: The path in errors.

@@ -38,12 +38,13 @@ struct ExecCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "A key to give, and no other, or with a final dot all keys below it; may be repeated.",
-            valueName: "KEY|KEY."))
+            valueName: "KEY|KEY."), completion: KeyCompletion.keys)
     var only: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A key whose value the command gets as a file; may be repeated.", valueName: "KEY"))
+            "A key whose value the command gets as a file; may be repeated.", valueName: "KEY"),
+        completion: KeyCompletion.keys)
     var file: [String] = []
 
     @OptionGroup var reading: VaultReadOptions

@@ -137,7 +137,7 @@ struct NewKeys {
     private static func guess(_ text: String, named name: String) -> JSONObject {
         let whole = try? JSONValue(parsing: text)
         if whole?.object != nil { return ["type": "object"] }
-        let value = whole?.array == nil ? PlainText.value(of: text) : whole ?? .null
+        let value = whole?.array == nil ? CoreSchema.value(of: text) : whole ?? .null
         let guessed = try? GuessedSchema(of: JSONObject([(name, value)])).document["keys"]?[name]
         return guessed?.object ?? ["type": "string"]
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 internal import SignetBase
+import SignetClient
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// `vault diff`: the differences between two dumps, or between a dump and the inputs of another.
@@ -12,7 +14,9 @@ struct VaultDiffCommand: ParsableCommand {
             Prints the values of keys that --schema makes public, and all with --show-secrets. \
             Exit 0: no difference; 1: differences.
 
-            Both dumps must have the first one's app and version, or the versions that are given. \
+            Both dumps must have the first one's app and version, or the versions that are given. If \
+            they lie in two folders, the signet.json of each folder gives that dump's app, version, \
+            keys and schema, unless an option does or --project is given. \
             With --defaults (and --schema), the one dump is compared with the dump that sealing \
             these inputs would make.
 
@@ -22,7 +26,8 @@ struct VaultDiffCommand: ParsableCommand {
             diff --textconv --keys keys'.
             """,
         examples: [
-            "signet vault diff old.dump shop.dump --schema schema.json -k keys"
+            "signet vault diff old.dump shop.dump --schema schema.json -k keys",
+            "signet vault diff staging/signet.dump production/signet.dump",
         ])
 
     @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"), completion: .file())
@@ -84,45 +89,81 @@ struct VaultDiffCommand: ParsableCommand {
 
     func run() throws {
         let project = try project.load()
-        _ = try key.source(project)
         common.terminal.awaitInput("a sealed dump", from: file)
         if textconv { return try printForGit(project) }
-        let disclosure = try disclosure.load()
+        let (own, otherOwn) = try ownProjects()
+        _ = try key.source(own ?? project)
         if let other { common.terminal.awaitInput("the other dump", from: other) }
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load(project)
-        let opened = try open(dump, like: dump, keys: keys)
-        let diff = DumpDiff(
-            from: DumpContents(opened), to: try after(dump, keys: keys, schema: disclosure.schema))
+        let keys = try key.load(own ?? project)
+        let before = try side(dump, of: own, like: dump, keys: keys)
+        var after = Side(contents: DumpContents(), disclosure: before.disclosure)
+        if let other {
+            let dump = (first: dump, second: try SealedDump(contentsOf: other))
+            let isSameSource =
+                try key.source(own ?? project) == key.source(otherOwn ?? project)
+            after = try side(
+                dump.second, of: otherOwn, like: dump.first,
+                keys: isSameSource ? keys : key.load(otherOwn ?? project))
+        } else if let defaults, let schema = before.disclosure.schema {
+            after.contents = DumpContents(
+                try .merging(schema: schema, defaults: defaults, launch: launch, fetched: fetched))
+        }
+        let diff = DumpDiff(from: before.contents, to: after.contents)
+        let disclosures = [before.disclosure, after.disclosure]
         try common.terminal.result(
             [
                 "equal": .bool(diff.isEmpty),
-                "changes": .array(diff.changes.map { Self.object($0, disclosure: disclosure) }),
+                "changes": .array(diff.changes.map { Self.object($0, disclosures: disclosures) }),
             ],
-            lines: Self.table(diff.changes.map { Self.row($0, disclosure: disclosure) }))
+            lines: Self.table(diff.changes.map { Self.row($0, disclosures: disclosures) }))
         if !diff.isEmpty { throw ExitStatus.refused }
     }
 
-    private func after(
-        _ dump: SealedDump, keys: VaultKeys, schema: Schema?
-    ) throws -> DumpContents {
-        if let other {
-            return DumpContents(try open(SealedDump(contentsOf: other), like: dump, keys: keys))
-        }
-        guard let defaults, let schema else { return DumpContents() }
-        return DumpContents(
-            try .merging(schema: schema, defaults: defaults, launch: launch, fetched: fetched))
+    /// One of the two configurations, and which of its values may be printed.
+    private struct Side {
+        var contents: DumpContents
+        let disclosure: VaultDisclosure
     }
 
-    /// Opens a dump of a named version, or of the version of the first.
-    private func open(
-        _ dump: SealedDump, like first: SealedDump, keys: VaultKeys
-    ) throws(VaultError) -> OpenedDump {
-        func wanted(_ found: String, named: [String], otherwise first: String) -> String {
-            named.isEmpty
-                ? first : named.first { sameBytes($0, found) } ?? named[0]
+    /// Returns the projects of the folders of both dumps, unless it is one folder or a project was
+    /// named.
+    private func ownProjects() throws -> (Project?, Project?) {
+        let folders = [file, other].map { path in
+            path.flatMap { $0 == "-" ? nil : Folder.resolved(InputFile.folder(of: $0)) }
         }
-        let (app, system) = (first.binding.app, first.binding.system)
+        guard other != nil, project.project == nil, Project.variable("SIGNET_PROJECT") == nil,
+            folders[0] != folders[1]
+        else { return (nil, nil) }
+        let projects = try folders.map { folder -> Project? in
+            guard let folder, Folder.exists(folder + "/signet.json") else { return nil }
+            return try Project.found(folder + "/signet.json", for: .reading)
+        }
+        return (projects[0], projects[1])
+    }
+
+    private func side(
+        _ dump: SealedDump, of own: Project?, like first: SealedDump, keys: VaultKeys
+    ) throws -> Side {
+        var binding = first.binding
+        if let own, let id = own.file.appID, let version = own.file.appVersion {
+            binding = VersionBinding(
+                app: id, version: version,
+                systemVersion: own.systemVersion ?? SignetVersion.current)
+        }
+        return Side(
+            contents: DumpContents(try open(dump, for: binding, keys: keys)),
+            disclosure: try disclosure.load(own))
+    }
+
+    /// Opens a dump of the versions that were named, else of those of a binding.
+    private func open(
+        _ dump: SealedDump, for binding: VersionBinding, keys: VaultKeys
+    ) throws(VaultError) -> OpenedDump {
+        func wanted(_ found: String, named: [String], otherwise other: String) -> String {
+            named.isEmpty ? other : named.first { sameBytes($0, found) } ?? named[0]
+        }
+        let (app, system) = (binding.app, binding.system)
         return try dump.open(
             with: keys,
             for: VersionBinding(
@@ -140,12 +181,13 @@ struct VaultDiffCommand: ParsableCommand {
     // MARK: - Two dumps
 
     private static func object(
-        _ change: DumpDiff.Change, disclosure: VaultDisclosure
+        _ change: DumpDiff.Change, disclosures: [VaultDisclosure]
     ) -> JSONValue {
         var object: JSONObject = [
             "key": .string(change.name), "change": .string(change.kind.rawValue),
         ]
-        for (name, entry) in [("before", change.before), ("after", change.after)] {
+        let sides = zip([("before", change.before), ("after", change.after)], disclosures)
+        for ((name, entry), disclosure) in sides {
             guard let entry else { continue }
             var told: JSONObject = ["origin": .string(entry.origin.rawValue)]
             if disclosure.allows(change.name, value: entry.value) { told["value"] = entry.value }
@@ -156,11 +198,13 @@ struct VaultDiffCommand: ParsableCommand {
 
     /// Kind, key, origin and value, with an arrow if before and after differ.
     private static func row(
-        _ change: DumpDiff.Change, disclosure: VaultDisclosure
+        _ change: DumpDiff.Change, disclosures: [VaultDisclosure]
     ) -> [String] {
-        let entries = [change.before, change.after].compactMap(\.self)
-        let origins = entries.map(\.origin.rawValue)
-        let values = entries.map { entry in
+        let sides = zip([change.before, change.after], disclosures).compactMap { side in
+            side.0.map { (entry: $0, disclosure: side.1) }
+        }
+        let origins = sides.map(\.entry.origin.rawValue)
+        let values = sides.map { entry, disclosure in
             disclosure.allows(change.name, value: entry.value)
                 ? printable(entry.value.text) : "secret"
         }
@@ -186,6 +230,7 @@ struct VaultDiffCommand: ParsableCommand {
     /// Prints the dump as lines, or one line that says why it doesn't open: an error would end
     /// `git diff` and `git log -p`, also for other files.
     private func printForGit(_ project: Project) throws {
+        _ = try key.source(project)
         let listing: (object: JSONObject, lines: [String])
         do {
             listing = try list(project)
@@ -211,7 +256,7 @@ struct VaultDiffCommand: ParsableCommand {
         let keys = try key.load(project)
         let opened: OpenedDump
         do throws(VaultError) {
-            opened = try open(dump, like: dump, keys: keys)
+            opened = try open(dump, for: dump.binding, keys: keys)
         } catch {
             guard error.code == .unknownKey, key.passphrase == nil else { throw error }
             throw VaultError(

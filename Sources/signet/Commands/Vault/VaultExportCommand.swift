@@ -11,7 +11,10 @@ struct VaultExportCommand: ParsableCommand {
         case json
         case nestedJSON = "nested-json"
         case yaml
-        case env
+        case env, docker, systemd, kubernetes
+
+        /// Whether it has variables, which can have a prefix.
+        var hasVariables: Bool { [.env, .docker, .systemd, .kubernetes].contains(self) }
     }
 
     static let configuration = CommandConfiguration(
@@ -19,14 +22,18 @@ struct VaultExportCommand: ParsableCommand {
         discussion: """
             --public prints the public values and needs a schema; --show-secrets prints all, in \
             the clear. nested-json and yaml make an object of each part of a name before a dot. \
-            env writes NAME='value' lines for sh, with the names that exec uses; numbers and \
-            booleans have no quotes there, and the line before a list or map is "# json". vault \
-            init reads each value of every format as it was. With --json, the output of yaml and \
-            env is the member "text".
+            The others have variables with the names that exec uses: env writes NAME='value' lines \
+            for sh, docker a file for docker run --env-file, systemd one for EnvironmentFile=, and \
+            kubernetes the manifest of a Secret, for kubectl apply and envFrom. A value that the \
+            format can't hold is refused, and its key named. In env, numbers and booleans have no \
+            quotes, and the line before a list or map is "# json". vault init reads each value of \
+            json, nested-json, yaml and env as it was. With --json, the output of all but json and \
+            nested-json is the member "text".
             """,
         examples: [
             "signet vault export shop.dump --format yaml --public --schema schema.json \\",
             "  --keys keys --app-id com.example.shop --app-version 1.4.2",
+            "signet vault export --format kubernetes --show-secrets | kubectl apply -f -",
         ])
 
     @Argument(
@@ -35,20 +42,25 @@ struct VaultExportCommand: ParsableCommand {
         completion: .file())
     var file: String?
 
-    @Option(help: "json, nested-json, yaml or env.")
+    @Option(help: "json, nested-json, yaml, env, docker, systemd or kubernetes.")
     var format: Format = .json
 
     @Flag(name: .customLong("public"), help: "Print the values of public keys.")
     var isPublic = false
 
     @Option(
-        help: ArgumentHelp("The prefix of each variable's name (env).", valueName: "P"))
+        help: ArgumentHelp("The prefix of each variable's name.", valueName: "P"))
     var prefix: String = ""
 
     @Option(
         help: ArgumentHelp(
+            "The name of the Secret (kubernetes); without it the app's id.", valueName: "NAME"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A key to print, and no other, or with a final dot all keys below it; may be repeated.",
-            valueName: "KEY|KEY."))
+            valueName: "KEY|KEY."), completion: KeyCompletion.keys)
     var only: [String] = []
 
     @OptionGroup var disclosure: VaultDisclosureOptions
@@ -60,8 +72,11 @@ struct VaultExportCommand: ParsableCommand {
             throw ValidationError(
                 "expected one of --public and --show-secrets, found \(isPublic ? "both" : "none")")
         }
-        guard prefix.isEmpty || format == .env else {
-            throw ValidationError("--prefix is for --format env")
+        guard prefix.isEmpty || format.hasVariables else {
+            throw ValidationError("--prefix is for --format env, docker, systemd and kubernetes")
+        }
+        guard name == nil || format == .kubernetes else {
+            throw ValidationError("--name is for --format kubernetes")
         }
     }
 
@@ -71,7 +86,8 @@ struct VaultExportCommand: ParsableCommand {
         guard !isPublic || disclosure.schema != nil else {
             throw ToolError.usage("--public needs --schema FILE, which says what is public")
         }
-        let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
+        let opened = try reading.open(file, in: project, on: common.terminal)
+        let contents = DumpContents(opened)
         let chosen =
             only.isEmpty ? contents.values : try KeySelection(words: only).values(in: contents)
         let values = JSONObject(
@@ -93,10 +109,16 @@ struct VaultExportCommand: ParsableCommand {
             try common.terminal.result(
                 nested, text: JSONValue.object(nested).serialized(.pretty) + [0x0A])
         case .yaml: try tell(YAMLWriter.text(of: Self.nested(values)))
-        case .env:
+        case .env, .docker, .systemd, .kubernetes:
             let variables = try EnvironmentVariables(
                 values, prefix: prefix, allowing: KeySelection(words: only))
-            try tell(variables.shellText)
+            switch format {
+            case .docker: try tell(variables.dockerText)
+            case .systemd: try tell(variables.systemdText)
+            case .kubernetes:
+                try tell(variables.secretManifest(named: name ?? opened.binding.app.id))
+            default: try tell(variables.shellText)
+            }
         }
     }
 

@@ -23,7 +23,7 @@ struct VaultGetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then the keys of the values.",
-            valueName: "KEY|KEY."), completion: .file())
+            valueName: "KEY|KEY."), completion: KeyCompletion.keysOrDump)
     var arguments: [String]
 
     @Option(

@@ -30,7 +30,7 @@ struct VaultSetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then the values to set.",
-            valueName: "KEY=VALUE"), completion: .file())
+            valueName: "KEY=VALUE"), completion: KeyCompletion.keysOrDump)
     var arguments: [String] = []
 
     @Option(

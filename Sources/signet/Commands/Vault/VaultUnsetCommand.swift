@@ -18,7 +18,7 @@ struct VaultUnsetCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The dump, unless --dump or a project names it; then the keys.", valueName: "KEY"),
-        completion: .file())
+        completion: KeyCompletion.keysOrDump)
     var arguments: [String] = []
 
     @OptionGroup var options: VaultChangeOptions
