@@ -9,6 +9,7 @@
 #include "traffic.h"
 
 #define SIGNET_CHAIN_LIMIT 16
+#define SIGNET_PROBLEM_LIMIT 1024
 
 // A chain. It has a reference count and doesn't change. All counting is done on the loop's thread.
 struct signet_chain {
@@ -37,11 +38,15 @@ typedef struct signet_handshake {
     signet_wanted *wanted;
     signet_chain *chain;  // verified, or as sent if it isn't trusted
     bool is_untrusted;
+    char problem[SIGNET_PROBLEM_LIMIT];  // see problem.c
     bool mismatched;
     bool is_of_proxy;
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
 } signet_handshake;
+
+// Says which certificate made the verification fail, and why; empty if OpenSSL's text says it.
+void signet_describe_problem(X509_STORE_CTX *store, char text[SIGNET_PROBLEM_LIMIT]);
 
 void signet_chain_retain(signet_chain *chain);
 void signet_chain_release(signet_chain *chain);
