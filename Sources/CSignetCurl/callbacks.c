@@ -1,6 +1,5 @@
 // libcurl's callbacks, and the options that set them.
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -221,6 +220,7 @@ static int before_request(
     transfer->proxy.is_passed = true;
     signet_chain_release(transfer->chain);
     transfer->chain = NULL;
+    SSL *ssl = origins_tls(transfer->easy);
     if (transfer->is_sent) {
         transfer->was_retried = true;
         // libcurl has a response, has discarded its body, and would send the request in another
@@ -228,17 +228,18 @@ static int before_request(
         transfer->has_whole_response = transfer->has_head && !transfer->error[0];
         if (transfer->has_whole_response) return CURL_PREREQFUNC_ABORT;
         if (!may_retry(transfer)) {
-            fprintf(stderr, "DEBUGERR [%s] %d %d\n", transfer->error, transfer->was_http2, transfer->gets_error_text);
+            // Over HTTP/2 libcurl 7.88.1 asks again only after REFUSED_STREAM, which has no error
+            // text, and after HTTP_1_1_REQUIRED, over HTTP/1.1.
+            bool needs_http1 =
+                transfer->was_http2 && transfer->error[0] && ssl && !is_http2(ssl);
             return abort_request(
-                transfer, strstr(transfer->error, "HTTP_1_1_REQUIRED") ? SIGNET_NEEDS_HTTP1
-                                                                       : SIGNET_NOT_REPEATED);
+                transfer, needs_http1 ? SIGNET_NEEDS_HTTP1 : SIGNET_NOT_REPEATED);
         }
     }
     // Bytes to a proxy, or on an earlier connection, aren't part of this request.
     transfer->proxy.sent = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &transfer->proxy.sent);
 
-    SSL *ssl = origins_tls(transfer->easy);
     if (transfer->is_secure && !ssl) return abort_request(transfer, SIGNET_NO_TLS);
     signet_route route = {
         ssl, ssl && is_http2(ssl), remote, local, local_port, transfer->opened};

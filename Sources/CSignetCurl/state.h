@@ -28,8 +28,8 @@ typedef struct {
 struct signet_loop {
     CURLM *multi;
     CURLSH *share;
-    // More sets of connections, for calls that avoid crowded ones; NULL until they are needed. Set 0
-    // is the multi handle's, set N is others[N - 1].
+    // More sets of connections, for calls that avoid crowded ones; NULL until they are needed. Set
+    // 0 is the multi handle's, set N is others[N - 1].
     CURLSH *others[OTHER_SETS];
     int epoll;
     int wake;  // -1 after it was closed

@@ -145,7 +145,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// A load balancer pads the sizes of chunks with blanks, and a server writes them before a colon.
+    /// A load balancer pads the sizes of chunks, and a server writes a blank before a colon.
     @Test func takesBlanksBesideSizesAndColons() async throws {
         let server = try await ScriptedServer(
             """

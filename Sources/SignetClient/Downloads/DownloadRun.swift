@@ -136,7 +136,7 @@ struct DownloadRun: ~Copyable {
                     .unsupportedEncoding,
                     "\(url.origin) sent a part (206) with the Content-Encoding"
                         + " \(quoted(codings.joined(separator: ", "))), expected one without;"
-                        + " fetch the whole file")
+                        + " fetch the whole file without resuming")
             }
             let text = fields[.contentRange]
             guard let range = ContentRange(text), let bytes = range.range else {
