@@ -61,8 +61,13 @@ static size_t on_header(char *bytes, size_t size, size_t number, void *context) 
         return count;
     }
     signet_refusal problem = signet_framing_read(
-        head->bytes, head->count, transfer->is_head, &transfer->ends_with_connection);
+        head->bytes, head->count, transfer->is_head, &transfer->ends_with_connection,
+        &transfer->is_bodyless);
     if (problem) return refuse(transfer, problem);
+    // Another connection may lead to a server that is responsible (RFC 9110, section 15.5.20).
+    transfer->is_misdirected =
+        memcmp(space + 1, "421", 3) == 0 && signet_transfer_may_ask_again(transfer);
+    if (transfer->is_misdirected) return count;
     transfer->has_head = true;
     signet_transfer_make_ready(transfer);
     return count;
@@ -73,6 +78,10 @@ static size_t on_body(char *bytes, size_t size, size_t number, void *context) {
     size_t count = size * number;
     if (transfer->is_dropped) return count;
     if (transfer->refusal) return !count;
+    if (transfer->is_misdirected) {
+        if (transfer->traffic) transfer->traffic->delivered += count;
+        return count;
+    }
     if (!transfer->has_head) return refuse(transfer, SIGNET_MALFORMED_HEAD) + !count;
     if (count > transfer->body_limit - transfer->body_total)
         return refuse(transfer, SIGNET_BODY_TOO_LARGE);
@@ -214,15 +223,26 @@ static int before_request(
     transfer->proxy.is_passed = true;
     signet_chain_release(transfer->chain);
     transfer->chain = NULL;
+    SSL *ssl = origins_tls(transfer->easy);
     if (transfer->is_sent) {
         transfer->was_retried = true;
-        if (!may_retry(transfer)) return abort_request(transfer, SIGNET_NOT_REPEATED);
+        // libcurl has a response, has discarded its body, and would send the request in another
+        // way, for example without Expect after a 417. The caller gets the status and the fields.
+        transfer->has_whole_response = transfer->has_head && !transfer->error[0];
+        if (transfer->has_whole_response) return CURL_PREREQFUNC_ABORT;
+        if (!may_retry(transfer)) {
+            // Over HTTP/2 libcurl 7.88.1 asks again only after REFUSED_STREAM, which has no error
+            // text, and after HTTP_1_1_REQUIRED, over HTTP/1.1.
+            bool needs_http1 =
+                transfer->was_http2 && transfer->error[0] && ssl && !is_http2(ssl);
+            return abort_request(
+                transfer, needs_http1 ? SIGNET_NEEDS_HTTP1 : SIGNET_NOT_REPEATED);
+        }
     }
     // Bytes to a proxy, or on an earlier connection, aren't part of this request.
     transfer->proxy.sent = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &transfer->proxy.sent);
 
-    SSL *ssl = origins_tls(transfer->easy);
     if (transfer->is_secure && !ssl) return abort_request(transfer, SIGNET_NO_TLS);
     signet_route route = {
         ssl, ssl && is_http2(ssl), remote, local, local_port, transfer->opened};

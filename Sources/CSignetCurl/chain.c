@@ -204,11 +204,13 @@ static int verify(X509_STORE_CTX *store, void *unused) {
     signet_chain_release(handshake->chain);
     handshake->chain = NULL;
     handshake->is_untrusted = handshake->is_misnamed = handshake->mismatched = false;
+    handshake->problem[0] = 0;
     if (X509_verify_cert(store) <= 0 || X509_STORE_CTX_get_error(store) != X509_V_OK) {
         if (X509_STORE_CTX_get_error(store) == X509_V_OK)
             X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED);
         handshake->is_untrusted = true;
         handshake->chain = sent_chain(store);
+        signet_describe_problem(store, handshake->problem);
         return 0;
     }
     signet_chain *chain = verified_chain(store);

@@ -9,6 +9,7 @@
 #include "traffic.h"
 
 #define SIGNET_CHAIN_LIMIT 16
+#define SIGNET_PROBLEM_LIMIT 1024
 
 // A canonical name or address (IPv6 without brackets), which has at most 253 characters. Empty: no
 // host.
@@ -43,12 +44,16 @@ typedef struct signet_handshake {
     signet_chain *chain;  // verified, or as sent if it isn't trusted
     signet_host host;  // the host that the handshake is with
     bool is_untrusted;
+    char problem[SIGNET_PROBLEM_LIMIT];  // see problem.c
     bool is_misnamed;  // the chain is verified, and its leaf is for other hosts
     bool mismatched;
     bool is_of_proxy;
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
 } signet_handshake;
+
+// Says which certificate made the verification fail, and why; empty if OpenSSL's text says it.
+void signet_describe_problem(X509_STORE_CTX *store, char text[SIGNET_PROBLEM_LIMIT]);
 
 void signet_chain_retain(signet_chain *chain);
 void signet_chain_release(signet_chain *chain);

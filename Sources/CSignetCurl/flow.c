@@ -55,7 +55,7 @@ void signet_flow_join(signet_transfer *transfer, SSL *ssl, curl_socket_t socket)
     signet_flow *flow = flow_of(loop, socket);
     if (!flow) return;
     flow->ssl = ssl;
-    flow->is_second = transfer->flow.is_second;
+    flow->set = transfer->flow.set;
     signet_flow_unstick(loop, socket);
 }
 
@@ -170,10 +170,10 @@ static void measure(signet_loop *loop) {
     }
 }
 
-static bool is_crowded(const signet_loop *loop, uint64_t origin, bool is_second) {
+static bool is_crowded(const signet_loop *loop, uint64_t origin, unsigned set) {
     for (size_t i = 0; i < loop->socket_count; i++)
         if (loop->sockets[i].flow.crowded_origin == origin
-            && loop->sockets[i].flow.is_second == is_second)
+            && loop->sockets[i].flow.set == set)
             return true;
     return false;
 }
@@ -182,10 +182,15 @@ bool signet_flow_choose(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     CURL *easy = transfer->easy;
     uint64_t origin = transfer->flow.origin;
-    if (loop->crowded == 0 || !is_crowded(loop, origin, false)) return true;
-    transfer->flow.is_second = true;
-    return SET(CURLOPT_SHARE, loop->second)
-        && (!is_crowded(loop, origin, true) || SET(CURLOPT_FRESH_CONNECT, 1L));
+    unsigned set = 0;
+    if (loop->crowded > 0)
+        while (set < OTHER_SETS && is_crowded(loop, origin, set)) set++;
+    transfer->flow.set = set;
+    if (set == 0) return true;
+    CURLSH **share = &loop->others[set - 1];
+    if (!*share) *share = signet_loop_new_set();
+    return *share && SET(CURLOPT_SHARE, *share)
+        && (!is_crowded(loop, origin, set) || SET(CURLOPT_FRESH_CONNECT, 1L));
 }
 
 // Whether a call on this connection waits for bytes from the socket.
@@ -277,7 +282,13 @@ bool signet_flow_response_is_whole(const signet_transfer *transfer) {
         return false;
     int64_t length = signet_transfer_content_length(transfer);
     if (length >= 0 && transfer->body_total == (uint64_t)length) return true;
-    return !transfer->was_http2 && transfer->flow.has_stopped_reading;
+    return transfer->is_bodyless || (!transfer->was_http2 && transfer->flow.has_stopped_reading);
+}
+
+bool signet_flow_response_is_complete(const signet_transfer *transfer) {
+    if (!transfer->has_head || transfer->is_paused) return false;
+    int64_t length = signet_transfer_content_length(transfer);
+    return transfer->is_bodyless || (length >= 0 && transfer->body_total == (uint64_t)length);
 }
 
 static bool is_uploading(const signet_transfer *transfer, int64_t sent) {

@@ -31,6 +31,8 @@ void signet_flow_unstick(signet_loop *loop, curl_socket_t socket);
 void signet_flow_note_reading(signet_transfer *transfer, curl_socket_t socket);
 // Whether every byte of the response's body has arrived and was read.
 bool signet_flow_response_is_whole(const signet_transfer *transfer);
+// Whether the whole response has arrived by its length, even if the caller hasn't read all of it.
+bool signet_flow_response_is_complete(const signet_transfer *transfer);
 // Returns the time until the next check, in milliseconds, at most `timeout`.
 int signet_flow_timeout(const signet_loop *loop, int timeout);
 // Counts the unread bytes and performs the checks that are due. The loop calls it in each step.

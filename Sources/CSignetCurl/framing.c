@@ -53,14 +53,15 @@ static bool read_lengths(piece value, int64_t *length) {
 }
 
 // Whether a response with this start line has no body, whatever its fields say: 204 and 304.
-static bool is_bodyless(piece line) {
+static bool has_bodyless_status(piece line) {
     const uint8_t *space = memchr(line.start, ' ', (size_t)(line.end - line.start));
     if (!space || line.end - space < 4) return false;
     return memcmp(space + 1, "204", 3) == 0 || memcmp(space + 1, "304", 3) == 0;
 }
 
 signet_refusal signet_framing_read(
-    const uint8_t *head, size_t count, bool is_head, bool *ends_with_connection) {
+    const uint8_t *head, size_t count, bool is_head, bool *ends_with_connection,
+    bool *is_bodyless) {
     const uint8_t *at = head, *end = head + count;
     int64_t length = -1;
     unsigned codings = 0;
@@ -72,7 +73,7 @@ signet_refusal signet_framing_read(
     while (at < end) {
         const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
         piece line = {at, newline ? newline : end}, value;
-        if (at == head) has_body = has_body && !is_bodyless(line);
+        if (at == head) has_body = has_body && !has_bodyless_status(line);
         at = newline ? newline + 1 : end;
         // libcurl doesn't read the rest of a folded field.
         bool is_folded = at < end && is_blank(*at);
@@ -85,6 +86,7 @@ signet_refusal signet_framing_read(
         }
     }
     if (codings > 0 && length >= 0) return SIGNET_BAD_CODING;
+    *is_bodyless = !has_body;
     *ends_with_connection = is_http1 && has_body && codings == 0 && length < 0;
     return SIGNET_NO_REFUSAL;
 }

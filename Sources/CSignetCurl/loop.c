@@ -75,17 +75,14 @@ signet_loop *signet_loop_new(
     loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->multi = curl_multi_init();
     loop->share = curl_share_init();
-    loop->second = curl_share_init();
     loop->ca_file = ca ? strdup(ca) : NULL;
     // With EPOLLET each write is an event, so the eventfd needn't be read.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = loop->wake}};
     bool ready =
-        loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share && loop->second
+        loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share
         && (!ca || loop->ca_file)
         && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event) == 0
         && SHARES(loop->share, CURL_LOCK_DATA_SSL_SESSION)
-        && SHARES(loop->second, CURL_LOCK_DATA_SSL_SESSION)
-        && SHARES(loop->second, CURL_LOCK_DATA_CONNECT)
         && SET_MULTI(CURLMOPT_SOCKETFUNCTION, on_socket) && SET_MULTI(CURLMOPT_SOCKETDATA, loop)
         && SET_MULTI(CURLMOPT_TIMERFUNCTION, on_timer) && SET_MULTI(CURLMOPT_TIMERDATA, loop)
         && SET_MULTI(CURLMOPT_PIPELINING, multiplexes ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING)
@@ -99,6 +96,15 @@ signet_loop *signet_loop_new(
     return loop;
 }
 
+CURLSH *signet_loop_new_set(void) {
+    CURLSH *share = curl_share_init();
+    if (share && SHARES(share, CURL_LOCK_DATA_SSL_SESSION)
+        && SHARES(share, CURL_LOCK_DATA_CONNECT))
+        return share;
+    if (share) curl_share_cleanup(share);
+    return NULL;
+}
+
 void signet_loop_close(signet_loop *loop) {
     while (loop->spare) {
         signet_transfer *transfer = loop->spare;
@@ -107,13 +113,15 @@ void signet_loop_close(signet_loop *loop) {
     }
     if (loop->multi) curl_multi_cleanup(loop->multi);
     if (loop->share) curl_share_cleanup(loop->share);
-    if (loop->second) curl_share_cleanup(loop->second);
+    for (size_t i = 0; i < OTHER_SETS; i++)
+        if (loop->others[i]) curl_share_cleanup(loop->others[i]);
     if (loop->epoll >= 0) close(loop->epoll);
     if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
     free(loop->sockets);
     free(loop->ca_file);
     loop->multi = NULL;
-    loop->share = loop->second = NULL;
+    loop->share = NULL;
+    memset(loop->others, 0, sizeof loop->others);
     loop->sockets = NULL;
     loop->ca_file = NULL;
     loop->epoll = loop->ca_descriptor = -1;

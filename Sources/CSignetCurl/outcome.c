@@ -105,6 +105,7 @@ static bool is_unreachable(const signet_transfer *transfer) {
 }
 
 static signet_result result_of_code(const signet_transfer *transfer) {
+    if (transfer->has_whole_response) return SIGNET_OK;
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
     if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
     if (transfer->code != CURLE_OK && signet_transfer_is_at_proxy(transfer))
@@ -129,18 +130,21 @@ static signet_result result_of_code(const signet_transfer *transfer) {
     case CURLE_RECV_ERROR:
     // The HTTP/2 session ended, by a GOAWAY or by an error that libcurl doesn't name.
     case CURLE_HTTP2:
-        return SIGNET_FAILED_CUT_OFF;
+        return signet_flow_response_is_complete(transfer) ? SIGNET_OK : SIGNET_FAILED_CUT_OFF;
     case CURLE_HTTP2_STREAM:
         // Only libcurl's text says whether the server violated HTTP/2, for example by contradictory
         // fields.
+        if (signet_flow_response_is_complete(transfer)
+            && !strstr(transfer->error, "PROTOCOL_ERROR"))
+            return SIGNET_OK;
         return strstr(transfer->error, "PROTOCOL_ERROR") ? SIGNET_FAILED_MALFORMED
                                                          : SIGNET_FAILED_CUT_OFF;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
     case CURLE_WRITE_ERROR: return SIGNET_FAILED_MALFORMED;
-    case CURLE_BAD_FUNCTION_ARGUMENT:  // among others, a trailer without a colon
-        return transfer->has_head ? SIGNET_FAILED_MALFORMED : SIGNET_FAILED_OTHER;
+    case CURLE_BAD_FUNCTION_ARGUMENT:  // among others, a header line without a colon
+        return transfer->is_sent ? SIGNET_FAILED_MALFORMED : SIGNET_FAILED_OTHER;
     case CURLE_SSL_CACERT_BADFILE: return SIGNET_FAILED_TRUST_STORE;
     case CURLE_OUT_OF_MEMORY:
     case CURLE_FAILED_INIT: return SIGNET_FAILED_RESOURCES;
@@ -170,12 +174,20 @@ signet_result signet_transfer_result(const signet_transfer *transfer) {
 const char *signet_transfer_message(const signet_transfer *transfer) {
     if (transfer->code == CURLE_OK && signet_transfer_is_cut(transfer))
         return "a body without a length ended without TLS's close_notify";
+    if (transfer->code == CURLE_BAD_FUNCTION_ARGUMENT && transfer->is_sent)
+        return "found a line in the header or the trailers that is not NAME: VALUE";
     return transfer->error[0] ? transfer->error : curl_easy_strerror(transfer->code);
 }
 
 bool signet_transfer_is_untrusted(const signet_transfer *transfer) {
     return transfer->handshake && transfer->handshake->is_untrusted
         && !transfer->handshake->is_of_proxy;
+}
+
+const char *signet_transfer_trust_problem(const signet_transfer *transfer) {
+    return signet_transfer_is_untrusted(transfer) && transfer->handshake->problem[0]
+        ? transfer->handshake->problem
+        : NULL;
 }
 
 const signet_chain *signet_transfer_chain(const signet_transfer *transfer) {

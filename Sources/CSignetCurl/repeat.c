@@ -5,6 +5,7 @@
 
 static bool may_repeat(const signet_transfer *transfer) {
     if (transfer->was_repeated || transfer->is_probe) return false;
+    if (transfer->is_misdirected) return transfer->code == CURLE_OK;
     if (transfer->refusal) return transfer->refusal == SIGNET_STALE;
     // libcurl 7.88.1 retries by itself over HTTP/1.1, but not over HTTP/2, where a pooled
     // connection may end or a GOAWAY may end the session. It doesn't report the number of
@@ -15,10 +16,21 @@ static bool may_repeat(const signet_transfer *transfer) {
         && !transfer->has_head && transfer->head_total == 0;
 }
 
+bool signet_transfer_may_ask_again(const signet_transfer *transfer) {
+    return !transfer->was_repeated && !transfer->upload.has_trailers
+        && (transfer->upload.is_replayable || !transfer->upload.was_taken_from);
+}
+
 bool signet_transfer_repeat(signet_transfer *transfer) {
-    if (!may_repeat(transfer)) return false;
+    bool may = may_repeat(transfer);
+    // If the request isn't sent again, the 421 is the response, without its body.
+    transfer->has_head = transfer->has_head || transfer->is_misdirected;
+    if (!may) return false;
     int64_t left = transfer->time.deadline - signet_monotonic_milliseconds();
     if (left <= 0 || !signet_transfer_rewind_upload(transfer)) return false;
+    transfer->has_head = transfer->is_misdirected = transfer->ends_with_connection = false;
+    transfer->head.count = transfer->trailers.count = transfer->head_total = 0;
+    transfer->field_count = 0;
     CURL *easy = transfer->easy;
     curl_multi_remove_handle(transfer->loop->multi, easy);
     long connect = transfer->time.connect < left ? transfer->time.connect : (long)left;

@@ -15,6 +15,8 @@ void signet_loop_update_epoll(signet_loop *loop, curl_socket_t socket);
 // socket may be -1.
 void signet_loop_cork(signet_loop *loop, curl_socket_t socket);
 void signet_loop_uncork(signet_loop *loop);
+// Returns a new set of connections, or NULL if memory ran out.
+CURLSH *signet_loop_new_set(void);
 // Whether the process has no descriptor left, so that names can't be resolved and files not read.
 bool signet_loop_lacks_descriptors(const signet_loop *loop);
 

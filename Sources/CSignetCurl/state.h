@@ -17,15 +17,20 @@ typedef struct {
     int64_t stopped_since;
     unsigned slow;  // the number of transfers with counted bytes
     uint64_t crowded_origin;  // 0: the connection takes new calls
-    bool is_second;  // the connection belongs to the second set
+    unsigned set;  // the set that the connection belongs to
     int64_t stuck_until;  // monotonic milliseconds; no write is tried before; 0: not stuck
     int stuck_pause;  // the length of the current pause, in milliseconds
 } signet_flow;
 
+// libcurl chooses any connection of a set, so a set with a crowded one is avoided as a whole.
+#define OTHER_SETS 32
+
 struct signet_loop {
     CURLM *multi;
     CURLSH *share;
-    CURLSH *second;  // a second set of connections, for calls that avoid crowded ones
+    // More sets of connections, for calls that avoid crowded ones; NULL until they are needed. Set
+    // 0 is the multi handle's, set N is others[N - 1].
+    CURLSH *others[OTHER_SETS];
     int epoll;
     int wake;  // -1 after it was closed
     pthread_mutex_t wake_lock;  // so that no thread writes to a descriptor that was reused
@@ -137,7 +142,10 @@ struct signet_transfer {
     signet_buffer head, trailers;  // the lines of the response's header and of its trailers
     size_t head_total, head_limit;
     int field_count, field_limit;
-    bool is_head, ends_with_connection;  // the request's method; how the response's body ends
+    bool is_head;  // the request's method
+    bool ends_with_connection, is_bodyless;  // how the response's body ends
+    bool has_whole_response;  // libcurl has read it and would then send the request again by itself
+    bool is_misdirected;  // the response is a 421, after which the request is sent once more
     signet_buffer body;
     size_t body_taken;
     bool is_flushing;  // libcurl delivers what it stored while the transfer was paused
@@ -147,7 +155,8 @@ struct signet_transfer {
         LIST_ENTRY(signet_transfer) list;
         curl_socket_t socket;  // of an HTTP/2 connection, or -1
         uint64_t origin;  // a hash of the URL's scheme, host and port
-        bool is_member, is_counted, is_second;
+        bool is_member, is_counted;
+        unsigned set;
         bool is_timed;  // flow.c watches the deadline instead of libcurl
         int64_t unread, taken;  // bytes of the body
         int64_t taken_at;  // the caller's last reading, in monotonic milliseconds

@@ -60,7 +60,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_connection_leave(transfer);
     signet_transfer_make_unready(transfer);
     signet_flow_leave(transfer);
-    bool cleared = (!transfer->flow.is_second || SET(CURLOPT_SHARE, loop->share))
+    bool cleared = (transfer->flow.set == 0 || SET(CURLOPT_SHARE, loop->share))
         && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
     if (transfer->proxy.is_used)

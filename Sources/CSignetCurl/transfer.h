@@ -13,6 +13,8 @@ bool signet_transfer_set_once(signet_transfer *transfer) SIGNET_MUST_CHECK;
 int64_t signet_transfer_number(const signet_transfer *transfer, CURLINFO what);
 // If a transfer that has just ended may be sent once more on a new connection, starts it again.
 bool signet_transfer_repeat(signet_transfer *transfer);
+// Whether a request may be sent once more after a 421, on a new connection.
+bool signet_transfer_may_ask_again(const signet_transfer *transfer);
 // Returns to the first byte of the request's body. Returns false if the body can't be read again.
 bool signet_transfer_rewind_upload(signet_transfer *transfer);
 // Empties the buffer of the response's body, and frees it if it is large.

@@ -131,7 +131,9 @@ extension UnixTime {
         "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday",
     ]
 
-    private static func weekday(_ days: Int64) -> String { weekdays[Int(divided(days, by: 7).rest)] }
+    private static func weekday(_ days: Int64) -> String {
+        weekdays[Int(divided(days, by: 7).rest)]
+    }
 
     /// Reads `HH:MM:SS` as seconds of the day.
     private static func parseTime(_ bytes: ArraySlice<UInt8>) -> Int64? {

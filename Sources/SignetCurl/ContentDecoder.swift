@@ -48,6 +48,7 @@ public import SignetTransport
     /// Whether a stream has started and not ended.
     private var isInsideStream = true
     private var hasFormat = false
+    private var isPadded = false
 
     /// Creates a decoder for a response's Content-Encoding.
     ///
@@ -134,10 +135,15 @@ public import SignetTransport
         guard hasFormat || recogniseFormat() else { return nil }
         while true {
             if !isInsideStream {
+                // Some servers fill up a gzip file with zeros, which gunzip ignores too.
+                while coding == .gzip, position < input.count, input[position] == 0 {
+                    position += 1
+                    isPadded = true
+                }
                 if position == input.count { return nil }
                 // A gzip file may have another member (RFC 1952, section 2.2). Other bytes are
                 // garbage.
-                guard coding == .gzip, input[position] == 0x1F else {
+                guard coding == .gzip, !isPadded, input[position] == 0x1F else {
                     throw Self.malformed("has bytes after the end of its \(coding) stream")
                 }
                 guard unsafe signet_coder_reset(inflater) else {

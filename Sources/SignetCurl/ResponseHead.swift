@@ -120,7 +120,13 @@ struct ResponseHead {
         while start < end, isBlank(bytes[start]) { start += 1 }
         while end > start, isBlank(bytes[end - 1]) { end -= 1 }
         guard isPrintable(start..<end, of: bytes) else { return nil }
-        guard let name = name(line.lowerBound..<colon, of: bytes) else { return nil }
+        // Blanks before the colon are removed (RFC 9112, section 5.1), but not from the fields that
+        // libcurl reads for the body's length: it doesn't recognise them.
+        var nameEnd = colon
+        while nameEnd > line.lowerBound, isBlank(bytes[nameEnd - 1]) { nameEnd -= 1 }
+        guard let name = name(line.lowerBound..<nameEnd, of: bytes),
+            nameEnd == colon || name != .contentLength && name != .transferEncoding
+        else { return nil }
         return unsafe bytes.extracting(start..<end).withUnsafeBufferPointer { value in
             // A value that isn't ASCII may not be UTF-8 either, so it is stored as bytes.
             unsafe value.allSatisfy { $0 < 0x80 }

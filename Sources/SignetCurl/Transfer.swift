@@ -28,6 +28,10 @@ internal import SignetTransport
     var refusal: signet_refusal { unsafe signet_transfer_refusal(handle) }
     /// Whether OpenSSL did not trust the server's chain.
     var isUntrusted: Bool { unsafe signet_transfer_is_untrusted(handle) }
+    /// Why the chain isn't trusted, if more is known than OpenSSL's text.
+    var trustProblem: String? {
+        unsafe signet_transfer_trust_problem(handle).map { unsafe String(cString: $0) }
+    }
     /// Whether the transfer ended before its proxy had connected to the host.
     var isAtProxy: Bool { unsafe signet_transfer_is_at_proxy(handle) }
     /// The status of the proxy's response to CONNECT; 0 if there was none.

@@ -23,7 +23,8 @@ extension TransferDriver {
             return TransportError(
                 .tls,
                 transfer.isUntrusted
-                    ? "\(host) is not trusted: \(message)" : "\(host): \(message)")
+                    ? "\(host) is not trusted: \(transfer.trustProblem ?? message)"
+                    : "\(host): \(message)")
         case SIGNET_FAILED_PROXY, SIGNET_FAILED_PROXY_REFUSED, SIGNET_FAILED_PROXY_LOGIN:
             return proxyError(of: transfer, plan: plan)
         case SIGNET_FAILED_TIMEOUT:
@@ -116,8 +117,14 @@ extension TransferDriver {
         case SIGNET_NOT_REPEATED:
             error(
                 .cutOff,
-                "closed a pooled connection after the request had been sent, and a \(plan.method)"
+                "ended the connection after the request had been sent, and a \(plan.method)"
                     + " request is not sent twice")
+        case SIGNET_NEEDS_HTTP1:
+            error(
+                .cutOff,
+                "requires HTTP/1.1 (HTTP_1_1_REQUIRED) for a request that it got over HTTP/2, and a"
+                    + " \(plan.method) request is not sent twice; offer HTTP/1.1"
+                    + " alone (offersHTTP2, or --http1.1)")
         case SIGNET_STALE:
             error(
                 .cutOff,

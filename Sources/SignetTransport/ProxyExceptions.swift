@@ -13,8 +13,7 @@ public struct ProxyExceptions: Sendable, Hashable {
     /// Creates an empty list.
     public init() {}
 
-    /// Parses a list in the form of `no_proxy`, separated by commas, spaces or line
-    /// breaks.
+    /// Parses a list in the form of `no_proxy`, separated by commas, spaces or line breaks.
     ///
     /// An entry is one of:
     /// - `*`: every host.

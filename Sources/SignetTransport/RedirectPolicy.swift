@@ -13,8 +13,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// Whether a redirect may change the method to GET, as 303 does, and 301 and 302 do for POST.
     /// If `false`, such a redirect is refused.
     public var changesMethod = true
-    /// Whether a redirect from `https` to an `http` URL of the same host is followed over `https`. A
-    /// server sends such redirects if the proxy in front of it ends TLS. Without it, they are
+    /// Whether a redirect from `https` to an `http` URL of the same host is followed over `https`.
+    /// A server sends such redirects if the proxy in front of it ends TLS. Without it, they are
     /// refused.
     public var staysOnHTTPS = false
     /// Additional fields to send to another origin.

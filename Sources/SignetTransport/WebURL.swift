@@ -173,8 +173,8 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
         return "\(origin)\(shown)\(query == nil ? "" : "?…")"
     }
 
-    /// Returns the URL at the https origin of another URL, if it is an http URL of the same host and
-    /// names the same port or none; otherwise returns the URL itself.
+    /// Returns the URL at the https origin of another URL, if it is an http URL of the same host
+    /// and names the same port or none; otherwise returns the URL itself.
     package func stayingOnHTTPS(of other: WebURL) -> WebURL {
         guard other.origin.isSecure, !origin.isSecure, origin.host == other.origin.host,
             origin.port == 80 || origin.port == other.origin.port

@@ -36,7 +36,10 @@ import Testing
             ("http-status", .init(status: 403, body: #"{"why":"ZZZZZZ"}"#), [:]),
             ("malformed-reply", .init(body: "ZZZZZZ"), [:]),
             ("business-code", .init(body: #"{"code":7}"#), [:]),
-            ("too-many-redirects", .init(status: 302, fields: [.location: "/rpc/x?key=ZZZZZZ"]), [:]),
+            (
+                "too-many-redirects", .init(status: 302, fields: [.location: "/rpc/x?key=ZZZZZZ"]),
+                [:]
+            ),
         ] as [(String, RecordingEngine.Response, JSONObject)])
     func messagesNameHostAndPathAlone(
         _ code: String, _ response: RecordingEngine.Response, _ values: JSONObject

@@ -106,6 +106,8 @@ import Testing
                 "Sun, 06 Nov 1994 08:49:40 GMT", "Sun, 06 Nov 1994 08:49:37 GMT",
                 .seconds(3)
             ),
+            ("Sunday, 06-Nov-94 08:49:40 GMT", "Sun Nov  6 08:49:37 1994", .seconds(3)),
+            ("Sun Nov  6 08:49:40 1994", "Sunday, 06-Nov-94 08:49:37 GMT", .seconds(3)),
             // A date that has passed asks for nothing.
             (
                 "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:40 GMT",

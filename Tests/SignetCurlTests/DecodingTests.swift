@@ -59,7 +59,9 @@ import Testing
     private static let text = [UInt8]((0..<200_000).map { UInt8($0 % 251 ^ $0 / 777 % 256) })
     private static let pythonText = "bytes((i % 251 ^ i // 777 % 256) for i in range(200000))"
 
-    @Test(arguments: [1, 7, 1 << 16], [("gzip", 31), ("X-GZip", 31), (" deflate\t", 15)])
+    @Test(
+        arguments: [1, 7, 1 << 16],
+        [("gzip", 31), ("X-GZip", 31), (" deflate\t", 15), ("deflate", -15)])
     func decodesPythonsEncodings(by count: Int, _ coding: (name: String, bits: Int)) async throws {
         let packed = try await Self.packed("pack(\(Self.pythonText),\(coding.bits))")
         #expect(packed.count < 100_000)
@@ -96,26 +98,31 @@ import Testing
         let zlib = try await Self.packed("pack(b'hello' * 100,15)")
         let raw = try await Self.packed("pack(b'hello' * 100,-15)")
         for (bytes, coding) in [(gzip, "gzip"), (zlib, "deflate")] {
-            for end in 0..<bytes.count {
+            for end in 1..<bytes.count {
                 #expect(
                     failure(Array(bytes[..<end]), coding) == .malformedResponse,
                     "\(coding) cut at \(end)")
             }
-            for more in [[0], [0x1F], [0x1F, 0x8B], [1, 2, 3]] as [[UInt8]] {
+            for more in [[0x1F], [0x1F, 0x8B], [1, 2, 3], [0, 1], [0, 0x1F, 0x8B]] as [[UInt8]] {
                 #expect(failure(bytes + more, coding) == .malformedResponse)
                 #expect(failure(bytes + more, coding, by: 1) == .malformedResponse)
             }
+            let isPadding = coding == "gzip"
+            #expect(failure(bytes + [0, 0], coding) == (isPadding ? nil : .malformedResponse))
+            #expect(
+                failure(bytes + [0, 0], coding, by: 1) == (isPadding ? nil : .malformedResponse))
             // Members are gzip's alone (RFC 1952, section 2.2).
             #expect(failure(bytes + bytes, coding) == (coding == "gzip" ? nil : .malformedResponse))
             var wrongSum = bytes
             wrongSum[bytes.count - (coding == "gzip" ? 5 : 1)] ^= 1
             #expect(failure(wrongSum, coding) == .malformedResponse)
         }
-        #expect(failure(raw, "deflate") == .malformedResponse)
+        #expect(failure(Array(raw.dropLast()), "deflate") == .malformedResponse)
         #expect(failure(zlib, "gzip") == .malformedResponse)
         #expect(failure(gzip, "deflate") == .malformedResponse)
         #expect(failure(Array("plain text".utf8), "gzip") == .malformedResponse)
-        #expect(failure([], "gzip") == .malformedResponse)
+        #expect(failure([], "gzip") == nil)
+        #expect(failure([1], "deflate") == .malformedResponse)
         // A part of an encoded body can't be decoded alone, even if it looks complete.
         #expect(failure(gzip, "gzip", status: 206) == .unsupportedEncoding)
         #expect(failure(gzip, nil, status: 206) == nil)

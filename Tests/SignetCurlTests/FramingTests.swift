@@ -111,12 +111,53 @@ import Testing
     @Test(arguments: [
         "FOOBAR\\r\\n\\r\\n", "Http/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n",
         "HTTP/1.1 20 OK\\r\\n\\r\\n", "HTTP/1.1\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\nTransfer-Encoding\\t: chunked\\r\\n\\r\\n0\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\nX-Note: a\\r\\npreload\\r\\nContent-Length: 0\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\n : a\\r\\nContent-Length: 0\\r\\n\\r\\n",
         "HTTP/1.1 200 OK\\r\\nContent-Length : 4\\r\\n\\r\\nabcd",
         "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n 5\\r\\n\\r\\nabcde",
+        "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n \\r\\n\\r\\nabcd",
+        "HTTP/1.1 200 OK\\r\\nContent-Length:\\r\\n 4\\r\\n\\r\\nabcd",
+        "HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n ,gzip\\r\\n\\r\\n0\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\n X-Note: a\\r\\nContent-Length: 0\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\\r\\nX-Note: a\\r\\n b\\rc\\r\\nContent-Length: 0\\r\\n\\r\\n",
     ])
     func refusesInvalidResponses(text: String) async throws {
         let error = try await error("head(c)\nc.sendall(b'\(text)')")
         #expect(error?.code == .malformedResponse, "\(text): \(error?.message ?? "no error")")
+    }
+
+    @Test(arguments: [
+        ("first\\r\\n second", "first second"),
+        ("first \\r\\n\\t second\\r\\n  third", "first second third"),
+        ("first\\r\\n \\r\\n second", "first  second"), ("\\r\\n first", "first"),
+        ("first\\n second", "first second"), ("first\\r\\n \\r\\n", "first"),
+        ("first\\r\\n Content-Length: 9", "first Content-Length: 9"),
+    ])
+    func joinsFoldedFields(value: String, wanted: String) async throws {
+        let server = try await ScriptedServer(
+            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\nX-Note: \(value)\\r\\nContent-Length: 0\\r\\n\\r\\n')"
+                .replacing("\\r\\n\\r\\nContent", with: "\\r\\nContent"))
+        let engine = try engine()
+        let (response, _) = try await engine.fetch(EngineRequest(get(server.port, scheme: "http")))
+        let name = try #require(HTTPField.Name("X-Note"))
+        #expect(response.response.headerFields[values: name] == [wanted])
+        await engine.shutdown()
+    }
+
+    /// A load balancer pads the sizes of chunks, and a server writes a blank before a colon.
+    @Test func takesBlanksBesideSizesAndColons() async throws {
+        let server = try await ScriptedServer(
+            """
+            head(c)
+            c.sendall(b'HTTP/1.1 200 OK\\r\\nX-Note \\t: a\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n4  \\r\\nabcd\\r\\n0   \\r\\n\\r\\n')
+            """)
+        let engine = try engine()
+        let (response, body) = try await engine.fetch(
+            EngineRequest(get(server.port, scheme: "http")))
+        let name = try #require(HTTPField.Name("X-Note"))
+        #expect(response.response.headerFields[name] == "a" && body == Array("abcd".utf8))
+        await engine.shutdown()
     }
 
     @Test func takesAStatusLineWithoutAReason() async throws {

@@ -95,6 +95,7 @@ import Testing
         ("fd00::/8", "fd00.test", false),
         ("10.0.0.0/8", "10.example.com", false), ("::1", "[::1]", true), ("[::1]", "[0::1]", true),
         ("<local>,b.test", "b.test", true), ("0.0.1", "10.0.0.1", false), ("test", "a.test", true),
+        ("a.test\nb.test", "b.test", true), ("a.test\r\nb.test\r\n", "a.test", true),
     ])
     func excepts(_ list: String, _ host: String, _ isDirect: Bool) throws {
         let exceptions = ProxyExceptions(parsing: list)

@@ -73,14 +73,18 @@ import Testing
     @Test func filesGoOutAsMultipart() async throws {
         let big = String(repeating: "0123456789abcdef", count: 20_000)
         let one = try folder.write(big, to: "one;type=x.txt")
+        let quoted = try folder.write("q", to: #"a"b\;type=x"#)
+            .replacing(#"\"#, with: #"\\"#).replacing("\"", with: #"\""#)
         let told = try await call(
             "POST /post",
             [
+                "--file", "quoted=\"\(quoted)\"", "--file", "typed=\"\(quoted)\";type=text/plain",
                 "--form", "note=a\r\n--b", "--file", "one=\(one);type=text/plain", "--file",
                 "two=-", "--secret-form", "token=env:TOKEN",
             ], stdin: Array("typed".utf8), environment: ["TOKEN": "s3cr3t"])
         #expect(told["form"] == ["note": "a\r\n--b", "token": "s3cr3t"])
         #expect(told["files"]?["one"]?.string == big && told["files"]?["two"] == "typed")
+        #expect(told["files"]?["quoted"] == "q" && told["files"]?["typed"] == "q")
     }
 
     @Test func fileNamesAndTypesAreSent() async throws {
@@ -178,6 +182,8 @@ import Testing
             (["POST", "--file", "a"], "rest", "usage", "NAME=PATH"),
             (["POST", "--file", "a="], "rest", "usage", "NAME=PATH"),
             (["POST", "--file", "a=;type=text/csv"], "rest", "usage", "NAME=PATH"),
+            (["POST", "--file", "a=\"f"], "rest", "usage", "ends with one"),
+            (["POST", "--file", "a=\"f\"x"], "rest", "usage", "ends with one"),
             (["POST", "--file", "a=f;type=csv"], "rest", "usage", "media type"),
             (["POST", "--file", "a=/nothing"], "rest", "body-failed", "/nothing"),
             (["POST", "--file", "a\u{7}=/dev/null"], "rest", "invalid-params", "control"),

@@ -29,6 +29,10 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
                 + "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Sun, 06 Nov 1994 08:51:37 GMT\r\n\r\n",
             "HTTP/1.1 404 Not Found\r\nContent-Type: application/problem+json\r\n\r\n"
                 + #"{"type":"about:blank","title":"t","status":404,"detail":"d","x":1}"#,
+            "HTTP/1.1 503 x\r\nRetry-After: Sunday, 06-Nov-94 08:49:37 GMT\r\nDate: Sun Nov  6 08:49:37 1994\r\n"
+                + "X-Note : folded\r\n\tvalue\r\n \r\n\r\n",
+            "HTTP/1.1 302 x\r\nSet-Cookie: a=1; Path=/x; Max-Age=9; Secure\r\nSet-Cookie: __Host-b\r\n"
+                + "Set-Cookie: c=\u{E9}; Domain=.test; Expires=Wed, 15-Nov-93 22:13:20 GMT\r\nLocation: /a b\r\n\r\n",
             "HTTP/1.0 416 x\nContent-Range: bytes */7\n\n", "HTTP/3 200 \r\n\r\n",
         ]) + [
             ("gzip", Array("\(start)gzip\r\n\r\n".utf8) + gzip + gzip),
@@ -101,6 +105,10 @@ private func fields(_ response: HTTPResponse) {
     } catch {
         checkMessage(error.message, of: "Link")
     }
+    cookies(response)
+    if let wait = RetryPolicy.wait(response, now: 1_700_000_000), wait < .zero {
+        broken("a pause below zero")
+    }
     if let range = ContentRange(response.headerFields[.contentRange])?.range,
         range.lowerBound < 0
     {
@@ -108,6 +116,33 @@ private func fields(_ response: HTTPResponse) {
     }
     if let validator = PartState.validator(response.headerFields), validator.isEmpty {
         broken("an empty validator")
+    }
+}
+
+/// What the next request would have of the response's cookies, from a page below `/x`.
+private func cookies(_ response: HTTPResponse) {
+    guard let url = try? WebURL(parsing: "https://shop.test/x/y") else { broken("no URL") }
+    for bytes in values(of: .setCookie, in: response.headerFields) {
+        guard let cookie = Cookie(parsing: bytes, from: url, now: 0) else { continue }
+        if !(1...4096).contains(cookie.byteCount) { broken("a cookie of no or too many bytes") }
+        if cookie.name.contains(0x3D) || cookie.pair.contains(0x3B) {
+            broken("a cookie that is read as another")
+        }
+    }
+    let store = CookieStore()
+    store.take(response, from: url, at: 0)
+    if store.count > CookieStore.maximumCount { broken("too many cookies") }
+    var request = HTTPRequest(method: .get, scheme: "https", authority: "shop.test", path: "/x/y")
+    store.add(to: &request, of: url, at: 0)
+    for bytes in values(of: .cookie, in: request.headerFields)
+    where bytes.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7F }) {
+        broken("a control character in a cookie")
+    }
+}
+
+private func values(of name: HTTPField.Name, in fields: HTTPFields) -> [[UInt8]] {
+    fields[fields: name].map { field in
+        unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
     }
 }
 

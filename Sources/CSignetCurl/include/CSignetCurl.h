@@ -15,7 +15,7 @@
 // - libcurl reads no proxy from the environment and no netrc, and uses only http and https.
 // - A request is sent only if the verified chain has a wanted digest (chain.c).
 // - A pooled connection must be able to carry another request (route.c).
-// - A request is sent a second time only if that is safe (also repeat.c).
+// - A request is sent a second time only if that is safe (also repeat.c), and once more after 421.
 // - A request with trailers isn't sent over HTTP/2.
 // - A response's header is refused above its limits of bytes and of fields, and so is a 101.
 // - The header of a proxy's response to CONNECT has a limit too.
@@ -24,14 +24,14 @@
 // - A response is refused if the length of its body is in doubt.
 // outcome.c:
 // - A body that ends with its connection is cut off if TLS sent no close_notify (connection.c).
-// - A late upload counts as success if the response is complete.
+// - A late upload, and a connection that breaks, count as success if the response is complete.
 // - Each of libcurl's codes has a kind of result.
 // traffic.c:
 // - A connection is ended if far more bytes arrive than its responses have (also connection.c).
 // flow.c:
 // - A connection isn't read while more than 65 MiB of bodies on it are unread.
 // - Calls whose unread bodies block others end, the largest body first.
-// - A crowded connection gets no new calls; they use a second set of connections.
+// - A crowded connection gets no new calls; they use another set of connections.
 // - An upload may make no progress for 500 ms after the response is complete.
 // watch.c:
 // - If the loop's thread is stuck, one socket is shut down, and then all if that doesn't help.
@@ -75,6 +75,8 @@ typedef enum {
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
     SIGNET_NO_TRAILERS,       // the request has trailers, and the connection uses HTTP/2
+    SIGNET_NEEDS_HTTP1,       // a stream ended with HTTP_1_1_REQUIRED, and the request must not be
+                              // sent twice
     SIGNET_NOT_READ_IN_TIME,  // its deadline passed while its body was unread
 } signet_refusal;
 
@@ -259,6 +261,8 @@ bool signet_transfer_is_at_proxy(const signet_transfer *transfer);
 long signet_transfer_proxy_status(const signet_transfer *transfer);
 // Whether the TLS handshake failed because OpenSSL did not trust the chain.
 bool signet_transfer_is_untrusted(const signet_transfer *transfer);
+// Why it isn't trusted, if more is known than OpenSSL's text; otherwise NULL.
+const char *signet_transfer_trust_problem(const signet_transfer *transfer);
 
 typedef struct {
     // Microseconds since the start; then bytes of HTTP, without TLS.

@@ -136,19 +136,21 @@ struct DownloadRun: ~Copyable {
                     .unsupportedEncoding,
                     "\(url.origin) sent a part (206) with the Content-Encoding"
                         + " \(quoted(codings.joined(separator: ", "))), expected one without;"
-                        + " fetch the whole file")
+                        + " fetch the whole file without resuming")
             }
             let text = fields[.contentRange]
             guard let range = ContentRange(text), let bytes = range.range else {
                 throw Self.malformed("the part that came (206) has no Content-Range of bytes")
             }
             if isOfAnother(fields, total: range.total) { return try again() }
-            guard bytes.lowerBound == part.size else {
+            guard bytes.lowerBound <= part.size else {
                 throw Self.malformed(
                     "the received part (206) begins at byte \(bytes.lowerBound), expected \(part.size)"
                 )
             }
             guard isCertain(fields, total: range.total) else { return try again() }
+            // A cache may begin earlier, at the start of one of its blocks.
+            if bytes.lowerBound < part.size { try truncate(to: bytes.lowerBound) }
             if let total = range.total {
                 try demand(size: total)
                 state?.total = total
@@ -196,6 +198,14 @@ struct DownloadRun: ~Copyable {
         state = new
         isFromEarlier = false
         start = 0
+    }
+
+    private mutating func truncate(to size: Int64) throws(ClientError) {
+        do throws(FileFailure) {
+            try part.truncate(to: size)
+        } catch {
+            throw ClientError(error)
+        }
     }
 
     private func demand(size: Int64) throws(ClientError) {

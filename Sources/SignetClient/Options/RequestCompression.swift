@@ -73,7 +73,7 @@ extension RequestCompression {
     /// Returns the bytes of a request's body before they were compressed; the bytes themselves if
     /// they aren't gzip, or are more than 64 MiB.
     package static func original(of body: [UInt8], sentWith fields: HTTPFields) -> [UInt8] {
-        guard fields[.contentEncoding] == "gzip" else { return body }
+        guard fields[.contentEncoding]?.lowercased() == "gzip" else { return body }
         var limits = ContentDecoding()
         limits.maximumSize = 64 << 20
         do throws(TransportError) {

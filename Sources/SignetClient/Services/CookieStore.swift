@@ -71,7 +71,8 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
         head.headerFields[.cookie] = nil
         head.headerFields.append(
             HTTPField(
-                name: .cookie, value: Array((own + pairs.map(\.element.pair)).joined(separator: "; ".utf8))))
+                name: .cookie,
+                value: Array((own + pairs.map(\.element.pair)).joined(separator: "; ".utf8))))
     }
 
     /// Takes the cookies of a response.

@@ -255,8 +255,11 @@ private struct FilePart {
         var bytes: [UInt8] = []
         var rest = text.utf8.dropFirst()
         while let byte = rest.popFirst() {
-            if byte == ASCII.quote { return (String(decoding: bytes, as: UTF8.self), Substring(rest)) }
-            let isEscape = byte == ASCII.backslash && [ASCII.quote, ASCII.backslash].contains(rest.first)
+            if byte == ASCII.quote {
+                return (String(decoding: bytes, as: UTF8.self), Substring(rest))
+            }
+            let isEscape =
+                byte == ASCII.backslash && [ASCII.quote, ASCII.backslash].contains(rest.first)
             bytes.append(isEscape ? rest.removeFirst() : byte)
         }
         return nil

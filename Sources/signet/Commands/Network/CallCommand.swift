@@ -178,7 +178,8 @@ struct CallCommand: AsyncParsableCommand {
     ) async throws -> (Result, JSONObject) {
         try await traced(if: options.traces, on: common.terminal) { trace in
             try await withNetworkSystem(
-                for: WebURL.escaping(typed: url), payloadProtocol: payloadProtocol, network: network, call: options,
+                for: WebURL.escaping(typed: url), payloadProtocol: payloadProtocol,
+                network: network, call: options,
                 showingProgressOn: common.terminal,
                 configure: { service in
                     service.commonFields = given.fields

@@ -3,6 +3,7 @@ import Logging
 internal import SignetBase
 import SignetClient
 import SignetCrypto
+import SignetCurl
 import SignetPinning
 import SignetSigning
 internal import SignetSystem
@@ -99,6 +100,11 @@ struct CallOptions: ParsableArguments {
         name: [.customShort("v"), .customLong("trace")],
         help: "Print attempts, redirects and timings: on standard error, or as trace in --json.")
     var traces = false
+
+    @Flag(
+        name: .customLong("http1.1"),
+        help: "Offer HTTP/1.1 alone, for a server that requires it.")
+    var usesHTTP1 = false
 
     @OptionGroup var schemeOptions: SchemeOptions
 
@@ -203,6 +209,11 @@ func withNetworkSystem<Result>(
     // latter.
     options.logger.logLevel = .error
     options.caFile = try network.caFile ?? call.project.load().file.caFile
+    if call.usesHTTP1 {
+        var settings = CurlEngine.Configuration()
+        settings.offersHTTP2 = false
+        options.engineSettings = settings
+    }
     options.connectTo = try network.addresses()
     // The command's own error already reports a refusal.
     options.pinReports.logs = false
