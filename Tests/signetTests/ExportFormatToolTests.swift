@@ -80,13 +80,13 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
+    private static let refusals: [(String, String, [String], String)] =
+        [
             ("docker", "a\nb", [], "unusable-value"), ("docker", "\n", [], "unusable-value"),
             ("docker", "a\r", [], "unusable-value"),
             ("docker", String(repeating: "Z", count: 1 << 16), [], "unusable-value"),
             ("systemd", "a\u{feff}", [], "unusable-value"),
-            ("systemd", "a\u{fdd0}", [], "unusable-value"),
+            ("systemd", String(decoding: [0xEF, 0xB7, 0x90], as: UTF8.self), [], "unusable-value"),
             ("systemd", "a\0b", [], "zero-byte"), ("kubernetes", "a\0b", [], "zero-byte"),
             (
                 "kubernetes", String(repeating: "Z", count: (1 << 20) + 1), [], "unusable-value"
@@ -102,7 +102,9 @@ import Testing
             ("docker", "a", ["--prefix", "9"], "unusable-name"),
             ("docker", "a", ["--name", "x"], "usage"), ("json", "a", ["--prefix", "A"], "usage"),
             ("swarm", "a", [], "usage"),
-        ] as [(String, String, [String], String)])
+        ]
+
+    @Test(arguments: refusals)
     func refusesByName(
         _ format: String, _ token: String, _ more: [String], _ code: String
     ) async throws {

@@ -48,7 +48,13 @@ struct UsageAdvice {
     ) -> ToolError? {
         var words = words
         while let word = words.popFirst(), word != "--" {
-            guard word.startsWithBytes(of: "-"), word != "-" else { continue }
+            guard word.startsWithBytes(of: "-"), word != "-" else {
+                let positional = command.arguments.first { $0.kind == .positional }
+                guard let positional, positional.followsTerminator else { continue }
+                return .usage(
+                    "found \"\(printable(word))\" before --; write "
+                        + "\(path.joined(separator: " ")) -- \(positional.valueName)")
+            }
             let isLong = word.startsWithBytes(of: "--")
             let name = isLong ? String(word.prefix { $0 != "=" }) : String(word.prefix(2))
             guard let option = command.arguments.first(where: { $0.names.contains(name) }) else {
