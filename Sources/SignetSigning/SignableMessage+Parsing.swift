@@ -51,6 +51,12 @@ extension SignableMessage {
             (name, value) = try lines.field(line)
         }
         guard isComplete else {
+            guard String(decoding: text[first], as: UTF8.self).contains("HTTP/") else {
+                throw SigningError(
+                    .malformedMessage,
+                    "line 1 isn't the start of an HTTP message; expected METHOD TARGET HTTP/1.1 or "
+                        + "HTTP/1.1 STATUS, then fields and a blank line")
+            }
             throw SigningError(
                 .malformedMessage, "found the end, expected a blank line after the fields")
         }

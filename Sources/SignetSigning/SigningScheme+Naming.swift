@@ -23,8 +23,7 @@ extension SigningScheme {
                 try self.init(named: name, insecure: insecure)
             } catch {
                 guard error.code == .unknownScheme else { throw error }
-                throw SigningError(
-                    error.code, error.message + ", or a file's path with a dot or a slash")
+                throw Self.unknown(name, otherwise: ", or a file's path with a dot or a slash")
             }
             return
         }

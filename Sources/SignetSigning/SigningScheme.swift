@@ -110,16 +110,23 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Returns the error for an unknown name, with the nearest known one.
+    ///
+    /// - Parameter more: Further things that the name may be.
+    static func unknown(_ name: String, otherwise more: String = "") -> SigningError {
+        SigningError(
+            .unknownScheme,
+            "found \"\(printable(name))\", expected one of " + names.joined(separator: ", ") + more
+                + NearestName.suggestion(for: name, among: names))
+    }
+
     init(named name: String, insecure: Bool) throws(SigningError) {
         for scheme in [Self.rfc9421, .saltedHMAC] where sameBytes(scheme.name, name) {
             self = scheme
             return
         }
         guard let found = BuiltInSchemes.documents.first(where: { $0.name == name }) else {
-            throw SigningError(
-                .unknownScheme,
-                "found \"\(printable(name))\", expected one of "
-                    + Self.names.joined(separator: ", "))
+            throw Self.unknown(name)
         }
         try self.init(document: found.bytes, insecure: insecure)
     }

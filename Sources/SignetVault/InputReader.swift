@@ -112,7 +112,9 @@ struct InputReader {
                 }
                 let name = String(text[..<equals])
                 guard seen.insert(ByteName(name)).inserted else { throw duplicate(name) }
-                guard let rule = schema.rule(named: name) else { throw .unknown(name, in: place) }
+                guard let rule = schema.rule(named: name) else {
+                    throw .unknown(name, in: place, among: schema.keys)
+                }
                 let value = String(text[text.utf8.index(after: equals)...])
                 try add(parsing: value, rule: rule, place: place)
             } catch {

@@ -81,7 +81,9 @@ public struct PublicView: Sendable, CustomStringConvertible {
         let name = quoted(key.name)
         guard let rule = storage.schema.rule(named: key.name) else {
             throw VaultError(
-                .unknownConfigKey, "key \(name), which the program reads: not in the schema")
+                .unknownConfigKey,
+                "key \(name), which the program reads: not in the schema"
+                    + NearestName.suggestion(for: key.name, among: storage.schema.keys))
         }
         guard rule.isPublic else {
             throw VaultError(

@@ -129,11 +129,17 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
 extension VaultError {
     /// Returns the error for a key that the schema lacks. A name that looks like a secret is not
     /// repeated, because it's probably a secret in the wrong place.
-    static func unknown(_ name: String, in place: String) -> VaultError {
+    ///
+    /// - Parameter keys: The keys of which the nearest one is named.
+    static func unknown(
+        _ name: String, in place: String, among keys: [String] = []
+    ) -> VaultError {
         let isSecret = SecretDetector.finding(in: .string(name), named: nil) != nil
         let shown = isSecret ? "a name that looks like a secret" : quoted(name)
         return VaultError(
-            .unknownConfigKey, "\(shown) in \(place): not in the schema",
+            .unknownConfigKey,
+            "\(shown) in \(place): not in the schema"
+                + (isSecret ? "" : NearestName.suggestion(for: name, among: keys)),
             key: isSecret ? nil : name)
     }
 

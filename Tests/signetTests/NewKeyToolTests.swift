@@ -191,6 +191,30 @@ import Testing
             "\(output.stderr)")
     }
 
+    @Test func saysWhatIsWrongWithADump() async throws {
+        let sealed = try vault.folder.read("dump")
+        try vault.folder.write(Array("<<<<<<< HEAD\n".utf8) + sealed, to: "dump")
+        let conflict = try await vault.vault(["list", "dump"] + EditableVault.schemaAndKeys)
+        #expect(conflict.exit == 2 && conflict.stderr.contains("signet vault merge"))
+        var changed = sealed
+        changed[sealed.count / 2] = changed[sealed.count / 2] == 0x41 ? 0x42 : 0x41
+        try vault.folder.write(changed, to: "dump")
+        let output = try await vault.vault(["list", "dump"] + EditableVault.schemaAndKeys)
+        #expect(output.exit == 1 && output.stderr.hasPrefix("signet: dump: the dump was changed"))
+        #expect(output.stderr.contains("version control"))
+    }
+
+    @Test func saysThatAFileIsNoMessage() async throws {
+        try vault.folder.write("{\"a\":1}\n", to: "message")
+        _ = try await vault.run([
+            "keys", "new", "--type", "hmac", "--id", "k", "--out", "hmac",
+        ])
+        let output = try await vault.run([
+            "sign", "--scheme", "github", "--keys", "hmac", "message",
+        ])
+        #expect(output.exit == 2 && output.stderr.contains("expected METHOD TARGET HTTP/1.1"))
+    }
+
     @Test func namesTheNearestKeyOfADump() async throws {
         let only = ["exec", "--dump", "dump"] + EditableVault.keys
         for word in ["orders.hots", "order."] {

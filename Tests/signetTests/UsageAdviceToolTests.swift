@@ -30,6 +30,7 @@ import Testing
             (["pins", "convert", "--from", "singet", "--to", "okhttp"], #"mean "signet"?"#),
             (["sign", "--scheme", "rfc9412", "--keys", "k", "m"], #"did you mean "rfc9421"?"#),
             (["schemes", "show", "githbu"], #"did you mean "github"?"#),
+            (["exec", "--only", "a", "env"], "write signet exec -- COMMAND"),
         ])
     func suggestsTheIntendedWord(_ arguments: [String], _ words: String) async throws {
         let output = try await SignetTool.run(arguments)
@@ -46,6 +47,7 @@ import Testing
         ("init", "signet vault init"), ("rotate", "signet vault rekey"),
         ("version", "signet --version"), ("vault ls", "signet vault list"),
         ("keys generate", "signet keys new"), ("vault delete a", "signet vault unset KEY"),
+        ("vault add a", "signet vault set --add"),
         ("lint", "signet schemes lint or signet pins lint"), ("allow", ""),
         ("project allow", "signet project trust"),
     ])

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetPinning
 public import SignetRPC
 internal import SignetTransport
@@ -288,7 +289,10 @@ extension SystemSnapshot {
     /// - Throws: `unknown-service`.
     func service(named name: Service) throws(ClientError) -> PreparedService {
         guard let service = services[name] else {
-            throw ClientError(.unknownService, "the configuration has no service \(name)")
+            throw ClientError(
+                .unknownService,
+                "the configuration has no service \(name)"
+                    + NearestName.suggestion(for: name.name, among: services.keys.map(\.name)))
         }
         return service
     }

@@ -69,9 +69,15 @@ public struct DumpFile: Sendable, Hashable, CustomStringConvertible {
         accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
         now: Int64? = nil
     ) throws(VaultError) -> OpenedDump {
-        let opened = try SealedDump(contentsOf: path).open(
-            with: keys, for: binding, accepting: olderAppVersions, system: olderSystemVersions,
-            now: now)
+        let dump = try SealedDump(contentsOf: path)
+        let opened: OpenedDump
+        do throws(VaultError) {
+            opened = try dump.open(
+                with: keys, for: binding, accepting: olderAppVersions, system: olderSystemVersions,
+                now: now)
+        } catch {
+            throw error.code == .tampered ? error.naming(path) : error
+        }
         return try checked(opened, with: keys, recording: true)
     }
 

@@ -47,6 +47,9 @@ extension SealedDump {
     }
 
     static var tampered: VaultError {
-        VaultError(.tampered, "the dump was changed after it was sealed")
+        VaultError(
+            .tampered,
+            "the dump was changed after it was sealed; expected it unchanged: get it from version "
+                + "control or a backup again")
     }
 }

@@ -28,6 +28,11 @@ extension SealedDump {
             throw Self.malformed(
                 "found \(bytes.count) bytes, expected at most \(Self.sizeLimit)")
         }
+        guard !bytes.starts(with: "<<<<<<< ".utf8) else {
+            throw Self.malformed(
+                "found the marks of a merge conflict; take one side with git checkout --ours or "
+                    + "--theirs, or merge the values with signet vault merge")
+        }
         let dots = try Self.dots(in: bytes)
         let encodedHeader = Array(bytes[..<dots[0]])
         let header = try Self.header(decoding: encodedHeader)

@@ -20,6 +20,8 @@ struct CommandTree {
         let isOptional: Bool
         let isRepeating: Bool
         let isHidden: Bool
+        /// Whether it is read only after `--`.
+        let followsTerminator: Bool
         /// Whether the next word is the value even if it begins with a dash.
         let takesAnyWord: Bool
     }
@@ -73,6 +75,7 @@ extension CommandTree.Argument {
         isOptional = argument["isOptional"]?.bool ?? false
         isRepeating = argument["isRepeating"]?.bool ?? false
         isHidden = argument["shouldDisplay"]?.bool == false
+        followsTerminator = argument["parsingStrategy"] == "postTerminator"
         takesAnyWord = argument["parsingStrategy"] == "unconditional"
     }
 }

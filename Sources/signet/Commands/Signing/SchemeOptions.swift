@@ -48,14 +48,3 @@ struct SchemeOptions: ParsableArguments {
         return rule
     }
 }
-
-/// Calls `body`, and names the nearest scheme if the named one is unknown.
-func suggestingSchemes<Result>(for name: String, _ body: () throws -> Result) throws -> Result {
-    do {
-        return try body()
-    } catch let error as SigningError where error.code == .unknownScheme {
-        throw SigningError(
-            error.code,
-            error.message + UsageAdvice.suggestion(for: name, among: SigningScheme.names))
-    }
-}

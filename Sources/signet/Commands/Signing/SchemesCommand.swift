@@ -52,9 +52,7 @@ struct SchemesShowCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let document = try suggestingSchemes(for: name) {
-            try SigningScheme.Insecure.scheme(named: name).document
-        }
+        let document = try SigningScheme.Insecure.scheme(named: name).document
         try common.terminal.result(
             document, text: JSONValue.object(document).serialized(.pretty) + [0x0A])
     }

@@ -55,9 +55,7 @@ struct SigningOptions: ParsableArguments {
         let project = try project.load(for: .acting)
         let named = try project.required(
             scheme ?? project.scheme, option: "--scheme NAME|FILE", member: "scheme")
-        return try suggestingSchemes(for: named) {
-            try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
-        }
+        return try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
     }
 
     /// The settings of `--set`, and for `rfc9421` the types of fields.

@@ -27,7 +27,7 @@ struct KeySelection {
                 throw ToolError(
                     .noValue,
                     "the dump has no value below \(quoted(word))"
-                        + UsageAdvice.suggestion(for: word, among: Self.groups(contents.names)))
+                        + NearestName.suggestion(for: word, among: Self.groups(contents.names)))
             }
             for name in names where seen.insert(ByteName(name)).inserted {
                 guard let entry = contents[name] else {
@@ -49,7 +49,7 @@ struct KeySelection {
         VaultError(
             .unknownConfigKey,
             "\(quoted(name)): not in the schema"
-                + UsageAdvice.suggestion(for: name, among: names))
+                + NearestName.suggestion(for: name, among: names))
     }
 
     /// Returns the beginnings of names that end with a dot, once each.
@@ -76,7 +76,7 @@ struct KeySelection {
         }
         let known = schema.map(\.keys) ?? names
         if let schema, schema.rule(named: name) == nil { return unknown(name, among: known) }
-        let suggestion = UsageAdvice.suggestion(for: name, among: known)
+        let suggestion = NearestName.suggestion(for: name, among: known)
         return ToolError(.noValue, "the dump has no value for \(quoted(name))\(suggestion)")
     }
 }

@@ -162,7 +162,7 @@ struct KeyValueArgument {
         guard !rest.isEmpty, !name.isEmpty else {
             throw ToolError.usage(
                 "an argument names no key of the schema; expected KEY followed by one of \(signs)"
-                    + UsageAdvice.suggestion(for: name, among: schema.keys))
+                    + NearestName.suggestion(for: name, among: schema.keys))
         }
         let error = KeySelection.unknown(name, among: schema.keys)
         throw VaultError(

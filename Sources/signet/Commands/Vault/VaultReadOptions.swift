@@ -31,7 +31,7 @@ struct VaultReadOptions: ParsableArguments {
     private static func requireNoKey(_ word: String, in project: Project) throws(ToolError) {
         guard word != "-", !Folder.exists(word),
             let schema = project.schemaFile.flatMap({ try? Schema(contentsOf: $0) }),
-            let key = UsageAdvice.nearest(to: word, among: schema.keys)
+            let key = NearestName.nearest(to: word, among: schema.keys)
         else { return }
         throw .usage(
             "found \(quoted(word)) in place of the dump, and no such file; "
