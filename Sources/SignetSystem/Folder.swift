@@ -26,6 +26,23 @@ package enum Folder {
         return unsafe lstat(path, &status) == 0
     }
 
+    /// Returns the permission bits of a regular file; nil for a link and everything else.
+    package static func permissions(ofFile path: String) -> UInt32? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return UInt32(status.st_mode & 0o777)
+    }
+
+    /// Returns a text that changes if a file is written, replaced or moved; nil if there is none.
+    package static func identity(ofFile path: String) -> String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        let changed = status.st_ctim
+        return "\(status.st_dev).\(status.st_ino).\(changed.tv_sec).\(changed.tv_nsec)"
+    }
+
     /// Creates a folder if nothing exists at its path.
     ///
     /// - Throws: `FileFailure`.

@@ -303,7 +303,7 @@ public struct SelfCheck: Sendable {
         do {
             let policy = try PinPolicy(
                 parsing: InputFile.read(file, limit: 16 << 20),
-                filesIn: InputFile.folder(of: file))
+                filesIn: project.namesAnyFile ? InputFile.folder(of: file) : nil)
             run.check(policy)
             return policy
         } catch let error as PinError {

@@ -48,6 +48,9 @@ public struct SelfCheckProject: Sendable, Hashable {
     /// Other addresses for hosts, each as `HOST:PORT:ADDRESS:PORT`.
     public var connectTo: [String] = []
 
+    /// Whether the files that the project names may name others, such as a policy's CAs.
+    package var namesAnyFile = true
+
     /// The members of the file without `app.version` and `keyID`, which the tool's commands change.
     package private(set) var content = JSONObject()
 
@@ -214,8 +217,10 @@ public struct SelfCheckProject: Sendable, Hashable {
             return text
         }
         let path = try path(file, in: folder)
-        // In a folder named `command:x` the path would be a command.
-        return KeySource(path).filePath == nil ? "./" + path : path
+        // In a folder named `command:x` the path would be a command, and without a folder commands
+        // would take `-` and `prompt` for more than a file's name.
+        let isName = !path.utf8.contains(ASCII.slash)
+        return isName || KeySource(path).filePath == nil ? "./" + path : path
     }
 
     /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from

@@ -13,7 +13,8 @@ extension Project {
     ///   - opened: The dump as it is now.
     ///   - keys: The source of the new key set, if it changed.
     ///   - passphrase: The source of the passphrase that took the place of the keys.
-    ///   - terminal: Gets a note if the file names no source any more that opens the dump.
+    ///   - terminal: Gets a note if the file names no source any more that opens the dump, or if
+    ///     somebody else has changed the file since it was read.
     func update(
         with opened: OpenedDump, keys: String? = nil, passphrase: String? = nil,
         notingOn terminal: Terminal
@@ -21,7 +22,14 @@ extension Project {
         guard let path else { return }
         var lock = try FileLock(guarding: path)
         let bytes = try PrivateFile.readTrusted(path, limit: 1 << 20)
-        guard let old = try JSONValue(parsing: bytes).object else { return }
+        guard let old = try JSONValue(parsing: bytes).object,
+            try SelfCheckProject(file: path, isFound: isFound).content == file.content
+        else {
+            terminal.note(
+                "\(path) was changed while this command ran, so it was not brought up to date; "
+                    + "signet project show says what changed")
+            return
+        }
         var object = old
         if var app = object["app"]?.object {
             app["version"] = .string(opened.binding.app.version)

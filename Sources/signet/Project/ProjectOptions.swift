@@ -103,11 +103,25 @@ struct Project {
         }
         let isTrusted = try trust(of: path).map { $0 == ProjectTrust(file) } ?? false
         guard isTrusted || use == .reading else {
-            return leavingOut(
-                "\(path) was found but its folder isn't trusted; look at it, then run signet "
-                    + "project trust, or name it with --project")
+            return leavingOut(untrusted(path))
         }
         return Project(isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted)
+    }
+
+    private static func untrusted(_ path: String) -> String {
+        "\(path) was found but its folder isn't trusted; look at it, then run signet project trust, "
+            + "or name it with --project"
+    }
+
+    /// Refuses to leave out what the file names for a call, if its folder isn't trusted: a call
+    /// that should be signed would be sent without a signature.
+    ///
+    /// - Parameter members: The members that no option replaces.
+    func requireTrust(for members: [String]) throws(ToolError) {
+        guard let path, !isTrusted,
+            let member = members.first(where: { file.content[$0] != nil })
+        else { return }
+        throw .usage("the \"\(member)\" of signet.json isn't used: \(Self.untrusted(path))")
     }
 
     private static func leavingOut(_ reason: String) -> Project {
@@ -120,6 +134,7 @@ struct Project {
         file.state = nil
         file.caFile = nil
         file.connectTo = []
+        file.namesAnyFile = false
         return file
     }
 
@@ -225,14 +240,18 @@ struct Project {
     /// that was found needs no trust unless it has CAs of its own: it can only refuse more.
     func pinPolicy(_ given: String?) throws -> PinPolicy? {
         guard let path = given ?? file.policy else { return nil }
-        let policy = try PinPolicy(file: path)
-        guard given != nil || isTrusted || policy.rules.allSatisfy({ $0.authorities == nil }) else {
-            throw ToolError.usage(
-                "\(printable(path)) trusts CAs of its own, and the signet.json that names it was found "
-                    + "in a folder that isn't trusted; look at it, then run signet project trust, or "
-                    + "give --policy FILE")
+        guard given == nil, !isTrusted else { return try PinPolicy(file: path) }
+        let bytes = try InputFile.read(path, limit: 16 << 20)
+        do throws(PinError) {
+            // Without a folder, the files of CAs are not opened: they could be any files.
+            return try PinPolicy(parsing: bytes)
+        } catch {
+            throw ToolError(
+                error.errorCode,
+                "\(printable(path)): \(error.message) (CA files are not read, because the folder of "
+                    + "the signet.json isn't trusted: look at it, then run signet project trust, or "
+                    + "give --policy FILE)")
         }
-        return policy
     }
 
     /// Returns a required value, or throws the error that names everything that can give it.

@@ -5,42 +5,64 @@ import SignetJSON
 internal import SignetSystem
 
 /// The things that a user trusts with a folder: the project file's content, without the members
-/// that commands change, and the roots of its key set.
+/// that commands change, the keys of its key set, and the files by which a command trusts others.
 struct ProjectTrust: Equatable {
     let content: JSONObject
-    /// The thumbprints (RFC 7638) of the roots, sorted; empty if the keys can't be read.
-    let roots: [String]
+    /// The thumbprints (RFC 7638) of the keys, sorted; empty if they can't be read.
+    let keys: [String]
+    /// By the member that names the file: a digest of the CAs and of the signing scheme, and the
+    /// identity of the passphrase's file, of which nothing may be written down.
+    let files: JSONObject
 
     /// Reads the present state of a project.
     init(_ project: SelfCheckProject) {
-        self.init(content: project.content, keys: project.keys)
+        var files = JSONObject()
+        files["caFile"] = project.caFile.flatMap(Self.digest(ofFile:))
+        files["scheme"] = project.scheme.flatMap {
+            SigningScheme.isFile($0) ? Self.digest(ofFile: $0) : nil
+        }
+        files["passphrase"] = project.passphrase.flatMap { KeySource($0).filePath }
+            .flatMap(Folder.identity(ofFile:)).map(JSONValue.string)
+        self.init(content: project.content, keys: project.keys, files: files)
     }
 
-    private init(content: JSONObject, keys: String?) {
+    private init(content: JSONObject, keys: String?, files: JSONObject) {
         self.content = content
+        self.files = files
         let keys = keys.flatMap { try? KeySource($0).load() }?.keys ?? []
-        roots = keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted()
+        self.keys = keys.compactMap(\.thumbprint).sorted()
     }
 
-    /// Returns the same content with the roots that a key file has now.
-    func with(rootsOf file: String) -> ProjectTrust { ProjectTrust(content: content, keys: file) }
+    /// Returns the same content with the keys that a key file has now.
+    func with(keysOf file: String) -> ProjectTrust {
+        ProjectTrust(content: content, keys: file, files: files)
+    }
+
+    private static func digest(ofFile path: String) -> JSONValue? {
+        guard let bytes = try? InputFile.read(path, limit: 16 << 20),
+            let digest = try? Digest.of(bytes.span)
+        else { return nil }
+        return .string(Base64.encode(digest, as: .url))
+    }
 
     /// Reads an entry of the list.
     init?(_ entry: JSONValue) {
-        guard let content = entry["project"]?.object, let roots = entry["roots"]?.array,
+        guard let content = entry["project"]?.object, let keys = entry["keys"]?.array,
+            let files = entry["files"]?.object,
             let stored = entry["sha256"]?.string,
             let digest = Self.digest(of: content), sameBytes(stored, digest)
         else { return nil }
         self.content = content
-        self.roots = roots.compactMap(\.string)
+        self.keys = keys.compactMap(\.string)
+        self.files = files
     }
 
     /// The entry, or nil if the content has no canonical form.
     var entry: JSONValue? {
         Self.digest(of: content).map {
             [
-                "sha256": .string($0), "roots": .array(roots.map(JSONValue.string)),
-                "project": .object(content),
+                "sha256": .string($0), "keys": .array(keys.map(JSONValue.string)),
+                "files": .object(files), "project": .object(content),
             ]
         }
     }
@@ -63,8 +85,10 @@ struct ProjectTrust: Equatable {
             )
             return "\"\(name)\": \(before) became \(now)"
         }
-        lines += roots.filter { !old.roots.contains($0) }.map { "a new root: \($0)" }
-        lines += old.roots.filter { !roots.contains($0) }.map { "a root is gone: \($0)" }
+        lines += ["caFile", "scheme", "passphrase"].filter { old.files[$0] != files[$0] }
+            .map { "the file of \"\($0)\" is another one" }
+        lines += keys.filter { !old.keys.contains($0) }.map { "a new key: \($0)" }
+        lines += old.keys.filter { !keys.contains($0) }.map { "a key is gone: \($0)" }
         return lines
     }
 }
@@ -121,7 +145,7 @@ struct TrustList {
         let trusted = (try? TrustList())?.projects(withKeysIn: keys) ?? []
         let result = try change()
         for (folder, file, before) in trusted {
-            let now = before.with(rootsOf: file)
+            let now = before.with(keysOf: file)
             if now != before { try set(now, for: folder) }
         }
         return result

@@ -196,6 +196,8 @@ func withNetworkSystem<Result>(
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
     let service: Service = "call"
+    try call.project.load().requireTrust(
+        for: (call.scheme == nil ? ["scheme"] : []) + (network.caFile == nil ? ["caFile"] : []))
     let signer = try call.signing()
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,

@@ -67,7 +67,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         let isShown = try page.write(
             StatusPage(
                 of: report, keys: project.keys.flatMap { try? KeySource($0).load() },
-                policy: project.policy.flatMap { try? PinPolicy(file: $0) }, now: now),
+                policy: try? loaded.pinPolicy(nil), now: now),
             on: terminal)
         if report.isGood {
             if !isShown { try terminal.result(report.json, lines: table(report)) }

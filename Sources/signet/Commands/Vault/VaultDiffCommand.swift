@@ -88,9 +88,9 @@ struct VaultDiffCommand: ParsableCommand {
     }
 
     func run() throws {
-        let project = try project.load()
         common.terminal.awaitInput("a sealed dump", from: file)
-        if textconv { return try printForGit(project) }
+        if textconv { return try printForGit() }
+        let project = try project.load()
         let (own, otherOwn) = try ownProjects()
         _ = try key.source(own ?? project)
         if let other { common.terminal.awaitInput("the other dump", from: other) }
@@ -229,11 +229,10 @@ struct VaultDiffCommand: ParsableCommand {
 
     /// Prints the dump as lines, or one line that says why it doesn't open: an error would end
     /// `git diff` and `git log -p`, also for other files.
-    private func printForGit(_ project: Project) throws {
-        _ = try key.source(project)
+    private func printForGit() throws {
         let listing: (object: JSONObject, lines: [String])
         do {
-            listing = try list(project)
+            listing = try list(project.load())
         } catch let error as any CodedError where error.errorCode != .outputFailed {
             let failure = ToolError(error)
             let reason = Terminal.printable(failure.message).split(separator: "\n").joined(

@@ -7,7 +7,8 @@ enum GitIgnore {
     /// yet.
     ///
     /// - Returns: The `.gitignore` that was changed, or nil.
-    /// - Throws: `FileFailure`; wrong usage if git can't name the file.
+    /// - Throws: `FileFailure`; wrong usage if git can't name the file, or if `.gitignore` is a
+    ///   link, which may lead to any file.
     static func add(_ path: String) throws -> String? {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         let folder = path.endsWithBytes(of: name) ? String(path.dropLast(name.count)) : path
@@ -19,7 +20,14 @@ enum GitIgnore {
         }
         let file = folder + ".gitignore"
         var bytes: [UInt8] = []
+        var mode: UInt32 = 0o644
         if Folder.exists(file) {
+            guard let permissions = Folder.permissions(ofFile: file) else {
+                throw ToolError.usage(
+                    "\(printable(file)): found a link or no file, expected a file to which git's rule "
+                        + "for \(printable(name)) can be added")
+            }
+            mode = permissions
             bytes = try PrivateFile.read(file, limit: 1 << 20, requirePrivate: false)
         }
         let line = Array("/\(pattern(name))".utf8)
@@ -28,7 +36,7 @@ enum GitIgnore {
             !lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(line.dropFirst()) })
         else { return nil }
         if let last = bytes.last, last != 0x0A { bytes.append(0x0A) }
-        try PrivateFile.writeAtomically(bytes + line + [0x0A], to: file, mode: 0o644)
+        try PrivateFile.writeAtomically(bytes + line + [0x0A], to: file, mode: mode)
         return file
     }
 
