@@ -55,7 +55,7 @@ extension Project {
         if object != old {
             try lock.write(JSONValue.object(object).serialized(.pretty) + [0x0A], mode: 0o644)
         }
-        // The roots may have changed too: `rekey` and `rebind --ratchet` change the key set.
+        // The keys may have changed too: `rekey` and `rebind --ratchet` change the key set.
         guard isFound, isTrusted, let folder = Self.folder(of: path) else { return }
         try TrustList.set(
             ProjectTrust(try SelfCheckProject(file: path, isFound: true)), for: folder)

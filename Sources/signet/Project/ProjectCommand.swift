@@ -65,10 +65,10 @@ private struct ProjectState {
     /// The differences, a line each.
     var changes: [String] { before.map { now.changes(since: $0) } ?? [] }
 
-    /// The folder, its roots and the differences.
+    /// The folder, its keys and the differences.
     var object: JSONObject {
         [
-            "folder": .string(folder), "roots": .array(now.roots.map(JSONValue.string)),
+            "folder": .string(folder), "keys": .array(now.keys.map(JSONValue.string)),
             "changes": .array(changes.map(JSONValue.string)),
         ]
     }
@@ -80,8 +80,8 @@ struct ProjectTrustCommand: ParsableCommand {
         commandName: "trust", abstract: "Trust the project file of a folder.",
         discussion: """
             Look at the file first: commands will run programs, write files, sign and connect by \
-            what it names. The trust holds for this folder, not for those below, for this content \
-            and for the roots of its keys. vault rebind, vault rekey and keys new, import, remove \
+            what it names. The trust holds for this folder, not for those below, for this content, \
+            for its keys, and for the files of caFile, scheme and passphrase. vault rebind, vault rekey and keys new, import, remove \
             and revoke carry it on; another change ends it, and this command shows what changed.
             """,
         examples: ["signet project trust"])
@@ -92,10 +92,10 @@ struct ProjectTrustCommand: ParsableCommand {
     func run() throws {
         let state = try ProjectState(folder)
         try TrustList.set(state.now, for: state.folder)
-        let roots = state.now.roots.map { "root: \($0)" }
+        let keys = state.now.keys.map { "key: \($0)" }
         try common.terminal.result(
             state.object,
-            lines: (["trusted \(state.folder)"] + (state.before == nil ? roots : state.changes))
+            lines: (["trusted \(state.folder)"] + (state.before == nil ? keys : state.changes))
                 .map(printable))
     }
 }

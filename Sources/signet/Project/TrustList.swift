@@ -2,6 +2,7 @@ internal import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
+internal import SignetSigning
 internal import SignetSystem
 
 /// The things that a user trusts with a folder: the project file's content, without the members

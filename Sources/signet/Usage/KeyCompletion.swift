@@ -27,10 +27,10 @@ enum KeyCompletion {
     }
 
     private static func projectSchema(named path: String?) -> String? {
-        if let path = path ?? Project.variable("SIGNET_PROJECT") {
+        if let path = path ?? (try? Project.variable("SIGNET_PROJECT")) {
             return try? Project(named: path).schemaFile
         }
-        return ProjectOptions.found().flatMap {
+        return (try? ProjectOptions.found()).flatMap {
             try? Project.found($0, for: .reading).schemaFile
         }
     }

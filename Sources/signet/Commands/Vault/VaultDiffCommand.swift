@@ -132,8 +132,8 @@ struct VaultDiffCommand: ParsableCommand {
         let folders = [file, other].map { path in
             path.flatMap { $0 == "-" ? nil : Folder.resolved(InputFile.folder(of: $0)) }
         }
-        guard other != nil, project.project == nil, Project.variable("SIGNET_PROJECT") == nil,
-            folders[0] != folders[1]
+        guard other != nil, project.project == nil,
+            try Project.variable("SIGNET_PROJECT") == nil, folders[0] != folders[1]
         else { return (nil, nil) }
         let projects = try folders.map { folder -> Project? in
             guard let folder, Folder.exists(folder + "/signet.json") else { return nil }
