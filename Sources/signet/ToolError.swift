@@ -60,8 +60,11 @@ struct ToolError: CodedError {
         if let error = error as? ToolError {
             self = error
         } else {
-            let remedy = ToolError.remedies[error.errorCode].map { "; \($0)" } ?? ""
-            self.init(error.errorCode, error.message + remedy, details: error.details)
+            // A PinError says itself what helps; it shares `rolled-back` with dumps.
+            let remedy = error is PinError ? nil : ToolError.remedies[error.errorCode]
+            self.init(
+                error.errorCode, error.message + (remedy.map { "; \($0)" } ?? ""),
+                details: error.details)
         }
     }
 

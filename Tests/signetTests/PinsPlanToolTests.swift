@@ -95,7 +95,7 @@ import Testing
         func sign(_ serial: String, _ more: String...) async throws -> ProcessOutput {
             try await signet(
                 [
-                    "pins", "sign", "--keys", "keys", "--key-id", "pins", "--serial", serial,
+                    "pins", "sign", "--keys", "keys", "--serial", serial,
                     "--days", "90", "--now", Self.now, "--json",
                 ] + more + ["policy.json"])
         }
@@ -118,6 +118,8 @@ import Testing
         let six = try await verify(sign("6").stdout)
         #expect(six.exit == 1)
         #expect(try error(six) == "rolled-back")
+        #expect(six.text.contains("sign one with a higher number"))
+        #expect(!six.text.contains("vault"))
         let late = try await verify(seven.stdout, now: "1895228551")
         #expect(late.exit == 1)
         #expect(try error(late) == "update-expired")
@@ -129,6 +131,24 @@ import Testing
         altered[altered.count - 20] ^= 1
         #expect(try await [1, 2].contains(verify(altered).exit))
         #expect(try await error(verify([])) == "malformed-update")
+        // For one app, which the program must name.
+        let named = try await sign("8", "--app-id", "com.example.shop")
+        for (options, exit) in [
+            (["--app-id", "com.example.shop"], 0), ([], 1), (["--app-id", "com.example"], 1),
+        ] as [([String], Int32)] {
+            let output = try await signet(
+                ["pins", "verify", "--keys", "keys", "--now", Self.now, "--json"] + options,
+                stdin: named.stdout)
+            #expect(output.exit == exit, "\(output.text)")
+            #expect(try exit == 0 || error(output) == "wrong-app")
+        }
+        // It is no policy until its signature was checked.
+        try folder.write(named.stdout, to: "signed.json")
+        for command in [["check", "https://localhost:1", "--policy"], ["plan", "--policy"]] {
+            let output = try await signet(["pins"] + command + ["signed.json", "--json"])
+            #expect(output.exit == 2)
+            #expect(output.text.contains("signet pins verify"), "\(output.text)")
+        }
         let zero = try await sign("0")
         #expect(zero.exit == 2)
         #expect(try error(zero) == "malformed-update")
