@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import SignetBase
 import SignetJSON
+import SignetPinning
 import SignetRPC
 import SignetSigning
 import SignetTransport
@@ -133,6 +134,7 @@ extension ErrorCode {
     static let mergeConflict = checkFailed("merge-conflict")
     static let dumpChanged = checkFailed("dump-changed")
     static let notVerified = checkFailed("not-verified")
+    static let expiresSoon = checkFailed("expires-soon")
     static let lintFindings = checkFailed("lint-findings")
     static let selfCheckFailed = checkFailed("self-check-failed")
 }

@@ -53,6 +53,15 @@ import Testing
         #expect(both.text.contains("reserve") && both.text.contains(authority.leaf.pin))
         #expect(both.text.hasPrefix("HOST"))
         #expect(!both.stdout.contains(0x1B))
+        // The server's leaf is the same certificate; its issuers aren't pinned.
+        let server = try await OpenSSLServer(authority.identity)
+        let url = "https://localhost:\(server.port)"
+        let live = try await signet(
+            arguments + [url, "next.csr", "--ca-file", authority.caFile])
+        #expect(live.exit == both.exit)
+        #expect(live.text == both.text.replacing(authority.leaf.pem, with: url))
+        let untrusted = try await signet(arguments + [url, "next.csr", "--json"])
+        #expect(untrusted.exit == 3 && (try error(untrusted)) == "tls")
         // Far in the future the leaf has ended.
         let late = try await signet(
             ["pins", "plan", "--policy", "policy.json", "--now", "9000000000", "--json"]
@@ -65,6 +74,8 @@ import Testing
             (["plan"], 2, "usage"), (["plan", "--policy", "none"], 2, "unreadable-file"),
             (["plan", "--policy", "policy.json", "policy.json"], 2, "malformed-input"),
             (["plan", "--policy", "policy.json", "none.pem"], 2, "unreadable-file"),
+            (["plan", "--policy", "policy.json", "http://localhost"], 2, "usage"),
+            (["plan", "--policy", "policy.json", "ftp://localhost"], 2, "usage"),
             (["plan", "--policy", "policy.json", "--within", "-1"], 2, "usage"),
             (["plan", "--policy", "policy.json", "--now", "-1"], 2, "usage"),
             (["sign", "policy.json"], 2, "usage"),

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
@@ -91,7 +92,22 @@ struct PinsTarget {
 
 /// Returns certificates as the member `chain` of the JSON output.
 func pinsJSON(_ chain: [SeenCertificate]) -> JSONValue {
-    .array(chain.map { ["subject": .string($0.subject), "pin": .string($0.pin.text)] })
+    func time(_ seconds: Int64?) -> JSONValue {
+        seconds.map { .string(UnixTime.rfc3339($0)) } ?? .null
+    }
+    return .array(
+        chain.map { certificate in
+            let parsed = certificate.parsed
+            return [
+                "subject": .string(certificate.subject), "pin": .string(certificate.pin.text),
+                "notBefore": time(parsed?.notBefore), "notAfter": time(parsed?.notAfter),
+            ]
+        })
+}
+
+extension SeenCertificate {
+    /// The fields of the certificate, if its bytes are known.
+    var parsed: X509Parser.CertificateInfo? { try? X509Parser.certificates(der).first }
 }
 
 /// Certificates on one line.
