@@ -265,11 +265,11 @@ import Testing
         #expect(error?.message.contains("declarations") == true)
     }
 
-    private static let add = #".add("a.test", PIN)"#
+    private static let add = #"b.add("a.test", PIN)"#
 
     @Test(arguments: [
         #"private const val PIN = "$a"\#n\#(add)"#, #"\#(add) val PIN: String = "$a""#,
-        #"private static final String PIN = "$a"; b\#(add);"#,
+        #"private static final String PIN = "$a"; \#(add);"#,
         #"final static String PIN="$a";.add("a.test", Pins.PIN)"#,
         #"object Pins { const val PIN = "$a" }\#nval HOST = "a.test"; .add(HOST, Pins.A.PIN, PIN)"#,
         #"val PIN = "$a"\#nval PIN = "$a"\#nval OTHER = "x" + PIN\#n\#(add)"#,
@@ -286,8 +286,8 @@ import Testing
         #"val PIN = "$a" to 1\#n\#(add)"#, #"val PIN = "$a"\#n.trim()\#n\#(add)"#,
         #"var PIN = "$a"\#n\#(add)"#, #"String PIN = "$a";\#(add)"#, #"val PIN = pin()\#n\#(add)"#,
         #"val PIN = "$a"\#nval PIN = "$b"\#n\#(add)"#, #"val PIN = "$a"\#nval PIN = b()\#n\#(add)"#,
-        #"val PIN == "$a"\#n\#(add)"#, #"val PIN = "$a"\#n.add("a.test", PIN + "")"#,
-        #"val PIN = "$a"\#n.add("a.test", PIN())"#, #"val PIN = "$a"\#n.add("a.test", *PIN)"#,
+        #"val PIN == "$a"\#n\#(add)"#, #"val PIN = "$a"\#nb.add("a.test", PIN + "")"#,
+        #"val PIN = "$a"\#nb.add("a.test", PIN())"#, #"val PIN = "$a"\#nb.add("a.test", *PIN)"#,
         #"// val PIN = "$a"\#n\#(add)"#, #"val PINS = "$a"\#n\#(add)"#,
         #"val PIN = "${x}$a"\#n\#(add)"#, #"final int PIN = "$a";\#(add)"#,
     ])

@@ -83,7 +83,7 @@ import Testing
             set -e
             signet() {
                 case "$1 $2" in
-                call\\ *|send\\ *|"pins show"|"pins check")
+                call\\ *|send\\ *|"pins show"|"pins check"|"pins plan")
                     command signet "$@" --ca-file '\(authority.caFile)' \\
                         --connect-to 'api.example.com:443:127.0.0.1:\(server.port)' ;;
                 *) command signet "$@" ;;

@@ -61,7 +61,8 @@ import Testing
         #expect(live.exit == both.exit)
         #expect(live.text == both.text.replacing(authority.leaf.pem, with: url))
         let untrusted = try await signet(arguments + [url, "next.csr", "--json"])
-        #expect(untrusted.exit == 3 && (try error(untrusted)) == "tls")
+        #expect(untrusted.exit == 3)
+        #expect(try error(untrusted) == "tls")
         // Far in the future the leaf has ended.
         let late = try await signet(
             ["pins", "plan", "--policy", "policy.json", "--now", "9000000000", "--json"]
@@ -151,7 +152,7 @@ import Testing
                 ["pins", "verify", "--keys", "keys", "--now", Self.now, "--json"] + options,
                 stdin: named.stdout)
             #expect(output.exit == exit, "\(output.text)")
-            #expect(try exit == 0 || error(output) == "wrong-app")
+            if exit != 0 { #expect(try error(output) == "wrong-app") }
         }
         // It is no policy until its signature was checked.
         try folder.write(named.stdout, to: "signed.json")
