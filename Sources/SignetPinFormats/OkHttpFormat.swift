@@ -187,8 +187,8 @@ struct CodeReader {
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Returns the strings of Kotlin's `val` and Java's `final String`, which nothing changes later.
-    /// A name with several values, or with an expression, has the value nil.
+    /// Returns the strings of Kotlin's `val` and Java's `final String`, which nothing changes
+    /// later. A name with several values, or with an expression, has the value nil.
     private static func constants(in bytes: [UInt8]) throws(PinError) -> [String: String?] {
         var reader = CodeReader(bytes: bytes)
         var constants: [String: String?] = [:]
@@ -212,11 +212,11 @@ struct CodeReader {
             let value = try reader.next()
             let line = reader.line
             token = value == nil ? nil : try reader.next()
-            // In `"a" + b`, `"a".trim()` and `"a" to b` the expression goes on.
-            let goesOn =
+            // In `"a" + b`, `"a".trim()` and `"a" to b` the string is only the expression's start.
+            let isPart =
                 token == .mark(UInt8(ascii: "+")) || token == .mark(UInt8(ascii: "."))
                 || (reader.line == line && token?.isWord == true)
-            guard case .text(let text) = value, !goesOn,
+            guard case .text(let text) = value, !isPart,
                 constants[name].map({ old in old.map { sameBytes($0, text) } ?? false }) != false
             else {
                 constants[name] = .some(nil)

@@ -293,7 +293,7 @@ import Testing
     ])
     func refusesWhatIsNoConstant(_ code: String) throws {
         let code = code.replacing("$a", with: Pin.prefix + zeros)
-            .replacing("$b", with: Pin.prefix + zeros.replacing("HB8", with: "HBA"))
+            .replacing("$b", with: Pin.prefix + zeros.replacing("Hh8", with: "HhA"))
         let error = #expect(throws: PinError.self) {
             try PinConversion.read(Array(code.utf8), as: .okHTTP)
         }
