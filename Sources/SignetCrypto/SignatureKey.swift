@@ -112,6 +112,16 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
             }
     }
 
+    /// Returns the public half as a SubjectPublicKeyInfo in DER.
+    func subjectPublicKeyInfo() throws(CryptoFailure) -> [UInt8] {
+        var count: Int32 = 0
+        guard let der = unsafe signet_openssl_key_spki(key, &count) else {
+            throw CryptoFailure.library("public key")
+        }
+        defer { unsafe signet_openssl_free(der) }
+        return unsafe Array(UnsafeBufferPointer(start: der, count: Int(count)))
+    }
+
     /// Signs a message.
     ///
     /// - Returns: `signatureByteCount` bytes.

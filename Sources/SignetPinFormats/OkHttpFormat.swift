@@ -9,7 +9,8 @@ internal import SignetPinning
 enum OkHttpFormat {
     // MARK: - Reading
 
-    /// Finds the calls `.add("pattern", "sha256/…", …)` of Kotlin or Java code.
+    /// Finds the calls `.add("pattern", "sha256/…", …)` of Kotlin or Java code. An argument may be
+    /// a constant of the file: `val PIN = "sha256/…"` or `final String PIN = "sha256/…"`.
     static func read(_ bytes: [UInt8], notes: inout ConversionNotes) throws(PinError) -> PinPolicy {
         guard bytes.count <= PropertyList.sizeLimit, String(validating: bytes, as: UTF8.self) != nil
         else {
@@ -151,8 +152,13 @@ struct CodeReader {
         case text(String)
         case word(String)
         case mark(UInt8)
+
+        var isWord: Bool {
+            if case .word = self { true } else { false }
+        }
     }
 
+    private var constants: [String: String?] = [:]
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
@@ -163,6 +169,7 @@ struct CodeReader {
 
     static func calls(in bytes: [UInt8]) throws(PinError) -> [Call] {
         var reader = CodeReader(bytes: bytes)
+        reader.constants = try constants(in: bytes)
         var calls: [Call] = []
         var before: Token?
         while let token = try reader.next() {
@@ -179,6 +186,56 @@ struct CodeReader {
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Returns the strings of Kotlin's `val` and Java's `final String`, which nothing changes
+    /// later. A name with several values, or with an expression, has the value nil.
+    private static func constants(in bytes: [UInt8]) throws(PinError) -> [String: String?] {
+        var reader = CodeReader(bytes: bytes)
+        var constants: [String: String?] = [:]
+        var token = try reader.next()
+        while let keyword = token {
+            token = try reader.next()
+            let isJava = keyword == .word("final")
+            guard isJava || keyword == .word("val") else { continue }
+            if isJava {
+                if token == .word("static") { token = try reader.next() }
+                guard token == .word("String") else { continue }
+                token = try reader.next()
+            }
+            guard case .word(let name) = token else { continue }
+            token = try reader.next()
+            if !isJava, token == .mark(UInt8(ascii: ":")) {
+                _ = try reader.next()
+                token = try reader.next()
+            }
+            guard token == .mark(UInt8(ascii: "=")) else { continue }
+            let value = try reader.next()
+            let line = reader.line
+            token = value == nil ? nil : try reader.next()
+            // In `"a" + b`, `"a".trim()` and `"a" to b` the string is only the expression's start.
+            let isPart =
+                token == .mark(UInt8(ascii: "+")) || token == .mark(UInt8(ascii: "."))
+                || (reader.line == line && token?.isWord == true)
+            guard case .text(let text) = value, !isPart,
+                constants[name].map({ old in old.map { sameBytes($0, text) } ?? false }) != false
+            else {
+                constants[name] = .some(nil)
+                continue
+            }
+            constants[name] = text
+        }
+        return constants
+    }
+
+    /// Returns the text of an argument: a literal, or a constant such as `PIN` or `Pins.PIN`.
+    private func text(of argument: [Token]) -> String? {
+        if argument.count == 1, case .text(let text) = argument[0] { return text }
+        let isName = argument.enumerated().allSatisfy { index, token in
+            index % 2 == 0 ? token.isWord : token == .mark(UInt8(ascii: "."))
+        }
+        guard isName, case .word(let name)? = argument.last else { return nil }
+        return constants[name] ?? nil
+    }
 
     /// Reads the call's arguments. Returns nil for another function `add`, such as a list's.
     private mutating func arguments() throws(PinError) -> Call? {
@@ -201,15 +258,14 @@ struct CodeReader {
             if depth > 0 { groups[groups.count - 1].append(token) }
         }
         if groups.count > 1, groups.last?.isEmpty == true { groups.removeLast() }
-        var texts: [String] = []
-        for group in groups {
-            if group.count == 1, case .text(let text) = group[0] { texts.append(text) }
-        }
+        let texts = groups.compactMap(text(of:))
         if texts.count == groups.count, texts.count >= 2 {
             return Call(pattern: texts[0], pins: Array(texts.dropFirst()), line: start)
         }
         guard groups.count < 2 else {
-            throw Self.malformed("the arguments of add must be string literals", line: start)
+            throw Self.malformed(
+                "the arguments of add must be strings, or constants of this file with one value"
+                    + " (val NAME = \"…\", final String NAME = \"…\")", line: start)
         }
         return nil
     }

@@ -26,6 +26,8 @@ public struct PinError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let malformedUpdate = Code(.usage("malformed-update", kind: .malformed))
         /// The signature doesn't verify.
         public static let tampered = Code(.tampered)
+        /// The signed policy is for another app, or for programs that name none.
+        public static let wrongApp = Code(.wrongApp)
         /// The signed policy has expired.
         public static let updateExpired = Code(.checkFailed("update-expired", kind: .malformed))
         /// The signed policy isn't valid yet.

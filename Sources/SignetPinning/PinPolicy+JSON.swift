@@ -174,6 +174,11 @@ extension PinPolicy {
         guard let object = value.object else {
             throw malformed("\(subject): found \(value.shown), expected an object")
         }
+        if object["payload"] != nil, object["protected"] != nil {
+            throw malformed(
+                "\(subject) is a signed policy: signet pins verify checks it, and prints the policy"
+                    + " in it")
+        }
         for name in object.memberNames
         where !members.contains(where: { sameBytes($0, name) }) {
             throw malformed(

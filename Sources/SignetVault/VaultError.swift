@@ -55,7 +55,7 @@ public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The dump is for another version, which is neither newer nor older than the running one.
         public static let otherVersion = Code(.checkFailed("other-version"))
         /// The dump belongs to another app.
-        public static let wrongApp = Code(.checkFailed("wrong-app"))
+        public static let wrongApp = Code(.wrongApp)
         /// The dump belongs to another network system.
         public static let wrongSystem = Code(.checkFailed("wrong-system"))
         /// The key set has no key with the requested id.

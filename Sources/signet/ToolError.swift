@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import SignetBase
 import SignetJSON
+import SignetPinning
 import SignetRPC
 import SignetSigning
 import SignetTransport
@@ -60,8 +61,11 @@ struct ToolError: CodedError {
         if let error = error as? ToolError {
             self = error
         } else {
-            let remedy = ToolError.remedies[error.errorCode].map { "; \($0)" } ?? ""
-            self.init(error.errorCode, error.message + remedy, details: error.details)
+            // A PinError says itself what helps; it shares `rolled-back` with dumps.
+            let remedy = error is PinError ? nil : ToolError.remedies[error.errorCode]
+            self.init(
+                error.errorCode, error.message + (remedy.map { "; \($0)" } ?? ""),
+                details: error.details)
         }
     }
 
@@ -130,6 +134,7 @@ extension ErrorCode {
     static let mergeConflict = checkFailed("merge-conflict")
     static let dumpChanged = checkFailed("dump-changed")
     static let notVerified = checkFailed("not-verified")
+    static let expiresSoon = checkFailed("expires-soon")
     static let lintFindings = checkFailed("lint-findings")
     static let selfCheckFailed = checkFailed("self-check-failed")
 }

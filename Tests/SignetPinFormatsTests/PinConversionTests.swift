@@ -265,6 +265,41 @@ import Testing
         #expect(error?.message.contains("declarations") == true)
     }
 
+    private static let add = #"b.add("a.test", PIN)"#
+
+    @Test(arguments: [
+        #"private const val PIN = "$a"\#n\#(add)"#, #"\#(add) val PIN: String = "$a""#,
+        #"private static final String PIN = "$a"; \#(add);"#,
+        #"final static String PIN="$a";.add("a.test", Pins.PIN)"#,
+        #"object Pins { const val PIN = "$a" }\#nval HOST = "a.test"; .add(HOST, Pins.A.PIN, PIN)"#,
+        #"val PIN = "$a"\#nval PIN = "$a"\#nval OTHER = "x" + PIN\#n\#(add)"#,
+    ])
+    func readsAConstantOfOkHttpsCode(_ code: String) throws {
+        let code = code.replacing("$a", with: Pin.prefix + zeros)
+        let read = try PinConversion.read(Array(code.utf8), as: .okHTTP)
+        let policy = #"{"hosts":{"a.test":{"pins":["\#(Pin.prefix + zeros)"]}}}"#
+        #expect(read.policy == (try PinPolicy(parsing: Array(policy.utf8))))
+    }
+
+    @Test(arguments: [
+        add, #"val PIN = "$a" + "x"\#n\#(add)"#, #"val PIN = "$a".trim()\#n\#(add)"#,
+        #"val PIN = "$a" to 1\#n\#(add)"#, #"val PIN = "$a"\#n.trim()\#n\#(add)"#,
+        #"var PIN = "$a"\#n\#(add)"#, #"String PIN = "$a";\#(add)"#, #"val PIN = pin()\#n\#(add)"#,
+        #"val PIN = "$a"\#nval PIN = "$b"\#n\#(add)"#, #"val PIN = "$a"\#nval PIN = b()\#n\#(add)"#,
+        #"val PIN == "$a"\#n\#(add)"#, #"val PIN = "$a"\#nb.add("a.test", PIN + "")"#,
+        #"val PIN = "$a"\#nb.add("a.test", PIN())"#, #"val PIN = "$a"\#nb.add("a.test", *PIN)"#,
+        #"// val PIN = "$a"\#n\#(add)"#, #"val PINS = "$a"\#n\#(add)"#,
+        #"val PIN = "${x}$a"\#n\#(add)"#, #"final int PIN = "$a";\#(add)"#,
+    ])
+    func refusesWhatIsNoConstant(_ code: String) throws {
+        let code = code.replacing("$a", with: Pin.prefix + zeros)
+            .replacing("$b", with: Pin.prefix + zeros.replacing("Hh8", with: "HhA"))
+        let error = #expect(throws: PinError.self) {
+            try PinConversion.read(Array(code.utf8), as: .okHTTP)
+        }
+        #expect(error?.message.contains("line ") == true)
+    }
+
     @Test func readsAndWritesManyHosts() throws {
         let hosts = (0..<10_000).map { ".add(\"h\($0).example\", \"\(Pin.prefix)\(zeros)\")" }
         let format = try #require(PinFormat(name: "okhttp"))

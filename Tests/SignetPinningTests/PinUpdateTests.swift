@@ -142,6 +142,14 @@ import Testing
             (payload("1.5"), "malformed-update"), (payload("\"7\""), "malformed-update"),
             (payload("9007199254740992"), "malformed-update"),
             (payload("7", #","x":1"#), "malformed-update"),
+            (payload("7", #","app":"""#), "malformed-update"),
+            (payload("7", #","app":null"#), "malformed-update"),
+            (payload("7", #","app":["a"]"#), "malformed-update"),
+            (payload("7", #","app":"a","app":"a""#), "malformed-update"),
+            (payload("7", #","app":"a""#), "wrong-app"),
+            (
+                #"{"serial":7,"notBefore":0,"expires":9000000000,"app":"a"}"#, "malformed-update"
+            ),
             (payload("7", #","serial":8"#), "malformed-update"), ("", "malformed-update"),
             ("{}", "malformed-update"), (#"{"hosts":{}}"#, "malformed-update"),
             (
@@ -172,6 +180,52 @@ import Testing
     ])
     func refusesOtherForms(_ text: String) {
         #expect(refusal(Array(text.utf8)) == "malformed-update")
+    }
+
+    /// `é` in one and in two characters are different ids.
+    @Test(arguments: [nil, "com.example.shop", "caf\u{E9}", "cafe\u{301}", "a\",\n\"serial\":9"])
+    func acceptsTheOwnAppsDocumentsAlone(_ appID: String?) throws {
+        let bytes = try SignedPinPolicy(
+            serial: 7, notBefore: Self.now, expires: Self.now + 1, appID: appID,
+            policy: PinPolicy(parsing: Array(Self.pins.utf8))
+        ).signed(by: keys.keys[0], now: Self.now)
+        let others = [
+            nil, "com.example.Shop", "com.example.shop.", "com.example", "caf\u{E9}",
+            "cafe\u{301}", "",
+        ]
+        for other in others + [appID] {
+            let isOwn = other.map { Array($0.utf8) } == appID.map { Array($0.utf8) }
+            let verifier = try PinUpdateVerifier(keys: keys, appID: other)
+            let own = PinUpdateStore(path: folder.path(UUID().uuidString), verifier: verifier)
+            guard !isOwn else {
+                #expect(try own.accept(bytes, now: Self.now).signed.appID == appID)
+                continue
+            }
+            let error = #expect(throws: PinError.self) { try own.accept(bytes, now: Self.now) }
+            #expect(error?.code == .wrongApp)
+            #expect(try own.current() == nil)
+        }
+    }
+
+    /// A program that names its app for the first time doesn't use what it kept before, and accepts
+    /// a newer document in its place.
+    @Test func replacesAKeptDocumentWithoutAnApp() throws {
+        #expect(try accept(document(7)) == nil)
+        let named = PinUpdateStore(
+            path: store.path, verifier: try PinUpdateVerifier(keys: keys, appID: "shop"))
+        #expect(throws: PinError.self) { try named.current() }
+        for serial: Int64 in [7, 8] {
+            let new = try SignedPinPolicy(
+                serial: serial, notBefore: Self.now, expires: Self.now + 1, appID: "shop",
+                policy: PinPolicy(parsing: Array(Self.pins.utf8)))
+            let bytes = try new.signed(by: keys.keys[0], now: Self.now)
+            if serial == 7 {
+                #expect(throws: PinError.self) { try named.accept(bytes, now: Self.now) }
+            } else {
+                #expect(try named.accept(bytes, now: Self.now).serial == 8)
+            }
+        }
+        #expect(try named.current()?.serial == 8)
     }
 
     @Test func refusesATooLargeDocument() {

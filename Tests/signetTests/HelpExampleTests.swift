@@ -83,7 +83,7 @@ import Testing
             set -e
             signet() {
                 case "$1 $2" in
-                call\\ *|send\\ *|"pins show"|"pins check")
+                call\\ *|send\\ *|"pins show"|"pins check"|"pins plan")
                     command signet "$@" --ca-file '\(authority.caFile)' \\
                         --connect-to 'api.example.com:443:127.0.0.1:\(server.port)' ;;
                 *) command signet "$@" ;;
@@ -148,7 +148,7 @@ import Testing
                 signet keys new --type ed25519 --id pins-2026 --out pin-keys
                 signet pins show host.pem next.csr --format policy --host api.example.com \\
                     > policy.json
-                signet pins sign --keys pin-keys --key-id pins-2026 --serial 7 --days 30 \\
+                signet pins sign --keys pin-keys --app-id com.example.shop --serial 7 --days 30 \\
                     policy.json > pins.json
                 signet sign --scheme rfc9421 --keys keys --nonce n1 request > signed
                 signet vault seal --schema schema.json --defaults defaults.json --keys keys \\

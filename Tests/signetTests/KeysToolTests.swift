@@ -85,6 +85,48 @@ import Testing
         }
     }
 
+    @Test func printsPublicKeysAsPEM() async throws {
+        let kinds = ["ed25519", "p256", "p384", "rsa"]
+        for kind in ["hmac"] + kinds {
+            let made = try await keys(
+                "new", "--type", kind, "--id", kind, "--out", "keys", "--append")
+            #expect(made.exit == 0)
+        }
+        let all = try await keys("public", "keys", "--format", "pem")
+        #expect(all.exit == 0)
+        var whole = ""
+        let shown = try JSONValue(parsing: await keys("list", "keys", "--json").stdout)
+        for (index, kind) in kinds.enumerated() {
+            let one = try await keys("public", "keys", "--format", "pem", "--id", kind)
+            whole += one.text
+            // OpenSSL reads it, and writes the same.
+            let read = try await ChildProcess.run(
+                "openssl", ["pkey", "-pubin", "-pubout"], stdin: one.stdout)
+            #expect(read.exit == 0 && read.stdout == one.stdout)
+            try folder.write(one.stdout, to: "\(kind).pem")
+            let back = try await keys(
+                "import", "\(kind).pem", "--id", kind, "--out", "\(kind).keys")
+            #expect(back.exit == 0, "\(back.stderr)")
+            let again = try JSONValue(parsing: await keys("list", "\(kind).keys", "--json").stdout)
+            #expect(
+                again["keys"]?.array?.first?["thumbprint"]
+                    == shown["keys"]?.array?[index + 1]["thumbprint"])
+            let jwk = try JSONValue(
+                parsing: await keys("public", "keys", "--id", kind).stdout)
+            #expect(jwk["keys"]?.array?.map { $0["kid"] } == [.string(kind)])
+            #expect(jwk["keys"]?.array?.first?["d"] == nil)
+        }
+        #expect(all.text == whole)
+        for (arguments, exit) in [
+            (["--id", "absent"], 1), (["--id", "hmac"], 1), (["--format", "der"], 2),
+            (["--id", "hmac", "--format", "pem"], 1),
+        ] as [([String], Int32)] {
+            let output = try await SignetTool.run(
+                ["keys", "public", "keys", "--json"] + arguments, directory: folder.url)
+            #expect(output.exit == exit, "\(output.text)")
+        }
+    }
+
     @Test func appendsToAFile() async throws {
         for id in ["one", "two"] {
             let made = try await keys(

@@ -53,6 +53,16 @@ import Testing
         #expect(both.text.contains("reserve") && both.text.contains(authority.leaf.pin))
         #expect(both.text.hasPrefix("HOST"))
         #expect(!both.stdout.contains(0x1B))
+        // The server's leaf is the same certificate; its issuers aren't pinned.
+        let server = try await OpenSSLServer(authority.identity)
+        let url = "https://localhost:\(server.port)"
+        let live = try await signet(
+            arguments + [url, "next.csr", "--ca-file", authority.caFile])
+        #expect(live.exit == both.exit)
+        #expect(live.text == both.text.replacing(authority.leaf.pem, with: url))
+        let untrusted = try await signet(arguments + [url, "next.csr", "--json"])
+        #expect(untrusted.exit == 3)
+        #expect(try error(untrusted) == "tls")
         // Far in the future the leaf has ended.
         let late = try await signet(
             ["pins", "plan", "--policy", "policy.json", "--now", "9000000000", "--json"]
@@ -65,6 +75,8 @@ import Testing
             (["plan"], 2, "usage"), (["plan", "--policy", "none"], 2, "unreadable-file"),
             (["plan", "--policy", "policy.json", "policy.json"], 2, "malformed-input"),
             (["plan", "--policy", "policy.json", "none.pem"], 2, "unreadable-file"),
+            (["plan", "--policy", "policy.json", "http://localhost"], 2, "usage"),
+            (["plan", "--policy", "policy.json", "ftp://localhost"], 2, "usage"),
             (["plan", "--policy", "policy.json", "--within", "-1"], 2, "usage"),
             (["plan", "--policy", "policy.json", "--now", "-1"], 2, "usage"),
             (["sign", "policy.json"], 2, "usage"),
@@ -95,7 +107,7 @@ import Testing
         func sign(_ serial: String, _ more: String...) async throws -> ProcessOutput {
             try await signet(
                 [
-                    "pins", "sign", "--keys", "keys", "--key-id", "pins", "--serial", serial,
+                    "pins", "sign", "--keys", "keys", "--serial", serial,
                     "--days", "90", "--now", Self.now, "--json",
                 ] + more + ["policy.json"])
         }
@@ -118,6 +130,8 @@ import Testing
         let six = try await verify(sign("6").stdout)
         #expect(six.exit == 1)
         #expect(try error(six) == "rolled-back")
+        #expect(six.text.contains("sign one with a higher number"))
+        #expect(!six.text.contains("vault"))
         let late = try await verify(seven.stdout, now: "1895228551")
         #expect(late.exit == 1)
         #expect(try error(late) == "update-expired")
@@ -129,6 +143,24 @@ import Testing
         altered[altered.count - 20] ^= 1
         #expect(try await [1, 2].contains(verify(altered).exit))
         #expect(try await error(verify([])) == "malformed-update")
+        // For one app, which the program must name.
+        let named = try await sign("8", "--app-id", "com.example.shop")
+        for (options, exit) in [
+            (["--app-id", "com.example.shop"], 0), ([], 1), (["--app-id", "com.example"], 1),
+        ] as [([String], Int32)] {
+            let output = try await signet(
+                ["pins", "verify", "--keys", "keys", "--now", Self.now, "--json"] + options,
+                stdin: named.stdout)
+            #expect(output.exit == exit, "\(output.text)")
+            if exit != 0 { #expect(try error(output) == "wrong-app") }
+        }
+        // It is no policy until its signature was checked.
+        try folder.write(named.stdout, to: "signed.json")
+        for command in [["check", "https://localhost:1", "--policy"], ["plan", "--policy"]] {
+            let output = try await signet(["pins"] + command + ["signed.json", "--json"])
+            #expect(output.exit == 2)
+            #expect(output.text.contains("signet pins verify"), "\(output.text)")
+        }
         let zero = try await sign("0")
         #expect(zero.exit == 2)
         #expect(try error(zero) == "malformed-update")

@@ -71,6 +71,43 @@ import Testing
         #expect(try self.code(output) == code)
     }
 
+    @Test func failsOnWhatEndsSoonAndOnReports() async throws {
+        let server = try await OpenSSLServer(authority.identity)
+        let rogue = try TestAuthority.rogue.get().leaf.pin
+        func check(_ rule: String, _ options: String...) async throws -> (Int32, JSONValue) {
+            let output = try await SignetTool.run(
+                [
+                    "pins", "check", "https://localhost:\(server.port)", "--policy",
+                    try policy(#"{"hosts":{"localhost":{\#(rule)}}}"#), "--ca-file",
+                    authority.caFile, "--json",
+                ] + options, directory: folder.url)
+            return (output.exit, try JSONValue(parsing: output.stdout))
+        }
+        let end = Date(timeIntervalSinceNow: 10 * 86_400).formatted(.iso8601.year().month().day())
+        let rule = #""pins":["$leaf"]"#
+        let ending = rule + #","expires":"\#(end)","afterExpiry":"allow""#
+        for (rule, days, ends) in [
+            (rule, 0, []), (rule, 36_500, ["CN=localhost", "root"]), (ending, 5, []),
+            (ending, 20, ["the rule localhost"]), (#""exclude":true"#, 36_500, ["CN=localhost"]),
+        ] as [(String, Int, [String])] {
+            let (exit, result) = try await check(rule, "--within", "\(days)")
+            #expect(exit == (ends.isEmpty ? 0 : 1), "\(result)")
+            let message = result["error"]?["message"]?.string ?? ""
+            for end in ends { #expect(message.contains(end)) }
+            #expect(ends.isEmpty || result["error"]?["code"] == "expires-soon")
+            let leaf = try #require(result["chain"]?.array?.first)
+            #expect(leaf["notBefore"]?.string?.hasSuffix("Z") == true)
+            #expect(leaf["notAfter"]?.string?.hasSuffix("Z") == true)
+        }
+        #expect(try await check(rule, "--within", "-1").0 == 2)
+        let report = #""pins":["\#(rogue)"],"mode":"report""#
+        #expect(try await check(report).0 == 0)
+        let (exit, result) = try await check(report, "--enforce")
+        #expect(exit == 1 && result["error"]?["code"] == "pin-mismatch")
+        #expect(result["match"] == false)
+        #expect(try await check(rule + #","mode":"report""#, "--enforce").0 == 0)
+    }
+
     /// The common name is the host's, and there is no subjectAltName.
     @Test func refusesACommonNameInPlaceOfAHostName() async throws {
         let leaf = try authority.issue(hosts: ["localhost"], alternatives: "")

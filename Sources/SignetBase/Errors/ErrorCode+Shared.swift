@@ -18,6 +18,7 @@ extension ErrorCode {
     package static let unwritableFile = usage("unwritable-file")
     package static let fileBusy = usage("file-busy")
     package static let tampered = checkFailed("tampered")
+    package static let wrongApp = checkFailed("wrong-app")
     package static let rolledBack = checkFailed("rolled-back")
     package static let stateTampered = checkFailed("state-tampered")
 

@@ -8,7 +8,8 @@ public import SignetPinning
 public struct PinUpdatePlan: Sendable {
     /// An https URL of the document.
     public var url: String
-    /// The verifier of the documents, with the public keys that the program contains.
+    /// The verifier of the documents, with the public keys that the program contains and its app
+    /// id.
     public var verifier: PinUpdateVerifier
     /// The file that keeps the newest policy across restarts. It stays in use until a newer one
     /// comes, even after it has expired (then ``NetworkSystem/lastPinUpdate`` has the finding

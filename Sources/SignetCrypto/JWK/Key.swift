@@ -167,6 +167,16 @@ extension Key {
         }
     }
 
+    /// Returns the public half as a SubjectPublicKeyInfo in DER, or nil if the key has none.
+    package func subjectPublicKeyInfo() throws(CryptoFailure) -> [UInt8]? {
+        if let signature { return try signature.subjectPublicKeyInfo() }
+        guard publicHalf?["crv"] == "X25519", let text = publicHalf?["x"]?.string,
+            let point = Base64.decode(text, from: .url), point.count == 32
+        else { return nil }
+        // The algorithm id-X25519 (RFC 8410, section 3), and 32 bytes.
+        return [0x30, 0x2A, 0x30, 5, 6, 3, 0x2B, 0x65, 0x6E, 3, 0x21, 0] + point
+    }
+
     /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` if this isn't a vault's root key, and what `body`

@@ -5,13 +5,22 @@ internal import SignetSystem
 package enum PEM {
     /// Returns a certificate's block (section 5), with a newline at the end.
     package static func text(ofCertificate der: [UInt8]) -> [UInt8] {
+        text(of: der, label: "CERTIFICATE")
+    }
+
+    /// Returns the block of a SubjectPublicKeyInfo (section 13), with a newline at the end.
+    package static func text(ofPublicKey der: [UInt8]) -> [UInt8] {
+        text(of: der, label: "PUBLIC KEY")
+    }
+
+    private static func text(of der: [UInt8], label: String) -> [UInt8] {
         let digits = Base64.encodeBytes(der.span, as: .standard)
-        var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
+        var text = Array("-----BEGIN \(label)-----\n".utf8)
         for start in stride(from: 0, to: digits.count, by: 64) {
             text += digits[start..<min(start + 64, digits.count)]
             text.append(UInt8(ascii: "\n"))
         }
-        return text + "-----END CERTIFICATE-----\n".utf8
+        return text + "-----END \(label)-----\n".utf8
     }
 
     /// Returns whether bytes contain a block of PEM.

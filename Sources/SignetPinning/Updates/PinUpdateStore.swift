@@ -148,7 +148,8 @@ public struct PinUpdateStore: Sendable {
             new.serial == known
                 ? "another pin policy with the serial number \(new.serial) was accepted before:"
                     + " give the next one a higher number"
-                : "the pin policy \(new.serial) is older than the one in use, \(known)")
+                : "the pin policy \(new.serial) is older than the one in use, \(known): serve that"
+                    + " one, or sign one with a higher number")
     }
 
     private static func unwritable(_ failure: FileFailure) -> PinError {

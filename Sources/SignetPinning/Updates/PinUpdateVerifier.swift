@@ -27,17 +27,22 @@ public struct VerifiedPinPolicy: Sendable, Hashable {
 /// Verifies signed pin policies with public keys that are built into the program.
 public struct PinUpdateVerifier: Sendable {
     private let keys: KeySet
+    private let appID: String?
 
     /// Creates a verifier, usually with the current key and the next one.
     ///
-    /// - Parameter keys: Ed25519 keys, of which only the public halves are used.
+    /// - Parameters:
+    ///   - keys: Ed25519 keys, of which only the public halves are used.
+    ///   - appID: The program's id. It then accepts only documents that name it. A program without
+    ///     an id accepts only documents that name no app.
     /// - Throws: `PinError` with code `wrong-key-use` if there is no key or one of another kind.
-    public init(keys: KeySet) throws(PinError) {
+    public init(keys: KeySet, appID: String? = nil) throws(PinError) {
         guard !keys.keys.isEmpty else {
             throw PinError(.wrongKeyUse, "\(printable(keys.source)) has no key")
         }
         for key in keys.keys { _ = try Self.ed25519(key) }
         self.keys = keys
+        self.appID = appID
     }
 
     static func ed25519(_ key: Key) throws(PinError) -> SignatureKey {
@@ -53,7 +58,7 @@ public struct PinUpdateVerifier: Sendable {
                 + " Ed25519 alone")
     }
 
-    /// Verifies a document's form, key, signature and validity.
+    /// Verifies a document's form, key, signature, app and validity.
     ///
     /// It can't tell whether a newer policy is in use; `PinUpdateStore` refuses older ones.
     ///
@@ -61,11 +66,19 @@ public struct PinUpdateVerifier: Sendable {
     ///   - bytes: The document as it was served.
     ///   - now: Unix time in seconds.
     /// - Throws: `PinError` with code `malformed-update`, `unknown-key`, `key-revoked`,
-    ///   `key-expired`, `key-not-yet-valid`, `tampered`, `update-expired` or
+    ///   `key-expired`, `key-not-yet-valid`, `tampered`, `wrong-app`, `update-expired` or
     ///   `update-not-yet-valid`, or with code `malformed-policy` if the signed policy is invalid.
     public func verify(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
         let verified = try verifySignature(bytes, now: now)
         let signed = verified.signed
+        guard signed.appID.map({ Array($0.utf8) }) == appID.map({ Array($0.utf8) }) else {
+            throw PinError(
+                .wrongApp,
+                "the signed pin policy \(signed.serial) is for"
+                    + " \(signed.appID.map { "the app \"\($0)\"" } ?? "programs without an app id"),"
+                    + " expected one for"
+                    + " \(appID.map { "the app \"\($0)\"" } ?? "programs without an app id")")
+        }
         if now < signed.notBefore {
             throw PinError(
                 .updateNotYetValid,

@@ -9,7 +9,8 @@ internal import SignetJSON
 /// `EdDSA` (RFC 8037), `typ` `signet-pins` and `kid`, so a document can't choose an algorithm. The
 /// payload is a JSON object:
 ///
-///     {"serial":7,"notBefore":1795228551,"expires":1803004551,"policy":{"hosts":{…}}}
+///     {"serial":7,"notBefore":1795228551,"expires":1803004551,"app":"com.example.shop",
+///      "policy":{"hosts":{…}}}
 public struct SignedPinPolicy: Sendable, Hashable {
     /// The largest document that is read: 1 MiB.
     public static let maximumByteCount = 1 << 20
@@ -24,16 +25,18 @@ public struct SignedPinPolicy: Sendable, Hashable {
     public let notBefore: Int64
     /// The first second in which the document isn't accepted any more, in Unix seconds.
     public let expires: Int64
+    /// The id of the only app that accepts the document; nil for programs that name no app.
+    public let appID: String?
     /// The policy.
     public let policy: PinPolicy
 
     /// Creates the content of a signed policy.
     ///
     /// - Throws: `PinError` with code `malformed-update` if the serial number isn't in
-    ///   1...`maximumSerial`, if `notBefore` is before 1970 or not before `expires`, or if the
-    ///   policy names a CA file.
+    ///   1...`maximumSerial`, if `notBefore` is before 1970 or not before `expires`, if the app's
+    ///   id is empty, or if the policy names a CA file.
     public init(
-        serial: Int64, notBefore: Int64, expires: Int64, policy: PinPolicy
+        serial: Int64, notBefore: Int64, expires: Int64, appID: String? = nil, policy: PinPolicy
     ) throws(PinError) {
         guard (1...Self.maximumSerial).contains(serial) else {
             throw Self.malformed("\"serial\": found \(serial), expected 1 to \(Self.maximumSerial)")
@@ -44,6 +47,9 @@ public struct SignedPinPolicy: Sendable, Hashable {
             throw Self.malformed(
                 "\"notBefore\" must be before \"expires\", both in Unix seconds from 0 on")
         }
+        guard appID != "" else {
+            throw Self.malformed("\"app\": found an empty text, expected the app's id")
+        }
         if let rule = policy.rules.first(where: { $0.authorities != nil }) {
             throw Self.malformed(
                 "the rule \(rule.pattern) names a CA file, which other machines may not have")
@@ -51,6 +57,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
         self.serial = serial
         self.notBefore = notBefore
         self.expires = expires
+        self.appID = appID
         self.policy = policy
     }
 
@@ -77,12 +84,14 @@ public struct SignedPinPolicy: Sendable, Hashable {
         let header: JSONValue = [
             "alg": "EdDSA", "kid": .string(key.id), "typ": .string(Self.type),
         ]
-        let payload: JSONValue = [
+        var payload: JSONObject = [
             "serial": .number(JSONNumber(serial)), "notBefore": .number(JSONNumber(notBefore)),
-            "expires": .number(JSONNumber(expires)), "policy": .object(policy.document),
+            "expires": .number(JSONNumber(expires)),
         ]
+        if let appID { payload["app"] = .string(appID) }
+        payload["policy"] = .object(policy.document)
         let protected = Base64.encode(header.serialized(), as: .url)
-        let body = Base64.encode(payload.serialized(), as: .url)
+        let body = Base64.encode(JSONValue.object(payload).serialized(), as: .url)
         let message = Array("\(protected).\(body)".utf8)
         let signature: [UInt8]
         do {
@@ -105,33 +114,40 @@ public struct SignedPinPolicy: Sendable, Hashable {
     init(payload bytes: [UInt8]) throws(PinError) {
         let members = try Self.object(
             parsing: bytes, named: "the payload",
-            members: ["serial", "notBefore", "expires", "policy"])
+            members: ["serial", "notBefore", "expires", "policy"], optional: "app")
         guard let policy = members["policy"] else { throw Self.malformed("missing \"policy\"") }
         try self.init(
             serial: Self.number("serial", of: members),
             notBefore: Self.time("notBefore", of: members),
-            expires: Self.time("expires", of: members),
+            expires: Self.time("expires", of: members), appID: Self.app(of: members),
             policy: PinPolicy(parsing: policy.serialized()))
     }
 
-    /// Parses a JSON object with exactly these members.
-    static func object(parsing bytes: [UInt8], named subject: String, members: [String])
-        throws(PinError) -> JSONObject
-    {
+    /// Parses a JSON object with exactly these members, and perhaps one more.
+    static func object(
+        parsing bytes: [UInt8], named subject: String, members: [String], optional: String? = nil
+    ) throws(PinError) -> JSONObject {
         let value: JSONValue
         do {
             value = try JSONValue(parsing: bytes, maximumDepth: 24)
         } catch {
             throw malformed("\(subject) isn't valid JSON")
         }
+        let more = optional.flatMap { value[$0] } == nil ? 0 : 1
         guard let object = value.object,
-            object.count == members.count, members.allSatisfy({ object[$0] != nil })
+            object.count == members.count + more, members.allSatisfy({ object[$0] != nil })
         else {
             throw malformed(
-                "\(subject) must be an object with the members"
-                    + " \(members.joined(separator: ", ")) and no others")
+                "\(subject) must be an object with the members \(members.joined(separator: ", "))"
+                    + (optional.map { ", perhaps \($0)," } ?? "") + " and no others")
         }
         return object
+    }
+
+    private static func app(of members: JSONObject) throws(PinError) -> String? {
+        guard let app = members["app"] else { return nil }
+        guard let id = app.string else { throw malformed("\"app\" must be a text, the app's id") }
+        return id
     }
 
     private static func number(_ name: String, of members: JSONObject) throws(PinError) -> Int64 {

@@ -13,10 +13,12 @@ struct PinsCheckCommand: AsyncParsableCommand {
         discussion: """
             Makes a TLS connection and requests nothing. With exit 1, it prints every pin that was \
             seen and every pin that was expected. On a terminal, a table shows the expiration of \
-            each certificate; a pipe gets plain lines.
+            each certificate; a pipe gets plain lines. With --within and --enforce, a monitor sees \
+            a problem before programs do.
             """,
         examples: [
-            "signet pins check https://api.example.com --policy policy.json"
+            "signet pins check https://api.example.com --policy policy.json",
+            "signet pins check https://api.example.com --policy policy.json --within 30 --enforce",
         ])
 
     @Argument(help: ArgumentHelp("The URL of the host.", valueName: "URL"))
@@ -25,9 +27,25 @@ struct PinsCheckCommand: AsyncParsableCommand {
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String?
 
+    @Option(
+        name: .customLong("within"),
+        help: ArgumentHelp(
+            "Exit 1 if the rule, or a certificate of the chain, ends within this many days.",
+            valueName: "DAYS"))
+    var days: Int64?
+
+    @Flag(help: "Refuse what a rule in report mode would only report.")
+    var enforce = false
+
     @OptionGroup var project: ProjectOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (0...36_500).contains(days ?? 0) else {
+            throw ValidationError("--within is a number of days from 0 to 36500")
+        }
+    }
 
     func run() async throws {
         let project = try project.load()
@@ -57,17 +75,45 @@ struct PinsCheckCommand: AsyncParsableCommand {
         guard seen.isTrusted else { throw target.untrusted(seen) }
         let verdict = policy.verdict(
             for: host, chain: seen.chain, now: now, port: target.port)
-        if let refusal = verdict.refusal {
+        if let failure = failure(of: verdict, target: target, now: now) {
             if common.terminal.isForPeople {
                 try common.terminal.result([:], lines: lines(verdict, of: target, now: now))
             }
-            throw ToolError(
-                refusal.errorCode, refusal.message, details: refusal.details,
-                beside: object(verdict, of: target))
+            throw failure
         }
         if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }
         try common.terminal.result(
             object(verdict, of: target), lines: lines(verdict, of: target, now: now))
+    }
+
+    private func refusal(of verdict: PinVerdict) -> PinRefusal? {
+        enforce ? verdict.finding : verdict.refusal
+    }
+
+    private func failure(of verdict: PinVerdict, target: PinsTarget, now: Int64) -> ToolError? {
+        if let refusal = refusal(of: verdict) {
+            return ToolError(
+                refusal.errorCode, refusal.message, details: refusal.details,
+                beside: object(verdict, of: target))
+        }
+        guard let days else { return nil }
+        var ends: [(subject: String, end: Int64)] = []
+        if let rule = verdict.rule, let expires = verdict.expires {
+            ends.append(("the rule \(rule)", expires.end))
+        }
+        for certificate in verdict.seen {
+            if let end = certificate.parsed?.notAfter {
+                ends.append(("the certificate \(certificate.subject)", end))
+            }
+        }
+        let soon = ends.filter { $0.end <= now + days * 86_400 }
+            .map { "\($0.subject) at \(UnixTime.rfc3339($0.end))" }
+        guard !soon.isEmpty else { return nil }
+        return ToolError(
+            .expiresSoon,
+            Terminal.printable(
+                "\(target.origin): \(soon.joined(separator: ", ")) ends, expected nothing that"
+                    + " ends within \(days) days"), beside: object(verdict, of: target))
     }
 
     private func object(_ verdict: PinVerdict, of target: PinsTarget) -> JSONObject {
@@ -83,7 +129,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
 
     private func lines(_ verdict: PinVerdict, of target: PinsTarget, now: Int64) -> [String] {
         let (outcome, tone): (String, Table.Tone) =
-            if verdict.refusal != nil {
+            if refusal(of: verdict) != nil {
                 ("refused", .bad)
             } else if !verdict.isPinned {
                 ("not pinned; CA, dates and host name are valid", .plain)
@@ -121,11 +167,10 @@ struct PinsCheckCommand: AsyncParsableCommand {
         var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
         for certificate in verdict.seen {
             let isWanted = verdict.wanted.contains(certificate.pin)
-            let notAfter = try? X509Parser.certificates(certificate.der).first?.notAfter
             table.add([
                 (certificate.pin.text, .plain),
                 isWanted ? ("match", .good) : ("seen", .plain),
-                Table.until(notAfter, now: now), (certificate.subject, .plain),
+                Table.until(certificate.parsed?.notAfter, now: now), (certificate.subject, .plain),
             ])
         }
         for pin in verdict.wanted where !verdict.seen.contains(where: { $0.pin == pin }) {

@@ -4,18 +4,21 @@ import SignetCrypto
 import SignetJSON
 import SignetPinning
 internal import SignetSystem
+import SignetTransport
 
 /// `signet pins plan`: which hosts lose which pin when, and what to add before.
-struct PinsPlanCommand: ParsableCommand {
+struct PinsPlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "List the hosts that lose a pin, when, and the pins to add before a key changes.",
         discussion: """
-            FILE: the certificates of hosts, those of their issuers, and certificate requests or \
-            keys in reserve, PEM or DER. Exit 0 without findings, 1 with findings.
+            TARGET: an https URL, whose leaf and pinned issuers count, or a file with the \
+            certificates of hosts, those of their issuers, and certificate requests or keys in \
+            reserve, PEM or DER. Exit 0 without findings, 1 with findings.
             """,
         examples: [
             "signet pins plan --policy policy.json host.pem next.csr",
+            "signet pins plan --policy policy.json https://api.example.com next.csr",
             "signet pins plan --policy policy.json host.pem next.csr --html plan.html",
         ])
 
@@ -29,10 +32,12 @@ struct PinsPlanCommand: ParsableCommand {
     var now: Int64?
 
     @Argument(
-        help: ArgumentHelp("Certificates, requests and keys.", valueName: "FILE"),
+        help: ArgumentHelp(
+            "https URLs, and files with certificates, requests and keys.", valueName: "TARGET"),
         completion: .file())
-    var files: [String] = []
+    var targets: [String] = []
 
+    @OptionGroup var network: NetworkOptions
     @OptionGroup var page: PageOptions
     @OptionGroup var common: CommonOptions
 
@@ -46,12 +51,18 @@ struct PinsPlanCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         let policy = try PinPolicy(file: policyFile)
         var materials: [PinPlan.Material] = []
-        for file in files {
-            common.terminal.awaitInput("certificates or keys", from: file)
-            materials += try Self.materials(file)
+        for target in targets {
+            if PinsTarget.isURL(target) {
+                materials += try await certificates(
+                    of: PinsTarget(parsing: target), policy: policy)
+            } else {
+                common.terminal.awaitInput("certificates or keys", from: target)
+                materials += try Self.materials(
+                    InputFile.read(target, limit: 16 << 20), source: target)
+            }
         }
         let now = now ?? UnixTime.now()
         let plan = PinPlan(
@@ -63,8 +74,24 @@ struct PinsPlanCommand: ParsableCommand {
         if !plan.findings.isEmpty { throw ExitStatus.refused }
     }
 
-    private static func materials(_ file: String) throws -> [PinPlan.Material] {
-        let bytes = try InputFile.read(file, limit: 16 << 20)
+    /// The leaf of a server, and the certificates above it whose keys are pinned.
+    private func certificates(
+        of target: PinsTarget, policy: PinPolicy
+    ) async throws -> [PinPlan.Material] {
+        guard target.isSecure else {
+            throw ToolError.usage("pins need TLS: the URL must begin with https://")
+        }
+        let seen = try await target.probe(network, policy: policy)
+        guard seen.isTrusted else { throw target.untrusted(seen) }
+        let pinned = Set(policy.rules.flatMap(\.pins))
+        return try seen.chain.enumerated()
+            .filter { $0.offset == 0 || pinned.contains($0.element.pin) }
+            .flatMap { try Self.materials($0.element.der, source: target.origin) }
+    }
+
+    private static func materials(
+        _ bytes: [UInt8], source: String
+    ) throws -> [PinPlan.Material] {
         do {
             let found = try X509Parser.publicKeyDigests(of: bytes)
             var certificates =
@@ -76,11 +103,11 @@ struct PinsPlanCommand: ParsableCommand {
                     kind: .init(rawValue: fact.kind.rawValue) ?? .publicKey,
                     pin: try Pin(bytes: fact.spkiSHA256), subject: fact.subject,
                     hosts: fact.hosts, notBefore: certificate?.notBefore,
-                    notAfter: certificate?.notAfter, source: file)
+                    notAfter: certificate?.notAfter, source: source)
             }
         } catch let failure as X509Failure {
             throw ToolError(
-                failure.errorCode, "\(Terminal.printable(file)): \(failure.message)")
+                failure.errorCode, "\(Terminal.printable(source)): \(failure.message)")
         }
     }
 

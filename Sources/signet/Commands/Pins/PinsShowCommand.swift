@@ -105,7 +105,7 @@ struct PinsShowCommand: AsyncParsableCommand {
             pins: seen.chain.map {
                 PinnedTarget.Shown(
                     pin: $0.pin, kind: .certificate, subject: $0.subject,
-                    notAfter: try? X509Parser.certificates($0.der).first?.notAfter)
+                    notAfter: $0.parsed?.notAfter)
             })
     }
 

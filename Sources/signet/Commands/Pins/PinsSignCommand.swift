@@ -11,11 +11,12 @@ struct PinsSignCommand: ParsableCommand {
         commandName: "sign", abstract: "Sign a pin policy, to be served from any web server.",
         discussion: """
             Programs with the public half of the key accept the document while it is valid, and \
-            never one with a lower serial number than the one they have. A policy with findings of \
-            `signet pins lint` is refused without --lint-ok.
+            never one with a lower serial number than the one they have. With --app-id, only the \
+            programs that name this app accept it. A policy with findings of `signet pins lint` is \
+            refused without --lint-ok.
             """,
         examples: [
-            "signet pins sign -k pin-keys --key-id pins-2026 --serial 8 --days 90 \\",
+            "signet pins sign -k pin-keys --serial 8 --days 90 --app-id com.example.shop \\",
             "  policy.json > pins.json",
         ])
 
@@ -25,8 +26,15 @@ struct PinsSignCommand: ParsableCommand {
         completion: .file())
     var keys: String
 
-    @Option(name: .customLong("key-id"), help: "The Ed25519 key to sign with.")
-    var keyID: String
+    @Option(
+        name: .customLong("key-id"),
+        help: ArgumentHelp(
+            "The Ed25519 key to sign with; not needed if the set has one key that signs.",
+            valueName: "ID"))
+    var keyID: String?
+
+    @Option(help: ArgumentHelp("The app that the document is for.", valueName: "ID"))
+    var appID: String?
 
     @Option(name: .customLong("serial"), help: "The document's number, higher than the last one's.")
     var serial: Int64
@@ -89,13 +97,15 @@ struct PinsSignCommand: ParsableCommand {
                 "--not-before \(start) and --days \(days) end before now (\(now)); no program would"
                     + " accept the document")
         }
-        let key = try KeySource(keys).load().key(id: keyID)
+        let set = try KeySource(keys).load()
+        let key = try keyID.map { try set.key(id: $0) } ?? set.onlySigningKey()
         let signed = try SignedPinPolicy(
-            serial: serial, notBefore: start, expires: start + days * 86_400, policy: policy)
+            serial: serial, notBefore: start, expires: start + days * 86_400, appID: appID,
+            policy: policy)
         let document = try signed.signed(by: key, now: now)
         if let end = key.expires, end < signed.expires {
             common.terminal.note(
-                "the key \(Terminal.printable(keyID)) expires before the document:"
+                "the key \(Terminal.printable(key.id)) expires before the document:"
                     + " \(UnixTime.rfc3339(end)), and the document \(UnixTime.rfc3339(signed.expires));"
                     + " programs that know when the key expires accept the document only until then"
             )

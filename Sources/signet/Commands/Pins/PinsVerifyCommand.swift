@@ -9,8 +9,12 @@ internal import SignetSystem
 struct PinsVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify a signed pin policy, and print the policy in it.",
+        discussion: """
+            With --app-id, only documents that name this app are accepted; without it, only those \
+            that name none.
+            """,
         examples: [
-            "signet pins verify --keys pin-keys pins.json"
+            "signet pins verify --keys pin-keys --app-id com.example.shop pins.json"
         ])
 
     @Option(
@@ -24,6 +28,9 @@ struct PinsVerifyCommand: ParsableCommand {
         help: "The file that keeps the newest one; an older one is refused.",
         completion: .file())
     var state: String?
+
+    @Option(help: ArgumentHelp("The app that the document must be for.", valueName: "ID"))
+    var appID: String?
 
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
     var now: Int64?
@@ -44,7 +51,7 @@ struct PinsVerifyCommand: ParsableCommand {
 
     func run() throws {
         let now = self.now ?? UnixTime.now()
-        let verifier = try PinUpdateVerifier(keys: KeySource(keys).load())
+        let verifier = try PinUpdateVerifier(keys: KeySource(keys).load(), appID: appID)
         common.terminal.awaitInput("a signed pin policy", from: file)
         let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
         let verified: VerifiedPinPolicy
@@ -54,13 +61,14 @@ struct PinsVerifyCommand: ParsableCommand {
             verified = try verifier.verify(bytes, now: now)
         }
         let policy = verified.policy.serialized()
-        let document = try JSONValue(parsing: policy)
-        try common.terminal.result(
-            [
-                "verified": true, "keyid": .string(verified.keyID),
-                "serial": .number(JSONNumber(verified.serial)),
-                "notBefore": .number(JSONNumber(verified.signed.notBefore)),
-                "expires": .number(JSONNumber(verified.signed.expires)), "policy": document,
-            ], text: policy)
+        var result: JSONObject = [
+            "verified": true, "keyid": .string(verified.keyID),
+            "serial": .number(JSONNumber(verified.serial)),
+            "notBefore": .number(JSONNumber(verified.signed.notBefore)),
+            "expires": .number(JSONNumber(verified.signed.expires)),
+        ]
+        if let appID { result["app"] = .string(appID) }
+        result["policy"] = try JSONValue(parsing: policy)
+        try common.terminal.result(result, text: policy)
     }
 }
