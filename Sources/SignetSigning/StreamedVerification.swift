@@ -84,7 +84,8 @@ public struct StreamedVerification: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - trailers: The trailers in the order of arrival.
-    ///   - now: The time at the end, in seconds since 1970; nil means now. Ignored if ``isHeadVerified``.
+    ///   - now: The time at the end, in seconds since 1970; nil means now. Ignored if
+    ///     ``isHeadVerified``.
     ///     Otherwise the signature must still be fresh at this time, because its nonce is stored
     ///     only now.
     /// - Returns: The values that the signature proves, including the body's digest.

@@ -3,8 +3,8 @@ public import SignetJSON
 public import SignetRPC
 
 /// A REST call as a value, for simple calls that need no type of their own. `.get`, `.head`,
-/// `.post`, `.put`, `.patch` and `.delete` create one; use a `RESTRequest` for all other methods and
-/// options.
+/// `.post`, `.put`, `.patch` and `.delete` create one; use a `RESTRequest` for all other methods
+/// and options.
 ///
 /// ```swift
 /// func order(with system: NetworkSystem) async throws -> String {

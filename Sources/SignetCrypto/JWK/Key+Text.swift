@@ -4,8 +4,8 @@ internal import SignetSystem
 extension Key {
     /// Creates a key for HMAC from a text, such as the secret of a partner's webhooks.
     ///
-    /// The key's bytes are the text in UTF-8, which Signet wipes with the key. The text itself stays in
-    /// the program's memory. A scheme refuses a key that is too short for it.
+    /// The key's bytes are the text in UTF-8, which Signet wipes with the key. The text itself
+    /// stays in the program's memory. A scheme refuses a key that is too short for it.
     ///
     /// ```swift
     /// let key = try Key.hmac("It's a Secret to Everybody", id: "github")
