@@ -85,9 +85,8 @@ public struct StreamedVerification: ~Copyable, Sendable {
     /// - Parameters:
     ///   - trailers: The trailers in the order of arrival.
     ///   - now: The time at the end, in seconds since 1970; nil means now. Ignored if
-    ///     ``isHeadVerified``.
-    ///     Otherwise the signature must still be fresh at this time, because its nonce is stored
-    ///     only now.
+    ///     ``isHeadVerified``. Otherwise the signature must still be fresh at this time, because
+    ///     its nonce is stored only now.
     /// - Returns: The values that the signature proves, including the body's digest.
     /// - Throws: `SigningError` as `Verifier/verify(_:now:)`, and with `body-cut` for fewer bytes
     ///   than Content-Length declares.
