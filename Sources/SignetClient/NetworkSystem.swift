@@ -221,8 +221,8 @@ public final class NetworkSystem: Sendable {
     /// - Returns: The response, whatever its status.
     /// - Throws: `ClientError` if no response arrived.
     public func exchange(
-        _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: [UInt8], options: CallOptions = CallOptions()
+        _ service: Service, method: HTTPRequest.Method, target: String,
+        fields: HTTPFields = [:], body: [UInt8], options: CallOptions = CallOptions()
     ) async throws(ClientError) -> RawResponse {
         try await exchange(
             service, method: method, target: target, fields: fields, body: RequestBody(body),
@@ -242,8 +242,8 @@ public final class NetworkSystem: Sendable {
     /// - Throws: `ClientError`; also `body-length`, `body-failed`, `body-changed` and
     ///   `body-not-replayable`.
     public func exchange(
-        _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields,
-        body: RequestBody, options: CallOptions = CallOptions()
+        _ service: Service, method: HTTPRequest.Method, target: String,
+        fields: HTTPFields = [:], body: RequestBody = [], options: CallOptions = CallOptions()
     ) async throws(ClientError) -> RawResponse {
         let asked = CallTarget(
             service: service, method: method.rawValue, options: options, isBoxed: false)

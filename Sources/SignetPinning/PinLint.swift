@@ -56,7 +56,7 @@ public enum PinLint {
     /// - Throws: `PinError` with code `malformed-policy` if the text isn't a JSON object with an
     ///   object `hosts`.
     public static func findings(
-        of bytes: [UInt8], now: Int64, suffixes: PublicSuffixes = .builtIn,
+        of bytes: [UInt8], now: Int64? = nil, suffixes: PublicSuffixes = .builtIn,
         filesIn directory: String? = nil
     ) throws(PinError) -> [Finding] {
         let document = try PinPolicy.document(parsing: bytes)
@@ -64,7 +64,8 @@ public enum PinLint {
             throw PinPolicy.malformed(
                 "the pin policy: expected an object whose member \"hosts\" is an object")
         }
-        var collector = Collector(now: now, suffixes: suffixes, directory: directory)
+        var collector = Collector(
+            now: now ?? UnixTime.now(), suffixes: suffixes, directory: directory)
         collector.lintNames(of: top, known: PinPolicy.policyMembers)
         collector.check(
             try PinPolicy.choice("unlisted", of: top, default: PinPolicy.Unlisted.refuse))

@@ -147,10 +147,12 @@ public struct PinPlan: Sendable, Hashable {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - materials: Certificates, requests and keys, also those that aren't in use yet.
-    ///   - now: Unix time in seconds.
+    ///   - now: Unix time in seconds; nil means now.
     ///   - horizon: Seconds from now. Pins that end within them are reported as ending soon.
-    public init(policy: PinPolicy, materials: [Material], now: Int64, horizon: Int64 = 30 * 86_400)
-    {
+    public init(
+        policy: PinPolicy, materials: [Material], now: Int64? = nil, horizon: Int64 = 30 * 86_400
+    ) {
+        let now = now ?? UnixTime.now()
         let byPin = Dictionary(grouping: materials, by: \.pin)
         let exact = policy.rules.filter {
             $0.pattern.scope == .exact && $0.pattern.host.kind == .name

@@ -1,12 +1,17 @@
 public import SignetJSON
 
 /// A call's result: validated JSON text, parsed when a type is asked for.
-public struct RPCResult: Sendable, Hashable {
+public struct RPCResult: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The JSON text, as the server wrote it.
     public let bytes: [UInt8]
     /// How the service writes dates and names members, for ``decode(_:)``. The client's system sets
     /// the conventions of the call.
     public var conventions = JSONConventions()
+
+    /// The size of the text, without the text.
+    public var description: String { "RPCResult(\(bytes.count) bytes)" }
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Creates a result from JSON text that has been validated.
     package init(validated bytes: [UInt8]) { self.bytes = bytes }

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The details of a verification, for someone who compares what both sides computed, and for the
 /// log. Don't send it to the sender of the message.
 ///
@@ -63,9 +65,10 @@ extension Verifier {
     ///
     /// - Parameters:
     ///   - message: The message as it arrived.
-    ///   - now: The time, in seconds since 1970.
+    ///   - now: The time, in seconds since 1970; nil means now.
     /// - Returns: The reason of a failure, the base and its parts.
-    public func explain(_ message: SignableMessage, now: Int64) -> Explanation {
+    public func explain(_ message: SignableMessage, now: Int64? = nil) -> Explanation {
+        let now = now ?? UnixTime.now()
         var reason: SigningError?
         do throws(SigningError) {
             _ = try check(message, now: now)

@@ -55,7 +55,7 @@ extension MessageSigner {
     ///   algorithm than this signer; and the errors of the external signer. If this throws, the
     ///   message is unchanged.
     public func sign(
-        _ message: inout SignableMessage, with external: any ExternalSigner, now: Int64,
+        _ message: inout SignableMessage, with external: any ExternalSigner, now: Int64? = nil,
         expiration: Int64? = nil, nonce: String? = nil
     ) async throws -> Result {
         var signed = message

@@ -1,16 +1,14 @@
+internal import SignetBase
 internal import SignetCrypto
 
 /// Signs messages with one key, by one scheme, over one list of covered components.
 ///
 /// ```swift
-/// import Foundation
-///
 /// let keys = try KeySource("client-keys.json").load()
 /// let signer = try MessageSigner(scheme: .rfc9421, key: keys.key(id: "orders-2026"))
 /// var message = try SignableMessage(
 ///     parsing: Array("POST /orders HTTP/1.1\nHost: api.example.com\n\n{\"id\":1}".utf8))
-/// let now = Int64(Date().timeIntervalSince1970)
-/// for field in try signer.sign(&message, now: now).addedFields {
+/// for field in try signer.sign(&message).addedFields {
 ///     print(field.name, String(decoding: field.value, as: UTF8.self))
 /// }
 /// ```
@@ -85,7 +83,7 @@ public struct MessageSigner: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message in its final form; a later change breaks the signature.
-    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - now: The time of the signature, in seconds since 1970; nil means now.
     ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime. A
     ///     scheme document with `{lifetime}` uses one hour then.
     ///   - nonce: A value that no other signature has; nil for a random one if the scheme or the
@@ -96,9 +94,11 @@ public struct MessageSigner: Sendable {
     ///   `duplicate-field`, `body-not-held`, `unsupported-option`, `invalid-time`, `invalid-value`,
     ///   `unanswerable-request`, and the codes of a key that cannot be used at that time.
     public func sign(
-        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64? = nil, expiration: Int64? = nil,
+        nonce: String? = nil
     ) throws(SigningError) -> Result {
-        try sign(&message, now: now, expiration: expiration, nonce: nonce, salt: nil)
+        try sign(
+            &message, now: now ?? UnixTime.now(), expiration: expiration, nonce: nonce, salt: nil)
     }
 
     /// Signs with a given salt. For tests only.
@@ -127,15 +127,17 @@ public struct MessageSigner: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message in its final form.
-    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - now: The time of the signature, in seconds since 1970; nil means now.
     ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
     ///   - nonce: A value that no other signature has; nil for a random one if the options require
     ///     a nonce.
     /// - Returns: The base to sign.
     /// - Throws: As ``sign(_:now:expiration:nonce:)``, and `unsupported-option` for another scheme.
     public func prepare(
-        _ message: inout SignableMessage, now: Int64, expiration: Int64? = nil, nonce: String? = nil
+        _ message: inout SignableMessage, now: Int64? = nil, expiration: Int64? = nil,
+        nonce: String? = nil
     ) throws(SigningError) -> PreparedSignature {
+        let now = now ?? UnixTime.now()
         let signer = try signerForExternalKeys
         let nonce = try checkedNonce(nonce, now: now)
         let draft = try signer.draft(&message, created: now, expiration: expiration, nonce: nonce)

@@ -3,19 +3,16 @@ internal import SignetBase
 /// Verifies a message whose body arrives in pieces.
 ///
 /// ```swift
-/// import Foundation
-///
 /// let verifier = try Verifier(keys: KeySource("partner-keys.json").load())
 /// let head = try SignableMessage(
 ///     parsing: Array("PUT /a HTTP/1.1\nHost: api.example.com\nContent-Length: 4\n\n".utf8))
 /// let chunks: [[UInt8]] = [[0x64, 0x61], [0x74, 0x61]]
-/// var stream = try await verifier.startVerifying(
-///     head, now: Int64(Date().timeIntervalSince1970))
+/// var stream = try await verifier.startVerifying(head)
 /// for chunk in chunks {
 ///     try stream.update(chunk)  // Also write the chunk to a temporary file.
 /// }
 /// // If this throws, delete the file.
-/// let verified = try await stream.finish(now: Int64(Date().timeIntervalSince1970))
+/// let verified = try await stream.finish()
 /// print(verified.keyID)
 /// ```
 ///
@@ -87,16 +84,17 @@ public struct StreamedVerification: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - trailers: The trailers in the order of arrival.
-    ///   - now: The time at the end, in seconds since 1970. Ignored if ``isHeadVerified``.
-    ///     Otherwise the signature must still be fresh at this time, because its nonce is stored
-    ///     only now.
+    ///   - now: The time at the end, in seconds since 1970; nil means now. Ignored if
+    ///     ``isHeadVerified``. Otherwise the signature must still be fresh at this time, because
+    ///     its nonce is stored only now.
     /// - Returns: The values that the signature proves, including the body's digest.
     /// - Throws: `SigningError` as `Verifier/verify(_:now:)`, and with `body-cut` for fewer bytes
     ///   than Content-Length declares.
     public consuming func finish(
-        trailers: [SignableMessage.Field] = [], now: Int64
+        trailers: [SignableMessage.Field] = [], now: Int64? = nil
     ) throws(SigningError) -> VerifiedMessage {
         let verifier = verifier
+        let now = now ?? UnixTime.now()
         let (verified, claims) = try verdict(trailers, now: now)
         if let claims { try verifier.remember(claims, now: now) }
         return verified
@@ -107,13 +105,14 @@ public struct StreamedVerification: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - trailers: The trailers in the order of arrival.
-    ///   - now: The time at the end, in seconds since 1970.
+    ///   - now: The time at the end, in seconds since 1970; nil means now.
     /// - Returns: The values that the signature proves.
     /// - Throws: As the other method of this name.
     public consuming func finish(
-        trailers: [SignableMessage.Field] = [], now: Int64
+        trailers: [SignableMessage.Field] = [], now: Int64? = nil
     ) async throws(SigningError) -> VerifiedMessage {
         let verifier = verifier
+        let now = now ?? UnixTime.now()
         let (verified, claims) = try verdict(trailers, now: now)
         if let claims { try await verifier.remember(claims, now: now) }
         return verified
@@ -155,13 +154,14 @@ extension Verifier {
     ///
     /// - Parameters:
     ///   - head: The message without its body.
-    ///   - now: The time, in seconds since 1970.
+    ///   - now: The time, in seconds since 1970; nil means now.
     /// - Returns: The stream that takes the body and finishes the verification.
     /// - Throws: `SigningError` with the reason; `body-not-held` for schemes that sign the body
     ///   itself, not a hash of it.
     public func startVerifying(
-        _ head: SignableMessage, now: Int64
+        _ head: SignableMessage, now: Int64? = nil
     ) throws(SigningError) -> StreamedVerification {
+        let now = now ?? UnixTime.now()
         let (message, verified, claims) = try checkHead(head, now: now)
         let stream = try StreamedVerification(
             verifier: self, message: message, head: verified, now: now)
@@ -174,12 +174,13 @@ extension Verifier {
     ///
     /// - Parameters:
     ///   - head: The message without its body.
-    ///   - now: The time, in seconds since 1970.
+    ///   - now: The time, in seconds since 1970; nil means now.
     /// - Returns: The stream that takes the body and finishes the verification.
     /// - Throws: As the other method of this name.
     public func startVerifying(
-        _ head: SignableMessage, now: Int64
+        _ head: SignableMessage, now: Int64? = nil
     ) async throws(SigningError) -> StreamedVerification {
+        let now = now ?? UnixTime.now()
         let (message, verified, claims) = try checkHead(head, now: now)
         let stream = try StreamedVerification(
             verifier: self, message: message, head: verified, now: now)
@@ -192,15 +193,15 @@ extension Verifier {
     /// - Parameters:
     ///   - head: The message without its body.
     ///   - body: The pieces of the body.
-    ///   - now: The time at the start, in seconds since 1970.
-    ///   - atEnd: Returns the time at the end and the trailers.
+    ///   - now: The time at the start, in seconds since 1970; nil means now.
+    ///   - atEnd: Returns the time at the end, nil for now, and the trailers.
     ///   - receive: Receives each piece, before it is proved.
     /// - Returns: The values that the signature proves.
     /// - Throws: As `startVerifying(_:now:)` and `StreamedVerification/finish(trailers:now:)`, and
     ///   the errors of `body` and `receive`. If this throws, discard everything you received.
     public func verify<Body: AsyncSequence>(
-        _ head: SignableMessage, body: Body, now: Int64,
-        atEnd: () -> (now: Int64, trailers: [SignableMessage.Field]),
+        _ head: SignableMessage, body: Body, now: Int64? = nil,
+        atEnd: () -> (now: Int64?, trailers: [SignableMessage.Field]) = { (nil, []) },
         receive: ([UInt8]) async throws -> Void
     ) async throws -> VerifiedMessage where Body.Element == [UInt8] {
         var stream = try await startVerifying(head, now: now)

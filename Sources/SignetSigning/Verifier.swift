@@ -4,14 +4,12 @@ internal import SignetBase
 /// recomputes the body's digest, and stores the nonce only after the signature is valid.
 ///
 /// ```swift
-/// import Foundation
-///
 /// let verifier = try Verifier(
 ///     keys: KeySource("partner-keys.json").load(), nonces: MemoryNonceStore())
 /// let message = try SignableMessage(
 ///     parsing: Array("GET /orders HTTP/1.1\nHost: api.example.com\n\n".utf8))
 /// do throws(SigningError) {
-///     let verified = try await verifier.verify(message, now: Int64(Date().timeIntervalSince1970))
+///     let verified = try await verifier.verify(message)
 ///     // Act on these values, not on the message.
 ///     print(verified.keyID, String(decoding: verified["@path"] ?? [], as: UTF8.self))
 /// } catch {
@@ -86,6 +84,28 @@ public final class Verifier: Sendable {
         self.nonces = nonces
     }
 
+    /// Creates a verifier with one key, such as the secret of a partner's webhooks.
+    ///
+    /// ```swift
+    /// let secret = "It's a Secret to Everybody"
+    /// let verifier = try Verifier(
+    ///     scheme: SigningScheme(named: "github"), key: .hmac(secret, id: "github"))
+    /// print(verifier.scheme)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - scheme: The only accepted scheme.
+    ///   - key: The only accepted key.
+    ///   - policy: The requirements for a signature.
+    ///   - nonces: The store of used nonces.
+    /// - Throws: `SigningError` as the other initializer.
+    public convenience init(
+        scheme: SigningScheme = .rfc9421, key: Key,
+        policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
+    ) throws(SigningError) {
+        try self.init(scheme: scheme, keys: KeySet(only: key), policy: policy, nonces: nonces)
+    }
+
     /// Replaces the keys, for example after the key file was read again.
     ///
     /// Verifications that start later use the new keys, so a revoked or removed key is refused at
@@ -99,13 +119,14 @@ public final class Verifier: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message as it arrived.
-    ///   - now: The time, in seconds since 1970.
+    ///   - now: The time, in seconds since 1970; nil means now.
     /// - Returns: The values that the signature proves.
     /// - Throws: `SigningError` with the reason, for the log only. Send
     ///   ``SigningError/publicMessage`` to the sender.
     public func verify(
-        _ message: SignableMessage, now: Int64
+        _ message: SignableMessage, now: Int64? = nil
     ) throws(SigningError) -> VerifiedMessage {
+        let now = now ?? UnixTime.now()
         let (verified, claims) = try check(message, now: now)
         try remember(claims, now: now)
         return verified
@@ -115,13 +136,14 @@ public final class Verifier: Sendable {
     ///
     /// - Parameters:
     ///   - message: The message as it arrived.
-    ///   - now: The time, in seconds since 1970.
+    ///   - now: The time, in seconds since 1970; nil means now.
     /// - Returns: The values that the signature proves.
     /// - Throws: `SigningError` with the reason, for the log only. Send
     ///   ``SigningError/publicMessage`` to the sender.
     public func verify(
-        _ message: SignableMessage, now: Int64
+        _ message: SignableMessage, now: Int64? = nil
     ) async throws(SigningError) -> VerifiedMessage {
+        let now = now ?? UnixTime.now()
         let (verified, claims) = try check(message, now: now)
         try await remember(claims, now: now)
         return verified

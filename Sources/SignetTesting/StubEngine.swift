@@ -1,6 +1,7 @@
 public import HTTPTypes
+internal import SignetBase
 internal import SignetClient
-internal import SignetJSON
+public import SignetJSON
 public import SignetTransport
 internal import Synchronization
 
@@ -162,11 +163,42 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     /// The path without the query.
     public var path: String { String((request.path ?? "/").prefix { $0 != "?" }) }
 
-    /// The body's JSON, decompressed.
-    var json: JSONValue? {
-        try? JSONValue(
-            parsing: RequestCompression.original(of: body, sentWith: request.headerFields))
+    /// The values of each parameter of the query, decoded, in their order. Empty without a query.
+    public var query: [String: [String]] {
+        var values: [String: [String]] = [:]
+        for pair in encodedQuery.split(separator: UInt8(ascii: "&")) {
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            values[Self.decoded(name), default: []]
+                .append(Self.decoded(pair.dropFirst(name.count + 1)))
+        }
+        return values
     }
+
+    /// Decodes the body, decompressed, as a type: `try stub.requests[0].decode(Order.self)`.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - conventions: The conventions of the service's JSON.
+    /// - Throws: `JSONError` if the body isn't JSON of the type's form.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> Value {
+        try StrictJSONDecoder(conventions: conventions).decode(type, from: original)
+    }
+
+    /// Returns the text of an encoded name or value; unchanged if its escapes are invalid.
+    private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
+        let decoded = PercentCoding.decoded(bytes, plusIsSpace: true)
+        return String(decoding: decoded ?? Array(bytes), as: UTF8.self)
+    }
+
+    /// The body as it was before its compression.
+    private var original: [UInt8] {
+        RequestCompression.original(of: body, sentWith: request.headerFields)
+    }
+
+    /// The body's JSON, decompressed.
+    var json: JSONValue? { try? JSONValue(parsing: original) }
 
     /// The method and path, and the remote procedure if there is one.
     public var description: String {

@@ -54,7 +54,7 @@ public struct StubMatcher: Sendable {
     ) -> StubMatcher {
         StubMatcher { request in
             guard request.request.method == method, request.path == path,
-                query.map({ Self.pairs(of: request.query, have: $0) }) ?? true
+                query.map({ Self.pairs(of: request.encodedQuery, have: $0) }) ?? true
             else { return false }
             guard let body else { return true }
             if let form = request.form { return Self.pairs(of: form, have: body) }
@@ -84,7 +84,7 @@ public struct StubMatcher: Sendable {
 
 extension RecordedRequest {
     /// The query, encoded; empty if there is none.
-    fileprivate var query: ArraySlice<UInt8> {
+    var encodedQuery: ArraySlice<UInt8> {
         Array((request.path ?? "").utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst())[...]
     }
 

@@ -28,6 +28,33 @@ public struct StubResponse: Sendable {
         .status(status, fields: [.contentType: "application/json"], body: value.serialized())
     }
 
+    /// A JSON body, encoded from a value as the service's conventions say.
+    ///
+    /// ```swift
+    /// struct Order: Codable { var item: String }
+    /// let stub = StubEngine()
+    /// try stub.respond(to: .any, with: .json(encoding: Order(item: "tea"), status: 201))
+    /// ```
+    ///
+    /// - Throws: `JSONError` if the value can't be encoded.
+    public static func json(
+        encoding value: some Encodable, status: Int = 200,
+        conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> StubResponse {
+        .status(
+            status, fields: [.contentType: "application/json"],
+            body: try StrictJSONEncoder(conventions: conventions).encode(value))
+    }
+
+    /// A problem (RFC 9457) with its status and more members, such as `type` and `title`.
+    public static func problem(status: Int, _ members: JSONObject = [:]) -> StubResponse {
+        var problem = members
+        problem["status"] = .number(JSONNumber(status))
+        return .status(
+            status, fields: [.contentType: "application/problem+json"],
+            body: JSONValue.object(problem).serialized())
+    }
+
     /// A status with fields and a body.
     public static func status(
         _ status: Int, fields: HTTPFields = [:], body: [UInt8] = []

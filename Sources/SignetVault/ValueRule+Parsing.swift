@@ -29,7 +29,8 @@ extension ValueRule {
     init(_ object: JSONObject, depth: Int = 0) throws(InvalidRule) {
         guard let name = object["type"]?.string, let type = ValueType(rawValue: name) else {
             let known = ValueType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw InvalidRule("\"type\" must be one of \(known)")
+            throw InvalidRule(
+                Self.listAdvice(object["type"]) ?? "\"type\" must be one of \(known)")
         }
         for (members, types) in Self.limits where !types.contains(type) {
             guard let member = members.first(where: { object[$0] != nil }) else { continue }
@@ -52,6 +53,21 @@ extension ValueRule {
         self.pattern = try Self.pattern(object["pattern"])
         self.items = try Self.items(object["items"], depth: depth)
         self.allowed = try allowed(object["enum"])
+    }
+
+    /// Returns how to write a type such as `array of string`, which lists of keys print; nil for
+    /// other texts.
+    private static func listAdvice(_ type: JSONValue?) -> String? {
+        let words = type?.string?.split(separator: " ").map(String.init) ?? []
+        guard words.count == 3, words[1] == "of", let outer = ValueType(rawValue: words[0]),
+            outer == .array || outer == .object, let inner = ValueType(rawValue: words[2])
+        else { return nil }
+        return "found \"type\":\"\(outer.rawValue) of \(inner.rawValue)\", expected "
+            + "\"type\":\"\(outer.rawValue)\",\(itemsExample(inner))"
+    }
+
+    private static func itemsExample(_ type: ValueType) -> String {
+        "\"items\":{\"type\":\"\(type.rawValue)\"}"
     }
 
     private static func limit(
@@ -99,7 +115,11 @@ extension ValueRule {
             throw InvalidRule("\"items\" is nested more than \(maximumDepth) deep")
         }
         guard let object = value.object else {
-            throw InvalidRule("\"items\": found \(value.article), expected an object")
+            let example = value.string.flatMap(ValueType.init).map {
+                ", such as \(itemsExample($0))"
+            }
+            throw InvalidRule(
+                "\"items\": found \(value.article), expected an object" + (example ?? ""))
         }
         do throws(InvalidRule) {
             if let member = object.unknown(beside: members) {

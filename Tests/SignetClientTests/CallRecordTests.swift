@@ -258,13 +258,13 @@ import Testing
         await system.shutdown()
         let lines = log.text.split(separator: "\n").filter { $0.contains("\"method\"") }
         let wanted: [(String, [String])] = [
-            ("debug call started", []),
-            ("info retrying", ["\"attempt\": 1", "\"after\": connect"]),
+            ("debug call started", ["\"path\": /x"]),
+            ("debug retrying", ["\"attempt\": 1", "\"after\": connect"]),
             ("debug response", ["\"attempt\": 2", "\"status\": 503", "\"duration\""]),
-            ("info retrying", ["\"attempt\": 2", "\"after\": 503"]),
+            ("debug retrying", ["\"attempt\": 2", "\"after\": 503"]),
             ("debug response", ["\"attempt\": 3", "\"status\": 404"]),
             (
-                "info call failed",
+                "debug call failed",
                 [
                     "\"attempts\": 3", "\"status\": 404", "\"error\": http-status", "\"duration\"",
                 ]
@@ -281,6 +281,29 @@ import Testing
                 "\"call\": \(call.0)", "\"method\": \(call.1)", "\"service\": a",
             ] { #expect(line.contains(part), "\(part) in \(line)") }
         }
+    }
+
+    @Test func logsThePathWithoutItsValues() async throws {
+        let log = RecordingLog()
+        let engine = RecordingEngine(responses: [.init(status: 404, body: "")])
+        let system = try await Pipeline.system(engine) { options in
+            options.logger = Logger(label: "test") { _ in log }
+        }
+        let secret = "ZZZZZZ"
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(
+                .get("/orders/\(secret)/items", on: "a", query: ["k": .string(secret)]),
+                as: .nothing)
+        }
+        await system.shutdown()
+        #expect(error?.code == .httpStatus)
+        let lines = log.text.split(separator: "\n").filter { $0.contains("\"method\"") }
+        #expect(lines.count == 3)
+        for line in lines {
+            #expect(line.contains("\"path\": /orders/{}/items") && !line.contains(secret))
+            #expect(line.hasPrefix("debug "), "\(line)")
+        }
+        #expect(!log.text.contains("info "))
     }
 
     @Test(.features("001-14")) func nothingSecretIsWritten() async throws {

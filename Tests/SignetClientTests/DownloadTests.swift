@@ -212,6 +212,31 @@ import Testing
         try await server.stop()
     }
 
+    @Test func fetchesTheResponseToACall() async throws {
+        let folder = try TemporaryDirectory()
+        let engine = RecordingEngine(responses: [.init(body: "whole"), .init(body: "whole")])
+        let system = try await Pipeline.system(engine)
+        let id = "a/b"
+        let result = try await system.download(
+            .get("/files/\(id)", on: "a", query: ["n": 1]), to: folder.path("file"))
+        #expect(result.byteCount == 5 && engine.requests.count == 1)
+        // Below the service's base URL, unlike the target of the other form.
+        #expect(engine.requests[0].request.path == "/v1/files/a%2Fb?n=1")
+        #expect(engine.requests[0].request.headerFields[.acceptEncoding] == "identity")
+        for (call, code) in [
+            (.post("/files", on: "a"), "unsupported-call"),
+            (.get("/files?n=1", on: "a"), "invalid-path"),
+            (.get("/files", on: "b"), "unknown-service"),
+        ] as [(RESTCall, String)] {
+            let error = await #expect(throws: ClientError.self) {
+                try await system.download(call, to: folder.path("other"))
+            }
+            #expect(error?.code.name == code)
+        }
+        #expect(try folder.contents() == ["file"] && engine.requests.count == 1)
+        await system.shutdown()
+    }
+
     @Test func resumesOnlyItsOwnPart() async throws {
         let (server, url) = try await badServer()
         let system = try await system(url)

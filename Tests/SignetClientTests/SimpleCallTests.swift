@@ -28,6 +28,39 @@ import Testing
         #expect(write.request.headerFields[.contentType] == "application/json")
     }
 
+    @Test(
+        arguments: [
+            (.get("/x", on: "a", query: ["n": 1]), "GET", "/v1/x?n=1", ""),
+            (.head("/x", on: "a"), "HEAD", "/v1/x", ""),
+            (.delete("/x/\(7)", on: "a"), "DELETE", "/v1/x/7", ""),
+            (.post("/token", on: "a"), "POST", "/v1/token", ""),
+            (.put("/x", on: "a"), "PUT", "/v1/x", ""),
+            (.patch("/x", on: "a", query: ["n": 1]), "PATCH", "/v1/x?n=1", ""),
+            (.put("/x", on: "a", body: ["n": 1]), "PUT", "/v1/x", #"{"n":1}"#),
+            (.patch("/x", on: "a", body: ["n": 1]), "PATCH", "/v1/x", #"{"n":1}"#),
+        ] as [(RESTCall, String, String, String)])
+    func sendsEachMethod(
+        _ call: RESTCall, method: String, path: String, body: String
+    ) async throws {
+        let engine = RecordingEngine(responses: [.init(body: "")])
+        let system = try await Pipeline.system(engine)
+        try await system.send(call, as: .nothing)
+        await system.shutdown()
+        let sent = engine.requests[0]
+        #expect(sent.request.method.rawValue == method && sent.request.path == path)
+        #expect(sent.bytes == Array(body.utf8))
+        let type = sent.request.headerFields[.contentType]
+        #expect(type == (body.isEmpty ? nil : "application/json"))
+    }
+
+    @Test func exchangeNeedsNoBody() async throws {
+        let engine = RecordingEngine(responses: [.init(body: "a")])
+        let system = try await Pipeline.system(engine)
+        let response = try await system.exchange("a", method: .get, target: "/x")
+        await system.shutdown()
+        #expect(response.body == Array("a".utf8) && engine.requests[0].bytes.isEmpty)
+    }
+
     @Test(.features("004-06")) func anyRequestIsACall() async throws {
         let engine = RecordingEngine(responses: [.init(body: "")])
         let system = try await Pipeline.system(engine)
@@ -50,6 +83,8 @@ import Testing
             (.post("/x", on: "a", body: [Double.nan]), "invalid-params"),
             (.get("/orders/\("")", on: "a"), "invalid-path"),
             (.get("orders", on: "a"), "invalid-path"),
+            (.delete("/orders?all", on: "a"), "invalid-path"),
+            (.put("/x", on: "a", body: [Double.infinity]), "invalid-params"),
             (.get("/orders", on: "b"), "unknown-service"),
         ] as [(RESTCall, String)] {
             let error = await #expect(throws: ClientError.self) { try await system.send(call) }

@@ -55,6 +55,24 @@ struct RESTPathTests {
         #expect(error?.code == .invalidPath)
     }
 
+    @Test(arguments: [
+        ("/orders?state=open", "found \"?\" at byte 7; write the parameters as `query:`"),
+        ("/orders#a", "byte 7 is not allowed unescaped in a path"),
+    ])
+    func saysHowToWriteAQuery(_ path: String, message: String) {
+        let error = #expect(throws: RPCError.self) { try RESTPath(stringLiteral: path).encoded() }
+        #expect(error?.message == "the path is invalid: \(message)")
+    }
+
+    @Test func aTemplateHasNoValue() {
+        let secret = "ZZZZZZ"
+        let path: RESTPath = "/orders/\(secret)/items"
+        #expect(path.template == "/orders/{}/items")
+        #expect(path.appending(segment: secret).template == "/orders/{}/items/{}")
+        #expect(path == "/orders/ZZZZZZ/items" && path != "/orders/ZZZZZZ/item")
+        #expect(path.hashValue == ("/orders/ZZZZZZ/items" as RESTPath).hashValue)
+    }
+
     @Test func aPartOfASegmentMayBeDots() throws {
         let dots = ".."
         #expect(try ("/v\(dots)" as RESTPath).encoded() == "/v..")

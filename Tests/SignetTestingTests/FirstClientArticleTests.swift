@@ -52,7 +52,7 @@ func report(_ error: ClientError) {
         let source = ArticleWords.words(in: try String(contentsOfFile: #filePath, encoding: .utf8))
         let blocks = try Article(path).blocks(in: "swift")
             .map { ArticleWords.words(in: $0.joined(separator: "\n")) }
-        #expect(blocks.count == 4)
+        #expect(blocks.count == 5)
         for name in ["struct GetOrder", "func item", "func report"] {
             let block = try #require(blocks.first { $0.contains(name) }, "\(name)")
             let code = block[try #require(block.range(of: name)).lowerBound...]

@@ -170,6 +170,41 @@ private struct CreateOrder: Endpoint {
         await system.shutdown()
     }
 
+    @Test func takesAndDecodesCodableValues() async throws {
+        struct Order: Codable, Equatable, Sendable { var item: String, madeAt: Int }
+        struct Odd: Encodable { var price = Double.nan }
+        let stub = StubEngine()
+        let order = Order(item: "tea", madeAt: 7)
+        try stub.respond(
+            to: .request(.post, path: "/orders"), with: .json(encoding: order, status: 201))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let reply: Order = try await system.send(
+            .post("/orders", on: "shop", query: ["a b": ["c&d", 2], "e": ""], body: order))
+        #expect(reply == order)
+        let request = stub.requests[0]
+        #expect(try request.decode(Order.self) == order)
+        #expect(request.query == ["a b": ["c&d", "2"], "e": [""]])
+        #expect(throws: JSONError.self) { try request.decode([String].self) }
+        #expect(throws: JSONError.self) {
+            try request.decode(Order.self, conventions: .init(keys: .snakeCase))
+        }
+        #expect(throws: JSONError.self) { try StubResponse.json(encoding: Odd()) }
+        await system.shutdown()
+    }
+
+    @Test func respondsWithAProblem() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .problem(status: 403, ["title": "Too poor", "balance": 30]))
+        let system = try await NetworkSystem.start(services: services, stub: stub)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.send(.get("/orders", on: "shop"), as: .nothing)
+        }
+        #expect(error?.status == 403 && error?.problem?.title == "Too poor")
+        #expect(try error?.problem?.decode(Int.self, named: "balance") == 30)
+        #expect(stub.requests[0].query.isEmpty)
+        await system.shutdown()
+    }
+
     @Test func aServersErrorIsTyped() async throws {
         let stub = StubEngine()
         stub.respond(with: .rpcError(code: -32601, message: "no such procedure"))

@@ -12,10 +12,10 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
     static let ordersToken = Self("services.orders.token")
 }
 
-/// The code of the article "Sealing a configuration", exactly as the article shows it.
+/// The code of the article "A configuration in Swift", exactly as the article shows it.
 @Suite struct ArticleTests {
     private static func blocks(in language: String) throws -> [[Substring]] {
-        try Article("Sources/SignetVault/SignetVault.docc/Sealing-a-configuration.md")
+        try Article("Sources/SignetVault/SignetVault.docc/A-configuration-in-Swift.md")
             .blocks(in: language)
     }
 

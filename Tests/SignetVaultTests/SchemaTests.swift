@@ -18,6 +18,28 @@ import Testing
     }
 
     @Test(arguments: [
+        (
+            #""type":"array of string""#,
+            #"found "type":"array of string", expected "type":"array","items":{"type":"string"}"#
+        ),
+        (
+            #""type":"object of duration""#,
+            #"found "type":"object of duration", expected "type":"object","items":{"type":"duration"}"#
+        ),
+        (#""type":"string of array""#, #""type" must be one of string"#),
+        (#""type":"array of text""#, #""type" must be one of string"#),
+        (
+            #""type":"array","items":"string""#,
+            #""items": found a string, expected an object, such as "items":{"type":"string"}"#
+        ),
+        (#""type":"array","items":"text""#, #""items": found a string, expected an object"#),
+    ])
+    func saysHowToWriteAList(_ rule: String, message: String) throws {
+        let problem = try #require(error { _ = try schema(#"{"a":{\#(rule)}}"#) })
+        #expect(problem.code == .malformedSchema && problem.message.contains(message), "\(problem)")
+    }
+
+    @Test(arguments: [
         "{}",
         #"{"a":{"type":"string"}}"#,
         #"{"a":{"type":"string","visibility":"public","setBy":["defaults","fetched"],"pattern":"^[a-z.]+$","meaning":"m"}}"#,

@@ -110,9 +110,7 @@ extension NetworkSystem {
         noting note: ResponseNote? = nil,
         reform: @escaping @Sendable (UnboxedResponse) throws -> Output
     ) async throws(ClientError) -> Output {
-        let target = CallTarget(
-            service: call.service, method: call.methodName,
-            options: call.callOptions.merging(options))
+        let target = CallTarget(call, options: options)
         return try await admitted(target) { context throws(ClientError) in
             note?.begin(context)
             let request = try Self.request(

@@ -2,14 +2,16 @@ internal import HTTPTypes
 public import SignetJSON
 public import SignetRPC
 
-/// A REST call as a value, for simple calls that need no type of their own. `.get` and `.post`
-/// create one; use a `RESTRequest` for all other methods and options.
+/// A REST call as a value, for simple calls that need no type of their own. `.get`, `.head`,
+/// `.post`, `.put`, `.patch` and `.delete` create one; use a `RESTRequest` for all other methods
+/// and options.
 ///
 /// ```swift
 /// func order(with system: NetworkSystem) async throws -> String {
 ///     struct Order: Codable { var item: String }
 ///     let order: Order = try await system.send(.get("/orders/7", on: "shop"))
 ///     let copy: Order = try await system.send(.post("/orders", on: "shop", body: order))
+///     try await system.send(.delete("/orders/7", on: "shop"), as: .nothing)
 ///     let orders = try await system.send(
 ///         .get("/orders", on: "shop", query: ["limit": 2]), as: [Order].self)
 ///     return orders.isEmpty ? copy.item : orders[0].item
@@ -22,23 +24,33 @@ public struct RESTCall: TypedCall {
     public var callOptions = CallOptions()
     /// The HTTP method.
     public let methodName: String
+    /// The path without its values, for logs.
+    let pathTemplate: String
     private let make: @Sendable () throws(RPCError) -> RESTRequest
 
     /// Creates a call from a request.
     public init(_ request: RESTRequest, on service: Service) {
         self.service = service
         methodName = request.method.rawValue
+        pathTemplate = request.path.template
         make = { request }
     }
 
     fileprivate init(
-        _ method: HTTPRequest.Method, at path: RESTPath, encoding body: some Encodable & Sendable,
-        on service: Service
+        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: Service
+    ) {
+        self.init(RESTRequest(method, path, query: query), on: service)
+    }
+
+    fileprivate init(
+        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: Service,
+        encoding body: some Encodable & Sendable
     ) {
         self.service = service
         methodName = method.rawValue
+        pathTemplate = path.template
         make = { () throws(RPCError) in
-            RESTRequest(method, path, body: try .json(encoding: body))
+            RESTRequest(method, path, query: query, body: try .json(encoding: body))
         }
     }
 
@@ -64,7 +76,42 @@ extension TypedCall where Self == RESTCall {
     public static func get(
         _ path: RESTPath, on service: Service, query: JSONObject = [:]
     ) -> RESTCall {
-        RESTCall(RESTRequest(.get, path, query: query), on: service)
+        RESTCall(.get, at: path, query: query, on: service)
+    }
+
+    /// Reads the fields of a resource, without its content (`as: .raw`).
+    public static func head(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(.head, at: path, query: query, on: service)
+    }
+
+    /// Removes a resource.
+    public static func delete(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(.delete, at: path, query: query, on: service)
+    }
+
+    /// Sends POST without a body.
+    public static func post(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(.post, at: path, query: query, on: service)
+    }
+
+    /// Sends PUT without a body.
+    public static func put(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(.put, at: path, query: query, on: service)
+    }
+
+    /// Sends PATCH without a body.
+    public static func patch(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+    ) -> RESTCall {
+        RESTCall(.patch, at: path, query: query, on: service)
     }
 
     /// Sends a value as JSON with POST.
@@ -72,10 +119,28 @@ extension TypedCall where Self == RESTCall {
     /// - Parameters:
     ///   - path: The path below the service's base URL.
     ///   - service: The service that responds.
+    ///   - query: The query's parameters.
     ///   - body: The value, which is encoded as JSON.
     public static func post(
-        _ path: RESTPath, on service: Service, body: some Encodable & Sendable
+        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        body: some Encodable & Sendable
     ) -> RESTCall {
-        RESTCall(.post, at: path, encoding: body, on: service)
+        RESTCall(.post, at: path, query: query, on: service, encoding: body)
+    }
+
+    /// Sends a value as JSON with PUT.
+    public static func put(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        body: some Encodable & Sendable
+    ) -> RESTCall {
+        RESTCall(.put, at: path, query: query, on: service, encoding: body)
+    }
+
+    /// Sends a value as JSON with PATCH.
+    public static func patch(
+        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        body: some Encodable & Sendable
+    ) -> RESTCall {
+        RESTCall(.patch, at: path, query: query, on: service, encoding: body)
     }
 }

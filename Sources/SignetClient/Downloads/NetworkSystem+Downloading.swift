@@ -3,7 +3,13 @@ internal import SignetRPC
 internal import SignetTransport
 
 extension NetworkSystem {
-    /// Fetches a resource into a file, which gets its name when it is whole.
+    /// Fetches the response to a call into a file, which gets its name when it is whole.
+    ///
+    /// ```swift
+    /// func fetch(with system: NetworkSystem) async throws {
+    ///     _ = try await system.download(.get("/reports/7", on: "shop"), to: "report.pdf")
+    /// }
+    /// ```
     ///
     /// The received bytes are kept in a second file in the same folder, which only the user can
     /// read. If the connection breaks or the disk is full, that file stays, and the next run asks
@@ -19,14 +25,43 @@ extension NetworkSystem {
     /// for its own URL.
     ///
     /// - Parameters:
+    ///   - call: The call, whose method is GET: its path is below the service's base URL.
+    ///   - path: The file; one that is there is replaced when the new one is whole.
+    ///   - download: Digest, limits, mode. Its fields win over the call's.
+    ///   - options: The options, which win over the call's own. An attempt continues where the one
+    ///     before it was cut off.
+    /// - Throws: `ClientError`: `unsupported-call` if the method isn't GET, `http-status` for a
+    ///   response that is neither 200 nor 206, `malformed-reply` for ranges that weren't asked for,
+    ///   `wrong-digest`, `file-busy` if another process fetches into the same file,
+    ///   `unwritable-file`, and those of every call.
+    public func download(
+        _ call: some TypedCall, to path: String, with download: Download = Download(),
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> Download.Result {
+        let asked = CallTarget(call, options: options, isBoxed: false)
+        return try await admitted(asked) { context throws(ClientError) in
+            let (boxed, base) = try context.box(
+                Self.request(of: call, reading: .any, as: context.options.json))
+            guard boxed.method == .get else {
+                throw ClientError(
+                    .unsupportedCall, "found \(boxed.method) for a download, expected GET")
+            }
+            let target = try context.request(boxed, at: base).request.path ?? base.target
+            return try await self.download(
+                base.at(target: target), fields: boxed.fields, to: path, with: download,
+                for: context)
+        }
+    }
+
+    /// Fetches a resource of the service's origin into a file, as `download(_:to:with:options:)`.
+    ///
+    /// - Parameters:
     ///   - service: The service whose base URL's origin, signing and limits of time apply.
-    ///   - target: Path and query, beginning with `/`.
+    ///   - target: Path and query, beginning with `/`. They replace those of the base URL.
     ///   - path: The file; one that is there is replaced when the new one is whole.
     ///   - download: Digest, limits, mode.
-    ///   - options: The call's options. An attempt continues where the one before it was cut off.
-    /// - Throws: `ClientError`: `http-status` for a response that is neither 200 nor 206,
-    ///   `malformed-reply` for ranges that weren't asked for, `wrong-digest`, `file-busy` if
-    ///   another process fetches into the same file, `unwritable-file`, and those of every call.
+    ///   - options: The call's options.
+    /// - Throws: As `download(_:to:with:options:)`.
     public func download(
         _ service: Service, target: String, to path: String, with download: Download = Download(),
         options: CallOptions = CallOptions()
@@ -35,17 +70,26 @@ extension NetworkSystem {
             service: service, method: HTTPRequest.Method.get.rawValue, options: options,
             isBoxed: false)
         return try await admitted(asked) { context throws(ClientError) in
-            let url = try context.service.url.at(target: target)
-            let reader = try DownloadReader(of: url, into: path, options: download)
-            var fields = download.fields
-            fields[.acceptEncoding] = "identity"
-            fields[.range] = nil
-            fields[.ifRange] = nil
-            _ = try await self.send(
-                context.request(.get, to: url, fields: fields, body: []), into: reader,
+            try await self.download(
+                context.service.url.at(target: target), fields: [:], to: path, with: download,
                 for: context)
-            return try await reader.result()
         }
+    }
+
+    private func download(
+        _ url: WebURL, fields own: HTTPFields, to path: String, with download: Download,
+        for context: CallContext
+    ) async throws(ClientError) -> Download.Result {
+        let reader = try DownloadReader(of: url, into: path, options: download)
+        var fields = own
+        for field in download.fields { fields[field.name] = nil }
+        fields.append(contentsOf: download.fields)
+        fields[.acceptEncoding] = "identity"
+        fields[.range] = nil
+        fields[.ifRange] = nil
+        _ = try await send(
+            context.request(.get, to: url, fields: fields, body: []), into: reader, for: context)
+        return try await reader.result()
     }
 }
 

@@ -262,7 +262,7 @@ extension NetworkSystem {
         let isPlain =
             report.ignored.isEmpty && report.simulated.isEmpty
             && report.fetch?.failure == nil
-        logger.log(level: isPlain ? .info : .warning, "started", metadata: metadata)
+        logger.log(level: isPlain ? .debug : .warning, "started", metadata: metadata)
         logFindings(of: policy)
     }
 }

@@ -1,7 +1,7 @@
 internal import Logging
 
-// The lines that calls write to the system's logger. They contain no URL, field or message of an
-// error.
+// The lines that calls write to the system's logger, at debug, because a library's caller decides
+// what is news. They contain no URL, field, value of a path or message of an error.
 extension NetworkSystem {
     func logStart(of call: CallIdentity) {
         logger.debug("call started", metadata: call.metadata)
@@ -17,22 +17,16 @@ extension NetworkSystem {
     }
 
     func logRetry(of call: CallIdentity, after attempt: Int, reason: String, pause: Duration) {
-        logger.info(
+        logger.debug(
             "retrying",
             metadata: call.metadata.merging([
                 "attempt": "\(attempt)", "after": "\(reason)", "pause": "\(pause)",
             ]) { $1 })
     }
 
-    /// The call's last line. The caller gets the error, so a failure isn't a warning.
+    /// The call's last line. The caller gets the error.
     func logEnd(_ record: CallRecord) {
-        let level: Logger.Level =
-            switch record.outcome {
-            case .success, .cancelled: .debug
-            case .failed: .info
-            }
-        logger.log(
-            level: level,
+        logger.debug(
             record.failure == nil ? "call finished" : "call failed",
             metadata: {
                 var metadata = record.identity.metadata
@@ -47,8 +41,12 @@ extension NetworkSystem {
 }
 
 extension CallIdentity {
-    /// Number, service and method for a line of the log.
+    /// Number, service, method and path for a line of the log.
     fileprivate var metadata: Logger.Metadata {
-        ["call": "\(id)", "service": "\(service)", "method": "\(method)"]
+        var metadata: Logger.Metadata = [
+            "call": "\(id)", "service": "\(service)", "method": "\(method)",
+        ]
+        if let path, !path.isEmpty { metadata["path"] = "\(path)" }
+        return metadata
     }
 }

@@ -17,6 +17,23 @@ struct CallTarget: Sendable {
     var snapshot: SystemSnapshot?
     /// A host of the system's own, instead of a service of the configuration.
     var host: SystemHost?
+    /// The path without values, for logs.
+    var path: String?
+}
+
+extension CallTarget {
+    /// Creates the target of a typed call, whose own options are below those that are given.
+    init(_ call: some TypedCall, options: CallOptions, isBoxed: Bool = true) {
+        let path: String? =
+            switch call {
+            case let call as RESTCall: call.pathTemplate
+            case let call as any RESTEndpoint: call.path.description
+            default: nil
+            }
+        self.init(
+            service: call.service, method: call.methodName,
+            options: call.callOptions.merging(options), isBoxed: isBoxed, path: path)
+    }
 }
 
 /// A host that the system calls for itself: that of signed pin policies, or a collector of pin
@@ -149,7 +166,7 @@ extension NetworkSystem {
             throw error.of(
                 CallIdentity(
                     id: id, service: target.service, method: target.method,
-                    tags: target.options.tags),
+                    tags: target.options.tags, path: target.path),
                 record: nil)
         }
         do throws(ClientError) {
@@ -191,7 +208,8 @@ extension NetworkSystem {
             options, isBoxed: target.isBoxed, of: service.configuration,
             maximumResponseSize: self.options.maximumResponseSize)
         let identity = CallIdentity(
-            id: id, service: target.service, method: target.method, tags: options.tags)
+            id: id, service: target.service, method: target.method, tags: options.tags,
+            path: target.path)
         let log = CallLog(
             identity, since: start, mode: snapshot.mode.mode,
             limits: CallRecord.Limits(rules, deadline: options.deadline),

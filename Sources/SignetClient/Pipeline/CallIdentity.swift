@@ -16,6 +16,9 @@ public struct CallIdentity: Sendable, Hashable {
     public let method: String
     /// The tags of `CallOptions.tags`.
     public let tags: Set<String>
+    /// The path of a REST call without its values, such as `/orders/{id}`, or with `{}` in place of
+    /// a value that the program interpolates; nil if it isn't known.
+    public internal(set) var path: String?
 }
 
 /// An owner of calls, such as a session or a job: when the last reference to the

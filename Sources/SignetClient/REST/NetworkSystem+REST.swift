@@ -13,7 +13,9 @@ extension NetworkSystem {
         _ request: RESTRequest, on service: Service, options: CallOptions = CallOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
-            CallTarget(service: service, method: request.method.rawValue, options: options)
+            CallTarget(
+                service: service, method: request.method.rawValue, options: options,
+                path: request.path.template)
         ) { context throws(ClientError) in
             try await self.duplicateCalls.run(.resource(request), for: context) {
                 context throws(ClientError) in
@@ -67,7 +69,9 @@ extension NetworkSystem {
         of make: @escaping @Sendable () throws(RPCError) -> (contentType: String, body: RequestBody)
     ) async throws(ClientError) -> UnboxedResponse {
         try await admitted(
-            CallTarget(service: service, method: request.method.rawValue, options: options)
+            CallTarget(
+                service: service, method: request.method.rawValue, options: options,
+                path: request.path.template)
         ) { context throws(ClientError) in
             let (contentType, body) = try Self.rpc(make)
             var request = request

@@ -34,7 +34,8 @@ extension NetworkSystem {
         Pages(
             system: self,
             target: CallTarget(
-                service: service, method: request.method.rawValue, options: options),
+                service: service, method: request.method.rawValue, options: options,
+                path: request.path.template),
             paging: paging, request: { _ throws(ClientError) in .resource(request) },
             value: { response throws(ClientError) in response })
     }
@@ -70,9 +71,7 @@ extension NetworkSystem {
     ) -> Pages<Call.Success> {
         Pages(
             system: self,
-            target: CallTarget(
-                service: call.service, method: call.methodName,
-                options: call.callOptions.merging(options)),
+            target: CallTarget(call, options: options),
             paging: paging,
             request: { conventions throws(ClientError) in
                 try Self.request(of: call, as: conventions)

@@ -1,3 +1,4 @@
+internal import SignetBase
 internal import SignetCrypto
 internal import SignetCurl
 internal import SignetPinning
@@ -35,9 +36,9 @@ public struct SelfCheck: Sendable {
 
     /// Runs every check; one that fails does not stop the others.
     ///
-    /// - Parameter now: Unix seconds, for dates of keys and pins.
-    public func run(now: Int64) async -> SelfCheckReport {
-        var run = SelfCheckRun(now: now)
+    /// - Parameter now: Unix seconds, for dates of keys and pins; nil means now.
+    public func run(now: Int64? = nil) async -> SelfCheckReport {
+        var run = SelfCheckRun(now: now ?? UnixTime.now())
         run.checkPrimitives()
         let engine = checkLibcurl(&run)
         let keys = checkKeys(&run)

@@ -118,9 +118,7 @@ extension NetworkSystem {
     private func stream(
         _ call: some TypedCall, reading content: ResponseContent, options: CallOptions
     ) async throws(ClientError) -> StreamedResponse {
-        let asked = CallTarget(
-            service: call.service, method: call.methodName,
-            options: call.callOptions.merging(options))
+        let asked = CallTarget(call, options: options)
         return try await streamed(asked, needsSuccess: true) {
             context, reader throws(ClientError) in
             let (boxed, base) = try context.box(

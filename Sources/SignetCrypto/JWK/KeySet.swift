@@ -42,6 +42,13 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         }
     }
 
+    /// Creates a set of one key.
+    package init(only key: Key) {
+        keys = [key]
+        positions = [Array(key.id.utf8): 0]
+        source = "the key \"\(printable(key.id))\""
+    }
+
     private init(reading reader: JSONReader, source: String) throws(KeyError) {
         var keys: [Key] = []
         var positions: [[UInt8]: Int] = [:]

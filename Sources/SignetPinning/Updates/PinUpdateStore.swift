@@ -66,11 +66,11 @@ public struct PinUpdateStore: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The document as it was served.
-    ///   - now: Unix time in seconds.
+    ///   - now: Unix time in seconds; nil means now.
     /// - Throws: `PinError` with a code of ``PinUpdateVerifier/verify(_:now:)``, or `rolled-back`,
     ///   `state-tampered`, `unreadable-file`, `unwritable-file` or `file-busy`. The file is then
     ///   unchanged.
-    public func accept(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
+    public func accept(_ bytes: [UInt8], now: Int64? = nil) throws(PinError) -> VerifiedPinPolicy {
         let new = try verifier.verify(bytes, now: now)
         guard new.serial > builtInSerial else {
             throw PinError(

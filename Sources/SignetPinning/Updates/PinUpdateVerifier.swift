@@ -64,11 +64,12 @@ public struct PinUpdateVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The document as it was served.
-    ///   - now: Unix time in seconds.
+    ///   - now: Unix time in seconds; nil means now.
     /// - Throws: `PinError` with code `malformed-update`, `unknown-key`, `key-revoked`,
     ///   `key-expired`, `key-not-yet-valid`, `tampered`, `wrong-app`, `update-expired` or
     ///   `update-not-yet-valid`, or with code `malformed-policy` if the signed policy is invalid.
-    public func verify(_ bytes: [UInt8], now: Int64) throws(PinError) -> VerifiedPinPolicy {
+    public func verify(_ bytes: [UInt8], now: Int64? = nil) throws(PinError) -> VerifiedPinPolicy {
+        let now = now ?? UnixTime.now()
         let verified = try verifySignature(bytes, now: now)
         let signed = verified.signed
         guard signed.appID.map({ Array($0.utf8) }) == appID.map({ Array($0.utf8) }) else {

@@ -65,19 +65,19 @@ public struct SignedPinPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - key: A private Ed25519 key.
-    ///   - now: Unix time in seconds, at which the key must be valid.
+    ///   - now: Unix time in seconds, at which the key must be valid; nil means now.
     /// - Returns: The document, to be served unchanged.
     /// - Throws: `PinError` with code `wrong-key-use`, `key-revoked`, `key-expired`,
     ///   `key-not-yet-valid` or `crypto-failed`, or with code `malformed-update` if the document
     ///   exceeds 1 MiB.
-    public func signed(by key: Key, now: Int64) throws(PinError) -> [UInt8] {
+    public func signed(by key: Key, now: Int64? = nil) throws(PinError) -> [UInt8] {
         let signer = try PinUpdateVerifier.ed25519(key)
         guard key.isPrivate else {
             throw PinError(
                 .wrongKeyUse, "the key \(printable(key.id)) is a public key, which can't sign")
         }
         do {
-            try key.requireUsable(at: now)
+            try key.requireUsable(at: now ?? UnixTime.now())
         } catch {
             throw PinError(error)
         }

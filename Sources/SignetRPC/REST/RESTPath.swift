@@ -7,24 +7,34 @@ internal import SignetBase
 /// empty, `.` or `..` cannot be escaped and is refused.
 public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     private var text = ""
+    /// The path with `{}` in place of each value, for logs.
+    package private(set) var template = ""
     private var problem: String?
 
     /// Creates an empty path: the service's own URL.
     public init() {}
 
     /// Creates a path from escaped text.
-    init(escaped text: String) { self.text = text }
+    init(escaped text: String) { (self.text, template) = (text, "{}") }
 
     /// Creates a path from a literal. Put text that isn't a literal into an interpolation.
-    public init(stringLiteral text: String) { self.text = text }
+    public init(stringLiteral text: String) { (self.text, template) = (text, text) }
 
     /// Creates a path with interpolated values.
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.path }
 
+    /// Returns whether both are the same path, however its values were given.
+    public static func == (left: Self, right: Self) -> Bool {
+        sameBytes(left.text, right.text) && left.problem == right.problem
+    }
+
+    /// Hashes the path.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
     /// Returns the path with a segment added that contains only `value`.
     public func appending(segment value: String) -> RESTPath {
         var path = self
-        path.text += path.text.utf8.last == UInt8(ascii: "/") ? "" : "/"
+        if path.text.utf8.last != UInt8(ascii: "/") { path.append(literal: "/") }
         path.append(value: value)
         return path
     }
@@ -46,7 +56,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
         /// Appends literal text, unchanged.
-        public mutating func appendLiteral(_ literal: String) { path.text += literal }
+        public mutating func appendLiteral(_ literal: String) { path.append(literal: literal) }
 
         /// Appends a value: text, a number or a boolean.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
@@ -54,19 +64,24 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
         }
     }
 
-    mutating func append(literal: String) { text += literal }
+    mutating func append(literal: String) {
+        text += literal
+        template += literal
+    }
 
     mutating func append(value: String) {
         if value.isEmpty, problem == nil {
             problem = "a value is empty, which would name another resource"
         }
         text += PercentCoding.encoded(value)
+        template += "{}"
     }
 
     /// Appends the values of one expression, separated by commas.
     mutating func append(values: [String]) {
         if values.isEmpty || values.contains("") { return append(value: "") }
         text += values.map { PercentCoding.encoded($0) }.joined(separator: ",")
+        template += "{}"
     }
 
     private static let allowed = ASCIISet(lettersDigitsAnd: "-._~!$&'()*+,;=:@/")
@@ -84,6 +99,10 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
             throw .invalidPath("it begins with two slashes, like a host")
         }
         for (index, byte) in bytes.enumerated() where !allowed.contains(byte) {
+            guard byte != UInt8(ascii: "?") else {
+                throw .invalidPath(
+                    "found \"?\" at byte \(index); write the parameters as `query:`")
+            }
             guard byte == UInt8(ascii: "%") else {
                 throw .invalidPath("byte \(index) is not allowed unescaped in a path")
             }
