@@ -194,9 +194,10 @@ import Testing
         let host = try await OrdersHost.start()
         let system = try await Shop.system(for: host)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call(RPCCall("orders.list"), on: "nothing")
+            try await system.call(RPCCall("orders.list"), on: "ordres")
         }
         #expect(error?.code == .unknownService)
+        #expect(error?.message.contains(#"did you mean "orders"?"#) == true)
         await system.shutdown()
         #expect(host.requests.isEmpty)
         try await host.stop()

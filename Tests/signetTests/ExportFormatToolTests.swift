@@ -93,7 +93,7 @@ import Testing
             ),
             ("kubernetes", "a", ["--name", "Shop"], "unusable-name"),
             ("kubernetes", "a", ["--name", "a..b"], "unusable-name"),
-            ("kubernetes", "a", ["--name", "-a"], "unusable-name"),
+            ("kubernetes", "a", ["--name", "a-"], "unusable-name"),
             ("kubernetes", "a", ["--name", "a\nb"], "unusable-name"),
             (
                 "kubernetes", "a", ["--prefix", String(repeating: "A", count: 250)],

@@ -42,7 +42,7 @@ enum KeyCompletion {
     }
 
     /// Returns the words that no shell expands. The bash script gives words to `compgen -W`, which
-    /// runs what stands in `$(…)`, and the schema may be somebody else's.
+    /// runs the commands of `$(…)`, and the schema may be somebody else's.
     private static func safe(_ words: [String]) -> [String] {
         words.filter { word in
             !word.startsWithBytes(of: "-")

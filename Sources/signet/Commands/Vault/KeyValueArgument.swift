@@ -74,9 +74,13 @@ struct KeyValueArgument {
         of text: String, schema: Schema, signs: String
     ) -> (name: String, rest: [UInt8]) {
         let text = Array(text.utf8)
-        let ends = text.indices.filter { signs.utf8.contains(text[$0]) } + [text.endIndex]
+        let longest = schema.keys.map(\.utf8.count).max() ?? 0
+        let ends = text.indices.prefix(longest + 1).filter { signs.utf8.contains(text[$0]) }
         func name(_ end: Int) -> String { String(decoding: text[..<end], as: UTF8.self) }
-        let end = ends.last { schema.rule(named: name($0)) != nil } ?? ends[0]
+        let whole = text.endIndex
+        let end =
+            ([whole] + ends.reversed()).first { schema.rule(named: name($0)) != nil }
+            ?? text.firstIndex(where: signs.utf8.contains) ?? whole
         return (name(end), Array(text[end...]))
     }
 

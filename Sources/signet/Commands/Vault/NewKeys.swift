@@ -73,8 +73,8 @@ struct NewKeys {
 
     /// Writes the keys into a schema's file, whose other bytes stay as they are.
     ///
-    /// - Throws: `unwritable-file`; `file-busy` if another process has given one of the keys another
-    ///   form in the meantime.
+    /// - Throws: `unwritable-file`; `file-busy` if another process has given one of the keys
+    ///   another form in the meantime.
     func write(to path: String) throws(VaultError) {
         guard !isEmpty else { return }
         var lock = try Self.writing { () throws(FileFailure) in try FileLock(guarding: path) }

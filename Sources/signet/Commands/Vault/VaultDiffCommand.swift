@@ -26,8 +26,7 @@ struct VaultDiffCommand: ParsableCommand {
             diff --textconv --keys keys'.
             """,
         examples: [
-            "signet vault diff old.dump shop.dump --schema schema.json -k keys",
-            "signet vault diff staging/signet.dump production/signet.dump",
+            "signet vault diff old.dump shop.dump --schema schema.json -k keys"
         ])
 
     @Argument(help: ArgumentHelp("The dump before.", valueName: "FILE"), completion: .file())

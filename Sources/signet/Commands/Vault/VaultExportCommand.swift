@@ -33,7 +33,8 @@ struct VaultExportCommand: ParsableCommand {
         examples: [
             "signet vault export shop.dump --format yaml --public --schema schema.json \\",
             "  --keys keys --app-id com.example.shop --app-version 1.4.2",
-            "signet vault export --format kubernetes --show-secrets | kubectl apply -f -",
+            "signet vault export shop.dump --format kubernetes --show-secrets \\",
+            "  --keys keys --app-id com.example.shop --app-version 1.4.2 > secret.yaml",
         ])
 
     @Argument(

@@ -23,7 +23,7 @@ struct VaultSetCommand: ParsableCommand {
         examples: [
             "signet vault set shop.dump attempts.interactive=3 --schema schema.json \\",
             "  -k keys --app-id com.example.shop --app-version 1.4.2",
-            "signet vault set --add smtp.password@env:SMTP_PASSWORD --dump shop.dump \\",
+            "signet vault set --add smtp.password@env:SECRET --dump shop.dump \\",
             "  --schema schema.json -k keys --app-id com.example.shop --app-version 1.4.2",
         ])
 

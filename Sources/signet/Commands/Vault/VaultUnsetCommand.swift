@@ -11,7 +11,7 @@ struct VaultUnsetCommand: ParsableCommand {
             the schema requires can't be removed.
             """,
         examples: [
-            "signet vault unset shop.dump smtp.password --schema schema.json \\",
+            "signet vault unset shop.dump partner.token --schema schema.json \\",
             "  -k keys --app-id com.example.shop --app-version 1.4.2",
         ])
 
