@@ -66,6 +66,8 @@ int signet_ignore_broken_pipes(void) {
     return 1;
 }
 
+char *const *signet_environment(void) { return environ; }
+
 // Returns whether an entry `NAME=value` has the name of one of these names or entries.
 static int has_name(const char *entry, const char *const names[]) {
     size_t length = strcspn(entry, "=");

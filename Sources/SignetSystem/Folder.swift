@@ -4,18 +4,20 @@ internal import SignetBase
 
 /// The contents of folders.
 package enum Folder {
-    /// Returns the path of the process's current folder, or nil if it was removed.
+    /// Returns the path of the process's current folder, or nil if it was removed or isn't
+    /// UTF-8.
     package static func current() -> String? {
         guard let path = unsafe getcwd(nil, 0) else { return nil }
         defer { unsafe free(path) }
-        return unsafe String(cString: path)
+        return unsafe String(validatingCString: path)
     }
 
-    /// Returns the absolute path of an existing folder without links, `.` and `..`, or nil.
+    /// Returns the absolute path of an existing folder without links, `.` and `..`; nil also
+    /// if it isn't UTF-8.
     package static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
-        return unsafe String(cString: real)
+        return unsafe String(validatingCString: real)
     }
 
     /// Returns whether anything exists at a path, even a broken link.
@@ -109,7 +111,7 @@ package enum Folder {
         name.startsWithBytes(of: ".") && name.contains(".signet-") && name.endsWithBytes(of: ".tmp")
     }
 
-    /// Returns the names in an open folder, in any order.
+    /// Returns the names in an open folder, in any order, without those that aren't UTF-8.
     ///
     /// - Parameter path: The path in errors.
     static func names(
@@ -127,10 +129,10 @@ package enum Folder {
         while let entry = unsafe readdir(stream) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(cString: $0)
+                    unsafe String(validatingCString: $0)
                 }
             }
-            if name == "." || name == ".." { continue }
+            guard let name, name != ".", name != ".." else { continue }
             names.append(name)
             guard names.count <= limit else {
                 throw FileFailure(

@@ -23,14 +23,15 @@ package struct ScratchEditor: Sendable {
     let places: [String]
 
     /// The user's editor: `$VISUAL`, else `$EDITOR`, else `vi`.
-    package static var fromEnvironment: ScratchEditor {
-        func variable(_ name: String) -> String? {
-            Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    ///
+    /// - Throws: `FileFailure` if a variable isn't UTF-8.
+    package static func fromEnvironment() throws(FileFailure) -> ScratchEditor {
+        func variable(_ name: String) throws(FileFailure) -> String? {
+            try Environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
-        return ScratchEditor(
-            line: variable("VISUAL") ?? variable("EDITOR") ?? "vi",
-            places: [variable("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", variable("TMPDIR")]
-                .compactMap(\.self))
+        let (visual, editor) = (try variable("VISUAL"), try variable("EDITOR"))
+        let places = [try variable("XDG_RUNTIME_DIR"), "/dev/shm", "/tmp", try variable("TMPDIR")]
+        return ScratchEditor(line: visual ?? editor ?? "vi", places: places.compactMap(\.self))
     }
 
     /// Runs the editor and waits until it ends.

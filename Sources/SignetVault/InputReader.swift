@@ -1,6 +1,6 @@
-import FoundationEssentials
 internal import SignetBase
 package import SignetJSON
+internal import SignetSystem
 
 /// Reads inputs as keys with their values. Entries without an error are read even if others have
 /// one.
@@ -35,11 +35,12 @@ struct InputReader {
         case .values(let object): try add(object)
         case .texts(let texts): add(parsing: texts)
         case .environment(let prefix, let variables):
-            try add(parsing: variables ?? ProcessInfo.processInfo.environment, prefix: prefix)
+            let variables = variables?.map { (name: $0, value: Optional($1)) } ?? Environment.all
+            try add(parsing: variables, prefix: prefix)
         case .detected(let prefix, let appVersion, let variables):
             entries += DetectedValues.entries(
                 for: schema, prefix: prefix, appVersion: appVersion,
-                variables: variables ?? ProcessInfo.processInfo.environment,
+                variables: variables ?? Environment.texts,
                 place: "\(place) (detected)")
         case .joined(let inputs):
             for input in inputs { read(input) }
@@ -121,7 +122,7 @@ struct InputReader {
     }
 
     private mutating func add(
-        parsing variables: [String: String], prefix: String
+        parsing variables: [(name: String, value: String?)], prefix: String
     ) throws(VaultError) {
         guard !prefix.isEmpty else {
             throw VaultError(
@@ -130,7 +131,7 @@ struct InputReader {
         let rules = Dictionary(grouping: schema.rules) { rule in
             ByteName(ConfigurationInput.variable(for: rule.name, prefix: prefix))
         }
-        for (name, value) in variables.sorted(by: { $0.key < $1.key })
+        for (name, value) in variables.sorted(by: { $0.name < $1.name })
         where name.utf8.starts(with: prefix.utf8) {
             do throws(VaultError) {
                 guard let matches = rules[ByteName(name)] else {
@@ -143,6 +144,12 @@ struct InputReader {
                     throw VaultError(
                         .malformedInput,
                         "variable \(quoted(name)) in \(place): both \(names) have this name")
+                }
+                guard let value else {
+                    throw VaultError(
+                        .malformedInput,
+                        "variable \(quoted(name)) in \(place): its value is not UTF-8",
+                        key: matches[0].name)
                 }
                 try add(
                     parsing: value, rule: matches[0], place: "\(place) (variable \(name))")

@@ -45,16 +45,18 @@ enum Signet {
         CoreDumps.disable()
         StandardStreams.reserveStandardDescriptors()
         StandardStreams.ignoreBrokenPipes()
-        let arguments = separatingEmptyValues(Array(CommandLine.arguments.dropFirst()))
+        let words = Arguments.all
+        let arguments = separatingEmptyValues(words.dropFirst().map { $0 ?? "\u{FFFD}" })
         let terminal = Terminal(json: Terminal.asksForJSON(arguments))
         do {
             // Swift finds the arguments by /proc/self/maps. If that fails it finds nothing, not
             // even the program's name, and a command that was not seen must not end as done.
-            guard !CommandLine.arguments.isEmpty else {
+            guard !words.isEmpty else {
                 throw ToolError(
                     .noArguments,
                     "cannot read the program's arguments from /proc/self/maps")
             }
+            try requireText(words)
             if VersionReport.isWanted(arguments) {
                 try terminal.result(
                     VersionReport.object, lines: ["signet \(VersionReport.tool)"])
@@ -69,6 +71,16 @@ enum Signet {
         } catch {
             terminal.exit(reporting: error, as: SignetCommand.self)
         }
+    }
+
+    /// Checks that the arguments are UTF-8, except those of the command that `exec` runs.
+    private static func requireText(_ words: [String?]) throws(ToolError) {
+        let isExec = words.dropFirst().first == "exec"
+        let own = isExec ? words.prefix { $0 != "--" } : words[...]
+        guard let index = own.dropFirst().firstIndex(of: nil) else { return }
+        throw .usage(
+            "argument \(index) is not UTF-8, expected UTF-8, also in the name of a file: rename it, "
+                + "or give the file on standard input")
     }
 
     /// Reads the command line. A mistyped word is reported before missing options.

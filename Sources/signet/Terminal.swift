@@ -27,13 +27,14 @@ struct Terminal: Sendable {
 
     /// Whether output may be coloured: a terminal that is not dumb, and no NO_COLOR.
     var allowsColor: Bool {
-        StandardStreams.isTerminal(.standardOutput) && Environment["NO_COLOR"] == nil
-            && Environment["TERM"] != "dumb"
+        StandardStreams.isTerminal(.standardOutput) && !Environment.contains("NO_COLOR")
+            && (try? Environment["TERM"]) != "dumb"
     }
 
     /// Whether a person watches standard error, on a terminal on which a line can be drawn again.
     var showsProgress: Bool {
-        !isQuiet && StandardStreams.isTerminal(.standardError) && Environment["TERM"] != "dumb"
+        !isQuiet && StandardStreams.isTerminal(.standardError)
+            && (try? Environment["TERM"]) != "dumb"
     }
 
     /// Prints a result: with `--json` the object, else the text unchanged.

@@ -22,6 +22,9 @@ SIGNET_MUST_CHECK int signet_disable_core_dumps(void);
 // Makes a write to a closed pipe fail with EPIPE instead of ending the process.
 SIGNET_MUST_CHECK int signet_ignore_broken_pipes(void);
 
+// Returns the entries `NAME=value` of the environment, which end with NULL, or NULL without one.
+char *const *signet_environment(void);
+
 // Runs another program in the place of this one, as `execvp` finds it. Restores the limit on core
 // files and the action of SIGPIPE first. The environment is this process's own without the names in
 // `removed`; the entries `NAME=value` in `added` are added or replace others. Both lists end with

@@ -115,7 +115,7 @@ public struct SelfCheckProject: Sendable, Hashable {
                 if isFound { try Self.requireInside(path, of: folder, member: name) }
                 // Not standard input, as for a command.
                 if path == "-", folder.isEmpty { return "./-" }
-                return Self.path(path, in: folder)
+                return try Self.path(path, in: folder)
             }
         }
         schema = try path("schema")
@@ -213,18 +213,22 @@ public struct SelfCheckProject: Sendable, Hashable {
             }
             return text
         }
-        let path = path(file, in: folder)
+        let path = try path(file, in: folder)
         // In a folder named `command:x` the path would be a command.
         return KeySource(path).filePath == nil ? "./" + path : path
     }
 
     /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from
     /// the file's folder.
-    private static func path(_ path: String, in folder: String) -> String {
-        if path.startsWithBytes(of: "~/"), let home = Environment["HOME"],
-            home.startsWithBytes(of: "/")
-        {
-            return home + path.dropFirst(1)
+    private static func path(_ path: String, in folder: String) throws(Invalid) -> String {
+        if path.startsWithBytes(of: "~/") {
+            do throws(FileFailure) {
+                if let home = try Environment["HOME"], home.startsWithBytes(of: "/") {
+                    return home + path.dropFirst(1)
+                }
+            } catch {
+                throw Invalid(problem: error.message)
+            }
         }
         return path.startsWithBytes(of: "/") ? path : folder + path
     }

@@ -185,7 +185,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         guard !name.isEmpty, !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "=")) else {
             throw failure("expected env: and the name of a variable")
         }
-        guard let text = Environment[name] else { throw failure("the variable is not set") }
+        guard let text = try Environment[name] else { throw failure("the variable is not set") }
         let bytes = Array(text.utf8)
         guard bytes.count <= limit else {
             throw failure("found \(bytes.count) bytes, expected at most \(limit)")
@@ -199,7 +199,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
             !name.utf8.contains(0)
         else { throw failure("expected credential: and a plain file name") }
-        guard let folder = Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
+        guard let folder = try Environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
             throw failure("CREDENTIALS_DIRECTORY is not set")
         }
         return try PrivateFile.readAllowingUnsafePermissions(

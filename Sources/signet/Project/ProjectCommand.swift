@@ -36,7 +36,12 @@ struct ProjectFolder: ParsableArguments {
 
     /// Returns the path of the project file and the real path of its folder.
     func locate() throws(ToolError) -> (path: String, folder: String) {
-        let path = folder.map { $0 + "/signet.json" } ?? ProjectOptions.found()
+        let path: String?
+        if let folder {
+            path = folder + "/signet.json"
+        } else {
+            path = try ProjectOptions.found()
+        }
         guard let path, Folder.exists(path), let real = Project.folder(of: path) else {
             throw .usage("found no signet.json in \(printable(folder ?? "this folder or above"))")
         }

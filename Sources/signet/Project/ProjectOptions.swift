@@ -26,18 +26,18 @@ struct ProjectOptions: ParsableArguments {
     /// - Throws: `malformed-input`, `unreadable-file`, and for a file that was named
     ///   `project-file-permissions`.
     func load(for use: Use = .reading) throws -> Project {
-        if let path = project ?? Project.variable("SIGNET_PROJECT") {
+        if let path = try project ?? Project.variable("SIGNET_PROJECT") {
             return try Project(named: path)
         }
-        guard let path = Self.found() else { return Project() }
+        guard let path = try Self.found() else { return Project() }
         return try Project.found(path, for: use)
     }
 
     /// The file of the current folder, or of the nearest parent up to the top of the git work tree
     /// or the home folder, whichever comes first. Outside both, only the current folder counts.
-    static func found() -> String? {
+    static func found() throws(ToolError) -> String? {
         guard let current = Folder.current() else { return nil }
-        let home = UserFolder.home.flatMap(Folder.resolved)
+        let home = try UserFolder.home.flatMap(Folder.resolved)
         var paths: [String] = []
         var folder = current.utf8[...]
         var up = ""
@@ -143,31 +143,44 @@ struct Project {
     var keySource: String? { file.keys }
     var scheme: String? { file.scheme }
     /// Whether the environment or the file names a key set.
-    var namesKeys: Bool { keys(nil) != nil }
+    var namesKeys: Bool { get throws(ToolError) { try keys(nil) != nil } }
 
     /// The value of an environment variable, or nil if it is not set or empty.
-    static func variable(_ name: String) -> String? {
-        Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    ///
+    /// - Throws: wrong usage if the value isn't UTF-8.
+    static func variable(_ name: String) throws(ToolError) -> String? {
+        do throws(FileFailure) {
+            return try Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        } catch {
+            throw .usage(error.message)
+        }
     }
 
     /// Returns the app's id.
     func appID(_ given: String?) throws(ToolError) -> String {
         try required(
-            given ?? Self.variable("SIGNET_APP_ID") ?? file.appID, option: "--app-id ID",
+            chosen(given, variable: "SIGNET_APP_ID", member: file.appID), option: "--app-id ID",
             variable: "SIGNET_APP_ID", member: "app")
     }
 
     /// Returns the app's version.
     func appVersion(_ given: String?) throws(ToolError) -> String {
         try required(
-            given ?? Self.variable("SIGNET_APP_VERSION") ?? file.appVersion,
+            chosen(given, variable: "SIGNET_APP_VERSION", member: file.appVersion),
             option: "--app-version V",
             variable: "SIGNET_APP_VERSION", member: "app")
     }
 
     /// Returns the source of the keys, or nil if nothing names one.
-    func keys(_ given: String?) -> String? {
-        given ?? Self.variable("SIGNET_KEYS") ?? file.keys
+    func keys(_ given: String?) throws(ToolError) -> String? {
+        try chosen(given, variable: "SIGNET_KEYS", member: file.keys)
+    }
+
+    private func chosen(
+        _ given: String?, variable: String, member: String?
+    ) throws(ToolError) -> String? {
+        if let given { return given }
+        return try Self.variable(variable) ?? member
     }
 
     /// Returns the configuration's schema.

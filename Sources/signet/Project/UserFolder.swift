@@ -4,17 +4,21 @@ internal import SignetBase
 enum UserFolder {
     /// The home folder, or nil if the environment names none.
     static var home: String? {
-        Project.variable("HOME").flatMap { $0.startsWithBytes(of: "/") && $0 != "/" ? $0 : nil }
+        get throws(ToolError) {
+            try Project.variable("HOME").flatMap {
+                $0.startsWithBytes(of: "/") && $0 != "/" ? $0 : nil
+            }
+        }
     }
 
     /// Returns the folder of Signet's own files: keys, and the list of trusted projects.
     ///
     /// The XDG Base Directory Specification ignores a relative path.
     static func configuration() throws(ToolError) -> String {
-        if let folder = Project.variable("XDG_CONFIG_HOME"), folder.startsWithBytes(of: "/") {
+        if let folder = try Project.variable("XDG_CONFIG_HOME"), folder.startsWithBytes(of: "/") {
             return folder + "/signet"
         }
-        guard let home else {
+        guard let home = try home else {
             throw .usage("found no home folder: set HOME or XDG_CONFIG_HOME")
         }
         return home + "/.config/signet"

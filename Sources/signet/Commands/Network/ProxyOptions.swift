@@ -48,7 +48,7 @@ struct ProxyOptions: ParsableArguments {
         } else {
             var environment: [String: String] = [:]
             for name in ["https_proxy", "HTTPS_PROXY", "http_proxy", "no_proxy", "NO_PROXY"] {
-                environment[name] = Environment[name]
+                environment[name] = try Environment[name]
             }
             rules = try ProxyRules(environment: environment)
         }

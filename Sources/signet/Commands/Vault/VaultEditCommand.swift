@@ -53,7 +53,7 @@ struct VaultEditCommand: ParsableCommand {
         try Self.requireTerminal()
         var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
         while true {
-            let outcome = try ScratchEditor.fromEnvironment.edit(
+            let outcome = try ScratchEditor.fromEnvironment().edit(
                 draft.text, named: "values.json", limit: ConfigurationInput.sizeLimit)
             if let folder = outcome.diskFolder {
                 common.terminal.note(

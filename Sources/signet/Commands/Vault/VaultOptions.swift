@@ -75,7 +75,7 @@ struct VaultKeyOptions: ParsableArguments {
     /// Returns the source of the key set or of the passphrase: the option's, else the project's.
     func source(_ project: Project) throws(ToolError) -> (text: String, isPassphrase: Bool) {
         if let passphrase { return (passphrase, true) }
-        if keys == nil, !project.namesKeys, let passphrase = project.passphrase {
+        if keys == nil, try !project.namesKeys, let passphrase = project.passphrase {
             return (passphrase, true)
         }
         let keys = try project.required(

@@ -10,6 +10,7 @@ struct InitChoices {
     let keys: String
     /// The options that were not given, without dashes, and the values that were assumed.
     let assumed: [(option: String, value: String)]
+    private let home: String?
 
     /// Takes the options, then the environment. The project file of a parent folder doesn't count,
     /// because the command creates one.
@@ -18,8 +19,8 @@ struct InitChoices {
         func choose(
             _ given: String?, variable: String, option: String,
             otherwise: () throws -> String
-        ) rethrows -> String {
-            if let value = given ?? Project.variable(variable) { return value }
+        ) throws -> String {
+            if let value = try given ?? Project.variable(variable) { return value }
             let value = try otherwise()
             assumed.append((option, value))
             return value
@@ -27,7 +28,7 @@ struct InitChoices {
         let id = try choose(command.appID, variable: "SIGNET_APP_ID", option: "app-id") {
             try Self.name(of: command.out)
         }
-        let version = choose(
+        let version = try choose(
             command.appVersion, variable: "SIGNET_APP_VERSION", option: "app-version"
         ) { "1.0.0" }
         app = VersionBinding(app: id, version: version)
@@ -35,6 +36,7 @@ struct InitChoices {
             "\(try UserFolder.configuration())/\(Self.fileName(id)).keys"
         }
         self.assumed = assumed
+        home = try UserFolder.home
     }
 
     var assumesKeys: Bool { assumed.contains { $0.option == "keys" } }
@@ -42,7 +44,7 @@ struct InitChoices {
     /// The assumed key file as the project file names it, so that it is each user's own; nil if it
     /// isn't in the home folder or was given.
     var projectKeys: String? {
-        guard assumesKeys, let home = UserFolder.home, keys.startsWithBytes(of: home + "/") else {
+        guard assumesKeys, let home, keys.startsWithBytes(of: home + "/") else {
             return nil
         }
         return "~" + keys.dropFirst(home.count)
