@@ -33,10 +33,10 @@ import Testing
         #"$signet keys new --type hmac --id k --out "$bytes""#,
         #"$signet keys new --type hmac --id "$bytes" --out k"#,
         #"$signet keys list "$bytes""#,
-        #"$signet send http://127.0.0.1:1/ --form "a=$bytes""#,
-        #"$signet send "http://127.0.0.1:1/$bytes""#,
-        #"$signet send http://127.0.0.1:1/ --header "A: $bytes""#,
-        #"$signet call http://127.0.0.1:1/ GET --params "{\"a\":\"$bytes\"}""#,
+        #"$signet call http://127.0.0.1:1/ a --form "a=$bytes""#,
+        #"$signet call "http://127.0.0.1:1/$bytes" a"#,
+        #"$signet call http://127.0.0.1:1/ a --header "A: $bytes""#,
+        #"$signet call http://127.0.0.1:1/ a --params "{\"a\":\"$bytes\"}""#,
         #"$signet vault init config.toml --out "$bytes""#,
         #"$signet vault set "a=$bytes""#,
         #"$signet exec --prefix "$bytes" -- true"#,
@@ -55,9 +55,11 @@ import Testing
         ("SIGNET_APP_ID", "vault list"), ("SIGNET_APP_VERSION", "vault list"),
         ("SIGNET_KEYS", "vault list"), ("SIGNET_PROJECT", "vault list"), ("HOME", "vault list"),
         ("XDG_CONFIG_HOME", "vault init config.toml --out new"),
-        ("https_proxy", "send https://127.0.0.1:1/"), ("no_proxy", "send https://127.0.0.1:1/"),
+        ("https_proxy", "pins show https://127.0.0.1:1"),
+        ("no_proxy", "pins show https://127.0.0.1:1"),
         ("CREDENTIALS_DIRECTORY", "keys list credential:x"), ("X", "keys list env:X"),
-        ("X", "vault list --passphrase env:X"), ("X", "vault set --from a=env:X"),
+        ("X", "vault list --passphrase env:X"),
+        ("X", "vault set --project signet.json --from a=env:X"),
     ])
     func refusesAVariableWhereItIsUsed(_ name: String, _ command: String) async throws {
         try await make()
