@@ -154,7 +154,7 @@ import Testing
             #expect(output.exit == exit, "\(output.text)")
             if exit != 0 { #expect(try error(output) == "wrong-app") }
         }
-        // It is no policy until its signature was checked.
+        // It counts as a policy only after its signature was checked.
         try folder.write(named.stdout, to: "signed.json")
         for command in [["check", "https://localhost:1", "--policy"], ["plan", "--policy"]] {
             let output = try await signet(["pins"] + command + ["signed.json", "--json"])
