@@ -187,4 +187,16 @@ extension Key.Kind {
         default: []
         }
     }
+
+    /// The value of `alg` with which a key of this kind encrypts other keys (RFC 7518, section 4.1).
+    var encryptionAlgorithm: String? {
+        switch self {
+        case .x25519, .p256, .p384: "ECDH-ES+A256KW"
+        case .rsa: "RSA-OAEP-256"
+        default: nil
+        }
+    }
+
+    /// The default of `use`.
+    var defaultUse: String { self == .vault || self == .x25519 ? "enc" : "sig" }
 }

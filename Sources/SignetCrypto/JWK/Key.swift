@@ -19,7 +19,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     /// The kind of a key. Later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {
-            case hmac, ed25519, p256, p384, rsa, vault, unsupported
+            case hmac, ed25519, x25519, p256, p384, rsa, vault, unsupported
         }
         let value: Value
 
@@ -27,6 +27,8 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         public static let hmac = Kind(value: .hmac)
         /// Ed25519 (`OKP`).
         public static let ed25519 = Kind(value: .ed25519)
+        /// X25519 (`OKP`), for the encryption of key sets alone.
+        public static let x25519 = Kind(value: .x25519)
         /// ECDSA on P-256 (`EC`).
         public static let p256 = Kind(value: .p256)
         /// ECDSA on P-384 (`EC`).
@@ -39,7 +41,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         public static let unsupported = Kind(value: .unsupported)
 
         /// The kinds that can be generated, in the order of the tool's help.
-        public static let all: [Kind] = [.hmac, .ed25519, .p256, .p384, .rsa, .vault]
+        public static let all: [Kind] = [.hmac, .ed25519, .x25519, .p256, .p384, .rsa, .vault]
 
         /// The name, as for `signet keys new --type`.
         public var name: String { value.rawValue }
@@ -165,6 +167,19 @@ extension Key {
         case (.rsa, "RS256"): return (signature, .rsaPKCS1SHA256)
         default: throw wrongKeyUse("expected alg Ed25519, EdDSA, ES256, ES384, PS512 or RS256")
         }
+    }
+
+    /// Returns the key with which other keys are encrypted for its owner.
+    ///
+    /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
+    func encryptionKey() throws(KeyError) -> SignatureKey {
+        guard let signature, let expected = kind.encryptionAlgorithm, use == nil || use == "enc",
+            algorithm == nil || algorithm == expected
+        else {
+            throw wrongKeyUse(
+                "expected a key for encryption (X25519, P-256, P-384 or RSA, use enc)")
+        }
+        return signature
     }
 
     /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.

@@ -23,6 +23,9 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// The origin of the set, for messages; never its contents.
     public let source: String
 
+    /// Whether the set was sealed for several people, and an identity opened it.
+    package internal(set) var isShared = false
+
     private let positions: [[UInt8]: Int]
 
     /// Reads a set.
