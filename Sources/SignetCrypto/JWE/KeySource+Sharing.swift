@@ -12,11 +12,26 @@ extension KeySource {
         try loadText(identity: identity).set
     }
 
+    /// Reads a key file to change it.
+    ///
+    /// - Throws: `KeyError` as ``load()``, and with `malformedKeys` for a shared set.
+    func loadChangeable() throws(KeyError) -> (set: KeySet, text: KeyFileText) {
+        do throws(KeyError) {
+            return try loadText()
+        } catch {
+            guard error.code == .missingIdentity else { throw error }
+            throw KeyParts.malformed(
+                "\(description) is a shared key set; change the key file that it was sealed from, and "
+                    + "share that again")
+        }
+    }
+
     /// Reads a shared set without opening it.
     package func loadShared() throws(KeyError) -> SharedKeySet {
         let bytes = try read(limit: KeySet.maximumByteCount).bytes
         guard SharedKeySet.isShared(bytes) else {
-            throw KeyParts.malformed("\(description): found keys that aren't shared, expected a shared key set")
+            throw KeyParts.malformed(
+                "\(description): found keys that aren't shared, expected a shared key set")
         }
         return try naming { () throws(KeyError) in try SharedKeySet(parsing: bytes) }
     }

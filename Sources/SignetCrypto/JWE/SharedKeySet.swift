@@ -256,7 +256,8 @@ extension SharedKeySet {
         }
         let bytes = try bytes("encrypted_key", of: members)
         return Recipient(
-            algorithm: alg, id: id, key: KeyEncryption.Encrypted(bytes: bytes, ephemeral: ephemeral))
+            algorithm: alg, id: id, key: KeyEncryption.Encrypted(bytes: bytes, ephemeral: ephemeral)
+        )
     }
 
     private static func value(

@@ -28,7 +28,9 @@ struct ForeignKey {
         text = NewKeyText(id: header.id, secretByteCount: secret.count)
         text.set("use", to: kind.defaultUse)
         text.set("kty", to: "oct")
-        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) { text.set("alg", to: algorithm) }
+        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) {
+            text.set("alg", to: algorithm)
+        }
         text.set("k", to: secret)
         text.end()
     }
@@ -85,7 +87,8 @@ struct ForeignKey {
         text = NewKeyText(id: header.id)
         let use = header.use ?? kind.defaultUse
         text.set("use", to: use)
-        let algorithms = use == "enc" ? [kind.encryptionAlgorithm].compactMap(\.self) : pair.algorithms
+        let algorithms =
+            use == "enc" ? [kind.encryptionAlgorithm].compactMap(\.self) : pair.algorithms
         let algorithm = try header.algorithm(for: kind, among: algorithms) ?? ""
         try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
         text.end()

@@ -160,7 +160,8 @@ extension Key {
             throw wrongKeyUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
         }
         switch (kind, algorithm) {
-        case (.ed25519, nil), (.ed25519, "Ed25519"), (.ed25519, "EdDSA"): return (signature, .ed25519)
+        case (.ed25519, nil), (.ed25519, "Ed25519"), (.ed25519, "EdDSA"):
+            return (signature, .ed25519)
         case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
         case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)

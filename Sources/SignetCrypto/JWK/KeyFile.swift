@@ -144,7 +144,7 @@ package enum KeyFile {
     private static func append(
         _ key: NewKeyText, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
-        let (set, text) = try KeySource.file(path).loadText()
+        let (set, text) = try KeySource.file(path).loadChangeable()
         guard set[id] == nil else {
             throw KeyError(
                 .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")

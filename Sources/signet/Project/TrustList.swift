@@ -10,16 +10,24 @@ struct ProjectTrust: Equatable {
     let content: JSONObject
     /// The thumbprints (RFC 7638) of the roots, sorted; empty if the keys can't be read.
     let roots: [String]
+    /// Whether the keys are a shared set that wasn't opened. Its roots are compared when it is.
+    private(set) var isSealed = false
 
     /// Reads the present state of a project.
-    init(_ project: SelfCheckProject) {
-        self.init(content: project.content, keys: project.keys)
+    ///
+    /// - Parameter identity: Opens a shared key set.
+    init(_ project: SelfCheckProject, identity: KeySource? = nil) {
+        self.init(content: project.content, keys: project.keys, identity: identity)
     }
 
-    private init(content: JSONObject, keys: String?) {
+    private init(content: JSONObject, keys: String?, identity: KeySource? = nil) {
         self.content = content
-        let keys = keys.flatMap { try? KeySource($0).load() }?.keys ?? []
-        roots = keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted()
+        do {
+            roots = try keys.map { try KeySource($0).load(identity: identity).roots } ?? []
+        } catch {
+            roots = []
+            isSealed = (error as? KeyError)?.code == .missingIdentity
+        }
     }
 
     /// Returns the same content with the roots that a key file has now.
@@ -53,6 +61,11 @@ struct ProjectTrust: Equatable {
         return Base64.encode(digest, as: .url)
     }
 
+    /// Returns whether nothing changed since the user trusted it.
+    func equals(_ old: ProjectTrust) -> Bool {
+        content == old.content && (isSealed || roots == old.roots)
+    }
+
     /// Returns what differs from what was trusted, a line each.
     func changes(since old: ProjectTrust) -> [String] {
         var names = old.content.memberNames
@@ -63,6 +76,7 @@ struct ProjectTrust: Equatable {
             )
             return "\"\(name)\": \(before) became \(now)"
         }
+        guard !isSealed else { return lines }
         lines += roots.filter { !old.roots.contains($0) }.map { "a new root: \($0)" }
         lines += old.roots.filter { !roots.contains($0) }.map { "a root is gone: \($0)" }
         return lines
@@ -103,13 +117,17 @@ struct TrustList {
 
     /// Sets or removes what the user trusts in a folder, and writes the list.
     static func set(_ trust: ProjectTrust?, for folder: String) throws {
+        try set(trust?.entry, at: folder)
+    }
+
+    private static func set(_ entry: JSONValue?, at folder: String) throws {
         let path = try path()
         try Folder.createPrivate(UserFolder.configuration())
         do {
-            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+            try write(entry, for: folder, into: FileLock(guarding: path))
         } catch let error as FileFailure where error.kind == .alreadyExists {
             // Another process has made the list in the meantime.
-            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+            try write(entry, for: folder, into: FileLock(guarding: path))
         }
     }
 
@@ -137,10 +155,19 @@ struct TrustList {
                 let project = try? SelfCheckProject(file: folder + "/signet.json", isFound: true),
                 let source = project.keys, let file = KeySource(source).filePath,
                 let real = Folder.resolved(file), sameBytes(real, keys),
-                ProjectTrust(project) == trust
+                ProjectTrust(project).equals(trust)
             else { return nil }
             return (folder, source, trust)
         }
+    }
+
+    /// Returns whether a shared key set had these roots before, and remembers them.
+    static func knows(_ roots: [String], of file: String) -> Bool {
+        let entry: JSONValue = ["shared": .array(roots.map(JSONValue.string))]
+        if let list = try? TrustList(), list.folders[file] == entry { return true }
+        // If the list can't be written, the roots are told again the next time.
+        try? set(entry, at: file)
+        return false
     }
 
     private static func write(

@@ -14,10 +14,11 @@ struct KeysPublicCommand: ParsableCommand {
         help: "The key file; - or nothing is standard input.", completion: .file())
     var file: String?
 
+    @OptionGroup var identity: IdentityOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let keys = try KeySet(fileOrInput: file, common.terminal)
+        let keys = try KeySet(fileOrInput: file, identity, common.terminal)
         let halves = keys.publicHalves
         try common.terminal.result(
             halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])

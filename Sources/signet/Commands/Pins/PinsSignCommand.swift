@@ -25,6 +25,8 @@ struct PinsSignCommand: ParsableCommand {
         completion: .file())
     var keys: String
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(name: .customLong("key-id"), help: "The Ed25519 key to sign with.")
     var keyID: String
 
@@ -89,7 +91,7 @@ struct PinsSignCommand: ParsableCommand {
                 "--not-before \(start) and --days \(days) end before now (\(now)); no program would"
                     + " accept the document")
         }
-        let key = try KeySource(keys).load().key(id: keyID)
+        let key = try identity.load(keys).key(id: keyID)
         let signed = try SignedPinPolicy(
             serial: serial, notBefore: start, expires: start + days * 86_400, policy: policy)
         let document = try signed.signed(by: key, now: now)

@@ -19,6 +19,8 @@ struct PinsVerifyCommand: ParsableCommand {
         completion: .file())
     var keys: String
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(
         name: .customLong("state"),
         help: "The file that keeps the newest one; an older one is refused.",
@@ -44,7 +46,7 @@ struct PinsVerifyCommand: ParsableCommand {
 
     func run() throws {
         let now = self.now ?? UnixTime.now()
-        let verifier = try PinUpdateVerifier(keys: KeySource(keys).load())
+        let verifier = try PinUpdateVerifier(keys: identity.load(keys))
         common.terminal.awaitInput("a signed pin policy", from: file)
         let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
         let verified: VerifiedPinPolicy
