@@ -29,7 +29,9 @@ struct IdentityOptions: ParsableArguments {
         let set = try KeySource(keys).load(identity: source)
         guard set.isShared else { return set }
         let roots = set.roots
-        if project.isFound, let path = project.path, project.keySource == keys {
+        if project.isFound, let path = project.path, let named = project.keySource,
+            sameBytes(named, keys)
+        {
             guard project.isTrusted, let trusted = project.trustedRoots else {
                 throw ToolError.usage(
                     "\(printable(path)) names a shared key set, and its folder isn't trusted; look at "
