@@ -70,7 +70,9 @@ extension Schema {
                 .map(\.rawValue).joined(separator: ", ")
             throw VaultError(
                 .sourceNotAllowed,
-                "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it",
+                "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it"
+                    + (rules[index].namesOrigins
+                        ? "" : "; a key that chooses servers needs \"fetched\" in its \"setBy\""),
                 key: entry.name)
         }
         return index

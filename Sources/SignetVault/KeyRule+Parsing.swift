@@ -37,7 +37,9 @@ extension KeyRule {
         let value = try ValueRule(object)
         let isPublic = try Self.isPublic(object["visibility"])
         self.init(
-            name: name, isPublic: isPublic, setBy: try Self.setBy(object["setBy"]),
+            name: name, isPublic: isPublic,
+            setBy: try Self.setBy(object["setBy"]) ?? Self.defaultOrigins(of: name),
+            namesOrigins: object["setBy"] != nil,
             meaning: try Self.meaning(object["meaning"]),
             isNotSecret: try Self.isNotSecret(object["notSecret"], isPublic: isPublic),
             isRequired: try Self.isRequired(object["required"]),
@@ -83,10 +85,30 @@ extension KeyRule {
         return text
     }
 
+    /// The inputs that may set a key if the rule names none: all, but fetched values don't choose
+    /// servers, because the server that sends them would get each service's credentials.
+    private static func defaultOrigins(of name: String) -> Set<ConfigurationOrigin> {
+        choosesServers(name) ? [.defaults, .launch] : Set(ConfigurationOrigin.allCases)
+    }
+
+    /// Whether a key of the network system says which servers get requests, or how they are
+    /// checked: URLs and pins of a service in any mode, the proxy, and the URL rules.
+    static func choosesServers(_ name: String) -> Bool {
+        let parts = name.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false
+        ).map { String(Substring($0)) }
+        guard let first = parts.first, parts.count > 1 else { return false }
+        return switch first {
+        case "proxy", "urlRules": true
+        case "services": ["baseURL", "cdnURL", "pins", "cdnPins", "proxy"].contains(parts.last)
+        default: false
+        }
+    }
+
     private static func setBy(
         _ value: JSONValue?
-    ) throws(ValueRule.InvalidRule) -> Set<ConfigurationOrigin> {
-        guard let value else { return Set(ConfigurationOrigin.allCases) }
+    ) throws(ValueRule.InvalidRule) -> Set<ConfigurationOrigin>? {
+        guard let value else { return nil }
         guard let list = value.array, !list.isEmpty else {
             throw .init("\"setBy\" must be a list of at least one input")
         }

@@ -19,6 +19,8 @@ package struct KeyRule: Sendable, CustomStringConvertible, CustomReflectable {
     package let isPublic: Bool
     /// The inputs that may set it.
     package let setBy: Set<ConfigurationOrigin>
+    /// Whether the schema names the inputs.
+    let namesOrigins: Bool
     /// The key's meaning, for people.
     package let meaning: String?
     /// Whether the schema says that random text isn't a secret here.

@@ -35,8 +35,9 @@ extension Schema {
 
     /// Something in a schema that is allowed but should be reviewed.
     public struct Finding: Sendable, Hashable {
-        /// `not-secret` (a public key may hold random text), `no-meaning`, or `no-limit` (launch or
-        /// fetched values may set a public text to anything).
+        /// `not-secret` (a public key may hold random text), `no-meaning`, `no-limit` (launch or
+        /// fetched values may set a public text to anything), `no-set-by` (the schema doesn't say
+        /// which inputs choose servers), or `fetched-server` (fetched values choose them).
         public let code: String
         /// The key's name.
         public let key: String
@@ -60,6 +61,18 @@ extension Schema {
                 "no-limit",
                 message: "the text has no pattern, enum or length limit, and inputs other than the "
                     + "defaults may set it")
+        }
+        if KeyRule.choosesServers(rule.name) {
+            if !rule.namesOrigins {
+                add(
+                    "no-set-by",
+                    message: "\"setBy\" is missing; fetched values set this key only if it names "
+                        + "fetched")
+            } else if rule.setBy.contains(.fetched) {
+                add(
+                    "fetched-server",
+                    message: "who sends the fetched values decides which servers get the requests")
+            }
         }
         return findings
     }

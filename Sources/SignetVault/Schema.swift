@@ -10,7 +10,7 @@ public import SignetJSON
 /// | --- | --- |
 /// | `type` | `string`, `integer`, `number`, `boolean`, `array`, `object`, `duration`, `url` or `bytes` |
 /// | `visibility` | `public` or `secret`; secret if absent |
-/// | `setBy` | a list of `defaults`, `launch` and `fetched`; all three if absent |
+/// | `setBy` | a list of `defaults`, `launch` and `fetched`; all three if absent, but see below |
 /// | `meaning` | a text for people |
 /// | `notSecret` | `true` allows random text in a public key |
 /// | `required` | `true` refuses to seal a configuration without a value for the key |
@@ -21,6 +21,9 @@ public import SignetJSON
 /// | `pattern` | a regular expression for a whole string or url |
 /// | `enum` | a list of the allowed values |
 /// | `items` | the rule of an array's elements or an object's values |
+///
+/// Without `setBy`, fetched values don't set the keys that choose servers: a service's `baseURL`,
+/// `cdnURL`, `pins` and `cdnPins`, in any mode, and the keys below `proxy` and `urlRules`.
 ///
 /// ```swift
 /// let text = #"""

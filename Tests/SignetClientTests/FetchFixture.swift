@@ -14,17 +14,19 @@ struct FetchFixture {
     /// The texts that no report, log or error may contain.
     static let canary = "ZZZZZZcanaryZZZZZZcanaryZZZZZZ"
 
+    private static let anyone: JSONValue = ["defaults", "launch", "fetched"]
+
     static let schema: JSONValue = [
         "keys": [
-            "services.settings.baseURL": ["type": "url", "visibility": "public"],
+            "services.settings.baseURL": ["type": "url", "visibility": "public", "setBy": anyone],
             "services.settings.protocol": ["type": "string", "visibility": "public"],
-            "services.settings.pins": ["type": "array", "visibility": "public"],
+            "services.settings.pins": ["type": "array", "visibility": "public", "setBy": anyone],
             "app.version": [
                 "type": "string", "visibility": "public", "setBy": ["defaults", "launch"],
             ],
             "app.runMode": ["type": "string", "visibility": "public", "setBy": ["launch"]],
             "simulation.offline": ["type": "boolean", "visibility": "public", "setBy": ["launch"]],
-            "urlRules.refused": ["type": "array", "visibility": "public"],
+            "urlRules.refused": ["type": "array", "visibility": "public", "setBy": anyone],
             "shop.name": ["type": "string", "visibility": "public"],
             "shop.limit": ["type": "integer", "visibility": "public", "maximum": 10],
             "shop.token": ["type": "string", "setBy": ["fetched"]],
