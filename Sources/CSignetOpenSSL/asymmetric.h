@@ -19,7 +19,8 @@
 // targets it depends on, and a system library such as this one can depend on no target.
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
-// Ed25519 (RFC 8032) or X25519 (RFC 7748), as `type` says in capitals. `secret` is NULL for a public key. Returns NULL if the halves don't match.
+// Ed25519 (RFC 8032) or X25519 (RFC 7748), as `type` says in capitals. `secret` is NULL for a
+// public key. Returns NULL if the halves don't match.
 static inline EVP_PKEY *signet_openssl_25519_key(
     const char *type, const void *point, const void *secret) {
     if (secret == NULL)

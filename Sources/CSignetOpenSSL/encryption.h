@@ -7,7 +7,8 @@
 #include "asymmetric.h"
 
 // Computes the shared secret of a pair and a public key of the same curve. OpenSSL checks that the
-// public key is on the curve, and refuses an X25519 secret that is all zeros (RFC 7748, section 6.1).
+// public key is on the curve, and refuses an X25519 secret that is all zeros (RFC 7748, section
+// 6.1).
 static inline SIGNET_MUST_CHECK int signet_openssl_agree(
     EVP_PKEY *own, EVP_PKEY *peer, void *secret, size_t count) {
     size_t written = 0;

@@ -38,7 +38,7 @@ import Testing
 
     private static let types = ["x25519", "p256", "p384", "rsa"]
 
-    @Test func opensForEachRecipientAndNobodyElse() async throws {
+    @Test func opensForItsRecipientsAlone() async throws {
         for type in Self.types { try await makeIdentity(type, type) }
         try await makeIdentity("other", "x25519")
         let shared = try await signet(

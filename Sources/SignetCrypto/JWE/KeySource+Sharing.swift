@@ -6,8 +6,8 @@ extension KeySource {
     ///
     /// - Parameter identity: A private key for encryption: a PEM, a JWK, or a JWK Set with one key
     ///   for encryption. It is read only if the set is shared; nil refuses shared sets.
-    /// - Throws: `KeyError` as ``load()``, and with `missingIdentity`, `notARecipient`, `wrongKeyUse`
-    ///   or `tampered` for a shared set.
+    /// - Throws: `KeyError` as ``load()``, and with `missingIdentity`, `notARecipient`,
+    ///   `wrongKeyUse` or `tampered` for a shared set.
     public func load(identity: KeySource?) throws(KeyError) -> KeySet {
         try loadText(identity: identity).set
     }
@@ -36,8 +36,11 @@ extension KeySource {
         return try naming { () throws(KeyError) in try SharedKeySet(parsing: bytes) }
     }
 
-    /// Opens the text of a shared set.
-    func open(shared bytes: [UInt8], with identity: KeySource?) throws(KeyError) -> KeyFileText {
+    /// Opens the text of a shared set. Returns nil for bytes that aren't one.
+    func openIfShared(
+        _ bytes: [UInt8], with identity: KeySource?
+    ) throws(KeyError) -> KeyFileText? {
+        guard SharedKeySet.isShared(bytes) else { return nil }
         let shared = try naming { () throws(KeyError) in try SharedKeySet(parsing: bytes) }
         guard let identity else {
             throw KeyError(

@@ -5,7 +5,7 @@ internal import SignetSystem
 /// A key set that is sealed for the public keys of several people: a JWE in general JSON
 /// serialization (RFC 7516, section 7.2.1).
 ///
-/// Encryption to a public key proves no author: whoever can write the file can replace it.
+/// Encryption to a public key proves no author: everyone who can write the file can replace it.
 package struct SharedKeySet {
     /// A recipient's part.
     private struct Recipient {
@@ -95,8 +95,8 @@ package struct SharedKeySet {
     /// - Parameters:
     ///   - text: The plaintext, which the caller wipes.
     ///   - keys: The recipients' keys.
-    /// - Throws: `KeyError` with `wrongKeyUse`, `keyExists` for a recipient that is named twice, and
-    ///   `unwritable` for more than 64 recipients or none.
+    /// - Throws: `KeyError` with `wrongKeyUse`, `keyExists` for a recipient that is named twice,
+    ///   and `unwritable` for more than 64 recipients or none.
     static func sealing(_ text: [UInt8], for keys: [Key]) throws(KeyError) -> SharedKeySet {
         let content = try random()
         var shared = try SharedKeySet(sealing: text, with: content.bytes)
@@ -149,7 +149,7 @@ package struct SharedKeySet {
     /// - Parameter identity: A recipient's private key.
     /// - Throws: as ``open(with:)``, and `keyExists` for a key that is a recipient already.
     package mutating func add(_ keys: [Key], by identity: Key) throws(KeyError) {
-        // The set must open: nobody is added to one that was changed.
+        // The set must open, so that no recipient is added to one that was changed.
         var text = try open(with: identity)
         wipe(&text)
         let content = try contentKey(for: identity)
@@ -172,7 +172,7 @@ package struct SharedKeySet {
         recipients.remove(at: index)
     }
 
-    /// The file: JSON with a line for each recipient, so that a change of one is a small difference.
+    /// The file: JSON with lines of its own for each recipient, so that a difference is small.
     package var bytes: [UInt8] {
         let recipients = recipients.map { recipient in
             var header: JSONObject = [

@@ -151,8 +151,8 @@ extension Key {
 
     /// Returns the key for signatures and its algorithm (RFC 9421, section 3.3).
     ///
-    /// If `alg` is missing, the curve implies `Ed25519`, `ES256` or `ES384`. An RSA key must have the
-    /// `alg` `PS512` or `RS256`.
+    /// If `alg` is missing, the curve implies `Ed25519`, `ES256` or `ES384`. An RSA key must have
+    /// the `alg` `PS512` or `RS256`.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
     package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {

@@ -106,8 +106,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
         identity: KeySource? = nil
     ) throws(KeyError) -> (set: KeySet, text: KeyFileText) {
         let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
-        if SharedKeySet.isShared(bytes) {
-            let text = try open(shared: bytes, with: identity)
+        if let text = try openIfShared(bytes, with: identity) {
             var set = try KeySet(parsing: text.bytes, source: description)
             set.isShared = true
             return (set, text)

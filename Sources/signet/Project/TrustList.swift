@@ -165,7 +165,7 @@ struct TrustList {
     static func knows(_ roots: [String], of file: String) -> Bool {
         let entry: JSONValue = ["shared": .array(roots.map(JSONValue.string))]
         if let list = try? TrustList(), list.folders[file] == entry { return true }
-        // If the list can't be written, the roots are told again the next time.
+        // If the list can't be written, the command says the roots again the next time.
         try? set(entry, at: file)
         return false
     }

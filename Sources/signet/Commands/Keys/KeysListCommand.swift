@@ -24,7 +24,7 @@ struct KeysListCommand: ParsableCommand {
 
     func run() throws {
         let terminal = common.terminal
-        let keys = try KeySet(fileOrInput: file, identity, terminal)
+        let keys = try KeySet(fileOrInput: file, identity: identity, on: terminal)
         for key in keys.keys {
             guard let count = key.shortHMACByteCount else { continue }
             terminal.note(
@@ -94,7 +94,7 @@ extension Key {
 extension KeySet {
     /// Reads the keys of a source, or of standard input.
     init(
-        fileOrInput file: String?, _ identity: IdentityOptions, _ terminal: Terminal
+        fileOrInput file: String?, identity: IdentityOptions, on terminal: Terminal
     ) throws {
         if let file, file != "-" {
             self = try identity.load(file)

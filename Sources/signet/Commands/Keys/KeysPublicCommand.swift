@@ -18,7 +18,7 @@ struct KeysPublicCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let keys = try KeySet(fileOrInput: file, identity, common.terminal)
+        let keys = try KeySet(fileOrInput: file, identity: identity, on: common.terminal)
         let halves = keys.publicHalves
         try common.terminal.result(
             halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])

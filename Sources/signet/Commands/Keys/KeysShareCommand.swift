@@ -15,7 +15,7 @@ struct KeysShareCommand: ParsableCommand {
             set, which is changed in place.
 
             A recipient who was removed can still open each earlier version, so make a new root then \
-            (vault rekey). Encryption proves no author: whoever can write the file can replace it.
+            (vault rekey). Encryption proves no author: everyone who can write the file can replace it.
             """,
         examples: [
             "signet keys share shop.keys --to alice.pem ci.pem --out keys.shared",
@@ -63,7 +63,7 @@ struct KeysShareCommand: ParsableCommand {
                 "file": .string(path),
                 "recipients": .array(shared.thumbprints.map(JSONValue.string)),
             ],
-            lines: ["shared \(path) with"].map(Terminal.printable) + shared.thumbprints)
+            lines: [Terminal.printable("sealed \(path) for")] + shared.thumbprints)
     }
 
     private func create(_ path: String) throws -> SharedKeySet {
