@@ -32,7 +32,8 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
 }
 
-/// A public key or a key pair for signatures, or for the encryption of other keys. Threads share it.
+/// A public key or a key pair for signatures, or for the encryption of other keys. Threads share
+/// it.
 @safe package final class SignatureKey: Sendable {
     /// A kind of key, with the name that `Key.Kind` gives it.
     enum Family: String, Sendable {

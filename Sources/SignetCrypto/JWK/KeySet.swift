@@ -35,8 +35,9 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     ///     wipes this one, as ``KeySource/load()`` does.
     ///   - source: The origin of the set, for messages.
     /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing
-    ///   `kid` (but in a set of public keys, whose ids are then their thumbprints), two keys with one `kid`, base64url that is not canonical, a vault root that is not
-    ///   32 bytes long, members of the wrong type, and numbers that are not a key.
+    ///   `kid` (but in a set of public keys, whose ids are then their thumbprints), two keys with
+    ///   one `kid`, base64url that is not canonical, a vault root that is not 32 bytes long,
+    ///   members of the wrong type, and numbers that are not a key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
             try self.init(reading: Self.reader(of: bytes), source: source)
