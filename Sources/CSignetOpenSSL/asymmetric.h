@@ -19,11 +19,13 @@
 // targets it depends on, and a system library such as this one can depend on no target.
 #define SIGNET_MUST_CHECK __attribute__((warn_unused_result))
 
-// Ed25519 (RFC 8032). `secret` is NULL for a public key. Returns NULL if the halves don't match.
-static inline EVP_PKEY *signet_openssl_ed25519_key(const void *point, const void *secret) {
+// Ed25519 (RFC 8032) or X25519 (RFC 7748), as `type` says in capitals. `secret` is NULL for a
+// public key. Returns NULL if the halves don't match.
+static inline EVP_PKEY *signet_openssl_25519_key(
+    const char *type, const void *point, const void *secret) {
     if (secret == NULL)
-        return EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, point, 32);
-    EVP_PKEY *key = EVP_PKEY_new_raw_private_key_ex(NULL, "ED25519", NULL, secret, 32);
+        return EVP_PKEY_new_raw_public_key_ex(NULL, type, NULL, point, 32);
+    EVP_PKEY *key = EVP_PKEY_new_raw_private_key_ex(NULL, type, NULL, secret, 32);
     unsigned char made[32];
     size_t count = sizeof made;
     if (key != NULL

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "asymmetric.h"
+#include "encryption.h"
 
 // MAC
 
@@ -319,8 +320,9 @@ static inline SIGNET_MUST_CHECK int signet_openssl_no_more_blocks(void) {
 
 // Key pairs
 
-static inline EVP_PKEY *signet_openssl_generate_ed25519(void) {
-    return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+// `type` is "ED25519" or "X25519".
+static inline EVP_PKEY *signet_openssl_generate_25519(const char *type) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, type);
 }
 
 static inline EVP_PKEY *signet_openssl_generate_ec(const char *curve) {

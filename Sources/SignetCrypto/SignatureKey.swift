@@ -32,16 +32,17 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
 }
 
-/// A public key or a key pair for signatures. Threads share it.
+/// A public key or a key pair for signatures, or for the encryption of other keys. Threads share
+/// it.
 @safe package final class SignatureKey: Sendable {
     /// A kind of key, with the name that `Key.Kind` gives it.
     enum Family: String, Sendable {
-        case ed25519, p256, p384, rsa
+        case ed25519, x25519, p256, p384, rsa
 
         /// The JWK members of its numbers, in the order in which `init` expects them.
         var members: [String] {
             switch self {
-            case .ed25519: ["x", "d"]
+            case .ed25519, .x25519: ["x", "d"]
             case .p256, .p384: ["x", "y", "d"]
             case .rsa: ["n", "e", "d", "p", "q", "dp", "dq", "qi"]
             }
@@ -50,7 +51,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         /// The number of bytes of each number, or nil if it differs from key to key.
         var size: Int? {
             switch self {
-            case .ed25519, .p256: 32
+            case .ed25519, .x25519, .p256: 32
             case .p384: 48
             case .rsa: nil
             }
@@ -58,11 +59,11 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     }
 
     // Not changed after `init`; OpenSSL allows several threads to use a key.
-    private nonisolated(unsafe) let key: OpaquePointer
-    private let family: Family
+    nonisolated(unsafe) let key: OpaquePointer
+    let family: Family
     /// Whether the key includes its private half.
     package let isPair: Bool
-    /// The number of bytes in a signature. An ECDSA signature is r followed by s.
+    /// The number of bytes in a signature, 0 for X25519. An ECDSA signature is r followed by s.
     package let signatureByteCount: Int
 
     /// Creates a key from its numbers.
@@ -89,8 +90,9 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         let made: OpaquePointer? = unsafe numbers.bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return nil }
             switch family {
-            case .ed25519:
-                return unsafe signet_openssl_ed25519_key(base, isPair ? base + 32 : nil)
+            case .ed25519, .x25519:
+                return unsafe signet_openssl_25519_key(
+                    family.rawValue.uppercased(), base, isPair ? base + 32 : nil)
             case .p256, .p384:
                 return unsafe signet_openssl_ec_key(
                     family == .p256 ? "P-256" : "P-384", base, base + size,
@@ -107,6 +109,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
         self.signatureByteCount =
             switch family {
             case .ed25519: 64
+            case .x25519: 0
             case .p256, .p384: 2 * size
             case .rsa: Int(unsafe EVP_PKEY_get_size(key))
             }

@@ -11,8 +11,8 @@ extension SignableMessage {
     ///
     /// Lines end with LF or CRLF. In a request's first line the target is everything between the
     /// first and the last space. An absolute-form target takes precedence over Host. Folded lines
-    /// are joined with one space. The body is everything after the blank line. It must be as long as
-    /// Content-Length says, but may be missing: see ``requireWholeBody()``.
+    /// are joined with one space. The body is everything after the blank line. It must be as long
+    /// as Content-Length says, but may be missing: a body that isn't in memory follows later.
     ///
     /// - Parameters:
     ///   - text: The whole message.

@@ -57,8 +57,8 @@ import Testing
         #expect(refused.exit == 2 && refused.stderr.contains("restricted"), "\(refused.stderr)")
     }
 
-    /// The private key of RFC 8410, section 10.3, in both versions. ring wrote the public key of the
-    /// last one in an element of its own.
+    /// The private key of RFC 8410, section 10.3, in both versions. ring wrote the public key of
+    /// the last one in an element of its own.
     @Test(arguments: [
         "302e020100300506032b657004220420\(secret)",
         "3072020101300506032b657004220420\(secret)"

@@ -82,10 +82,11 @@ public struct SelfCheck: Sendable {
             return nil
         }
         do {
-            let keys = try KeySource(source).load()
+            let keys = try KeySource(source).load(identity: project.identity)
             run.report.add(
                 area: "keys", subject: "key set", status: .good,
-                detail: "\(keys.keys.count) keys; only the owner can read the file")
+                detail: "\(keys.keys.count) keys; "
+                    + (keys.isShared ? "a shared set" : "only the owner can read the file"))
             run.check(keys)
             return keys
         } catch {

@@ -24,6 +24,8 @@ public struct SelfCheckProject: Sendable, Hashable {
     public var dump: String?
     /// The key set's source, as `--keys` takes it.
     public var keys: String?
+    /// The source of the private key that opens a shared key set. The file doesn't name it.
+    public var identity: KeySource?
     /// The id of the key that seals, as `--key-id` takes it.
     public var keyID: String?
     /// The source of the passphrase that opens the dump instead of the key set.

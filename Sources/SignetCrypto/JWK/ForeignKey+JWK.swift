@@ -15,7 +15,7 @@ extension ForeignKey {
     /// - Throws: `KeyError` with `malformedKeys`.
     init(jwk bytes: [UInt8], kind: Key.Kind?, with header: Header) throws(KeyError) {
         let reader = try KeySet.reader(of: bytes)
-        let jwk = try Self.jwk(in: reader, for: header.id)
+        let jwk = try Self.jwk(in: reader, for: header)
         var members = JWKMembers(of: jwk, in: reader)
         members.id = header.id
         let (use, alg) = (try members.text("use"), try members.text("alg"))
@@ -30,9 +30,13 @@ extension ForeignKey {
         }
         self.kind = found
         text = NewKeyText(id: header.id, secretByteCount: jwk.range.count)
-        if use == nil { text.set("use", to: found == .vault ? "enc" : "sig") }
-        let algorithm = header.algorithm ?? found.algorithms.first
-        if alg == nil, use != "enc", let algorithm { text.set("alg", to: algorithm) }
+        let isForEncryption = alg != nil && alg == found.encryptionAlgorithm
+        let newUse = use ?? header.use ?? (isForEncryption ? "enc" : found.defaultUse)
+        if use == nil { text.set("use", to: newUse) }
+        let algorithm =
+            newUse == "enc"
+            ? found.encryptionAlgorithm : header.algorithm ?? found.algorithms.first
+        if alg == nil, let algorithm { text.set("alg", to: algorithm) }
         for (name, value) in reader.members(of: jwk) where !reader.isString(name, equalTo: "kid") {
             text.copy(bytes[name.range], value: bytes[value.range])
         }
@@ -40,18 +44,22 @@ extension ForeignKey {
     }
 
     private static func jwk(
-        in reader: JSONReader, for id: String
+        in reader: JSONReader, for header: Header
     ) throws(KeyError) -> JSONReader.Element {
         let root = JWKMembers(of: reader.root, in: reader)
         guard let keys = root["keys"], root["kty"] == nil else { return reader.root }
         var usable: [JSONReader.Element] = []
-        for jwk in reader.elements(of: keys) where try kind(of: jwk, in: reader) != .unsupported {
+        for jwk in reader.elements(of: keys) {
+            let kind = try kind(of: jwk, in: reader)
+            let use = try JWKMembers(of: jwk, in: reader).text("use")
+            guard kind != .unsupported else { continue }
+            if header.use == "enc", use == "sig" || kind.encryptionAlgorithm == nil { continue }
             usable.append(jwk)
         }
         let ids = usable.map { jwk in
             JWKMembers(of: jwk, in: reader)["kid"].flatMap { reader.string($0) }
         }
-        if let index = ids.firstIndex(where: { $0.map { sameBytes($0, id) } ?? false }) {
+        if let index = ids.firstIndex(where: { $0.map { sameBytes($0, header.id) } ?? false }) {
             return usable[index]
         }
         guard let only = usable.first, usable.count == 1 else {
@@ -59,7 +67,7 @@ extension ForeignKey {
             throw KeyParts.malformed(
                 "found \(usable.count) keys in the JWK Set that signet can use"
                     + (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))")
-                    + ", expected one, or one with the id \"\(printable(id))\"")
+                    + ", expected one, or one with the id \"\(printable(header.id))\"")
         }
         return only
     }

@@ -9,6 +9,8 @@ struct ForeignKey {
         let id: String
         /// `alg`; nil takes the first of `Key.Kind.algorithms`.
         let algorithm: String?
+        /// `use`; nil takes the default of the kind.
+        var use: String? = nil
     }
 
     private enum Origin {
@@ -24,9 +26,11 @@ struct ForeignKey {
     init(secret: Span<UInt8>, kind: Key.Kind, with header: Header) throws(KeyError) {
         self.kind = kind
         text = NewKeyText(id: header.id, secretByteCount: secret.count)
-        text.set("use", to: kind == .vault ? "enc" : "sig")
+        text.set("use", to: kind.defaultUse)
         text.set("kty", to: "oct")
-        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) { text.set("alg", to: algorithm) }
+        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) {
+            text.set("alg", to: algorithm)
+        }
         text.set("k", to: secret)
         text.end()
     }
@@ -81,8 +85,11 @@ struct ForeignKey {
     private init(_ pair: borrowing KeyPair, isPrivate: Bool, with header: Header) throws(KeyError) {
         kind = pair.kind
         text = NewKeyText(id: header.id)
-        text.set("use", to: "sig")
-        let algorithm = try header.algorithm(for: kind, among: pair.algorithms) ?? ""
+        let use = header.use ?? kind.defaultUse
+        text.set("use", to: use)
+        let algorithms =
+            use == "enc" ? [kind.encryptionAlgorithm].compactMap(\.self) : pair.algorithms
+        let algorithm = try header.algorithm(for: kind, among: algorithms) ?? ""
         try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
         text.end()
     }

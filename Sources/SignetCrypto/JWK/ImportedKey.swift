@@ -16,7 +16,7 @@ package struct ImportedKey {
     package let algorithm: String?
     /// Whether the key includes secret bytes or a private half.
     package let isPrivate: Bool
-    /// What was left out, or looks like a mistake; never a byte of the key.
+    /// Notes on what was left out or looks like a mistake; never a byte of the key.
     package let notes: [String]
     /// The key with its secret.
     let text: NewKeyText
@@ -187,4 +187,17 @@ extension Key.Kind {
         default: []
         }
     }
+
+    /// The value of `alg` with which a key of this kind encrypts other keys (RFC 7518, section
+    /// 4.1).
+    var encryptionAlgorithm: String? {
+        switch self {
+        case .x25519, .p256, .p384: "ECDH-ES+A256KW"
+        case .rsa: "RSA-OAEP-256"
+        default: nil
+        }
+    }
+
+    /// The default of `use`.
+    var defaultUse: String { self == .vault || self == .x25519 ? "enc" : "sig" }
 }

@@ -18,7 +18,7 @@ extension Key {
     static func thumbprint(of kind: Kind, publicHalf: JSONObject) -> String? {
         let names: [String]
         switch kind {
-        case .ed25519: names = ["crv", "kty", "x"]
+        case .ed25519, .x25519: names = ["crv", "kty", "x"]
         case .p256, .p384: names = ["crv", "kty", "x", "y"]
         case .rsa: names = ["e", "kty", "n"]
         default: return nil

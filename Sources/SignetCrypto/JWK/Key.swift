@@ -19,7 +19,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     /// The kind of a key. Later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {
-            case hmac, ed25519, p256, p384, rsa, vault, unsupported
+            case hmac, ed25519, x25519, p256, p384, rsa, vault, unsupported
         }
         let value: Value
 
@@ -27,6 +27,8 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         public static let hmac = Kind(value: .hmac)
         /// Ed25519 (`OKP`).
         public static let ed25519 = Kind(value: .ed25519)
+        /// X25519 (`OKP`), for the encryption of key sets alone.
+        public static let x25519 = Kind(value: .x25519)
         /// ECDSA on P-256 (`EC`).
         public static let p256 = Kind(value: .p256)
         /// ECDSA on P-384 (`EC`).
@@ -39,7 +41,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
         public static let unsupported = Kind(value: .unsupported)
 
         /// The kinds that can be generated, in the order of the tool's help.
-        public static let all: [Kind] = [.hmac, .ed25519, .p256, .p384, .rsa, .vault]
+        public static let all: [Kind] = [.hmac, .ed25519, .x25519, .p256, .p384, .rsa, .vault]
 
         /// The name, as for `signet keys new --type`.
         public var name: String { value.rawValue }
@@ -149,8 +151,8 @@ extension Key {
 
     /// Returns the key for signatures and its algorithm (RFC 9421, section 3.3).
     ///
-    /// If `alg` is missing, the curve implies `Ed25519`, `ES256` or `ES384`. An RSA key must have the
-    /// `alg` `PS512` or `RS256`.
+    /// If `alg` is missing, the curve implies `Ed25519`, `ES256` or `ES384`. An RSA key must have
+    /// the `alg` `PS512` or `RS256`.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
     package func signatureKey() throws(KeyError) -> (SignatureKey, SignatureAlgorithm) {
@@ -158,7 +160,8 @@ extension Key {
             throw wrongKeyUse("expected a key for signatures (kty OKP, EC or RSA, use sig)")
         }
         switch (kind, algorithm) {
-        case (.ed25519, nil), (.ed25519, "Ed25519"), (.ed25519, "EdDSA"): return (signature, .ed25519)
+        case (.ed25519, nil), (.ed25519, "Ed25519"), (.ed25519, "EdDSA"):
+            return (signature, .ed25519)
         case (.p256, nil), (.p256, "ES256"): return (signature, .ecdsaP256SHA256)
         case (.p384, nil), (.p384, "ES384"): return (signature, .ecdsaP384SHA384)
         case (.rsa, "PS512"): return (signature, .rsaPSSSHA512)
@@ -169,12 +172,20 @@ extension Key {
 
     /// Returns the public half as a SubjectPublicKeyInfo in DER, or nil if the key has none.
     package func subjectPublicKeyInfo() throws(CryptoFailure) -> [UInt8]? {
-        if let signature { return try signature.subjectPublicKeyInfo() }
-        guard publicHalf?["crv"] == "X25519", let text = publicHalf?["x"]?.string,
-            let point = Base64.decode(text, from: .url), point.count == 32
-        else { return nil }
-        // The algorithm id-X25519 (RFC 8410, section 3), and 32 bytes.
-        return [0x30, 0x2A, 0x30, 5, 6, 3, 0x2B, 0x65, 0x6E, 3, 0x21, 0] + point
+        try signature?.subjectPublicKeyInfo()
+    }
+
+    /// Returns the key with which other keys are encrypted for its owner.
+    ///
+    /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
+    func encryptionKey() throws(KeyError) -> SignatureKey {
+        guard let signature, let expected = kind.encryptionAlgorithm, use == nil || use == "enc",
+            algorithm == nil || algorithm == expected
+        else {
+            throw wrongKeyUse(
+                "expected a key for encryption (X25519, P-256, P-384 or RSA, use enc)")
+        }
+        return signature
     }
 
     /// Calls `body` with a vault's root key, 32 bytes. `body` must not keep it.

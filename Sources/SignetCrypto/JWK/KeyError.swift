@@ -55,6 +55,14 @@ public struct KeyError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let fileBusy = Code(.fileBusy)
         /// The id is empty or contains control characters.
         public static let invalidID = Code(.usage("invalid-key-id"))
+        /// The identity isn't one of the recipients of a shared key set.
+        public static let notARecipient = Code(.checkFailed("not-a-recipient"))
+        /// No identity was given that opens a shared key set.
+        public static let missingIdentity = Code(.usage("missing-identity"))
+        /// A shared key set was changed, or is sealed in another way than its header says.
+        public static let tampered = Code(.tampered)
+        /// A shared key set of a project has a root that the user doesn't trust.
+        public static let unknownRoot = Code(.checkFailed("unknown-root"))
         /// There is no terminal on which to ask for a passphrase.
         public static let noTerminal = Code(.usage("no-terminal"))
         /// OpenSSL failed.

@@ -8,18 +8,25 @@ package enum KeyFile {
     /// - Parameters:
     ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
     ///   - id: The new `kid`.
+    ///   - use: `sig` or `enc`; nil takes the default of the kind.
     ///   - path: The file. Links are followed if `append` is true.
     ///   - append: Whether to append the key to an existing set, whose other bytes stay. A missing
     ///     file is created.
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
     ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(
-        _ kind: Key.Kind, id: String, to path: String, append: Bool
+        _ kind: Key.Kind, id: String, use: String? = nil, to path: String, append: Bool
     ) throws(KeyError) {
         try requireUsable(id)
+        guard use != "enc" || kind == .vault || kind.encryptionAlgorithm != nil,
+            use != "sig" || kind.defaultUse == "sig"
+        else {
+            throw KeyError(
+                .wrongKeyUse, "found --use \(use ?? ""), which a key of type \(kind) doesn't have")
+        }
         // Checked before the slow generation of an RSA key; `createNew` checks it again.
         guard append || !Folder.exists(path) else { throw fileExists(path) }
-        try add(generate(kind, id: id), id: id, to: path, append: append)
+        try add(generate(kind, id: id, use: use), id: id, to: path, append: append)
     }
 
     /// Writes an imported key to a file, as ``add(_:id:to:append:)`` writes a new one.
@@ -48,9 +55,12 @@ package enum KeyFile {
     }
 
     /// Generates a key as a JWK, which contains its secret.
-    static func generate(_ kind: Key.Kind, id: String) throws(KeyError) -> NewKeyText {
+    static func generate(
+        _ kind: Key.Kind, id: String, use: String? = nil
+    ) throws(KeyError) -> NewKeyText {
         let key = NewKeyText(id: id)
-        key.set("use", to: kind == .vault ? "enc" : "sig")
+        let use = use ?? kind.defaultUse
+        key.set("use", to: use)
         switch kind {
         case .hmac:
             key.set("kty", to: "oct")
@@ -61,7 +71,8 @@ package enum KeyFile {
             key.set("k", to: try random(32))
         default:
             let pair = try KeyPair(generating: kind)
-            try pair.write(to: key, algorithm: kind.algorithms.first ?? "", isPrivate: true)
+            let algorithm = use == "enc" ? kind.encryptionAlgorithm : kind.algorithms.first
+            try pair.write(to: key, algorithm: algorithm ?? "", isPrivate: true)
         }
         key.end()
         return key
@@ -133,7 +144,7 @@ package enum KeyFile {
     private static func append(
         _ key: NewKeyText, id: String, to path: String, through lock: inout FileLock
     ) throws(KeyError) {
-        let (set, text) = try KeySource.file(path).loadText()
+        let (set, text) = try KeySource.file(path).loadChangeable()
         guard set[id] == nil else {
             throw KeyError(
                 .keyExists, "\(printable(path)) already has a key with the id \"\(printable(id))\"")

@@ -11,10 +11,11 @@ internal import SignetSystem
         unsafe self.pair = pair
     }
 
-    /// Generates a pair: Ed25519, ECDSA on P-256 or P-384, or RSA of 3072 bits.
+    /// Generates a pair: Ed25519, X25519, ECDSA on P-256 or P-384, or RSA of 3072 bits.
     init(generating kind: Key.Kind) throws(KeyError) {
         switch kind {
-        case .ed25519: try unsafe self.init(owning: signet_openssl_generate_ed25519())
+        case .ed25519, .x25519:
+            try unsafe self.init(owning: signet_openssl_generate_25519(kind.name.uppercased()))
         case .p256: try unsafe self.init(owning: signet_openssl_generate_ec("P-256"))
         case .p384: try unsafe self.init(owning: signet_openssl_generate_ec("P-384"))
         case .rsa: try unsafe self.init(owning: signet_openssl_generate_rsa(3072))
@@ -26,6 +27,7 @@ internal import SignetSystem
     /// The kind of the key; `unsupported` for one that this package cannot use.
     var kind: Key.Kind {
         if unsafe EVP_PKEY_is_a(pair, "ED25519") == 1 { return .ed25519 }
+        if unsafe EVP_PKEY_is_a(pair, "X25519") == 1 { return .x25519 }
         if unsafe EVP_PKEY_is_a(pair, "RSA") == 1 { return .rsa }
         if isPSS {
             // Such a key may be restricted to other digests or a longer salt.
@@ -56,9 +58,9 @@ internal import SignetSystem
     /// - Throws: `KeyError` with `malformedKeys` for an unsupported key.
     func write(to key: NewKeyText, algorithm: String, isPrivate: Bool) throws(KeyError) {
         switch kind {
-        case .ed25519:
+        case .ed25519, .x25519:
             key.set("kty", to: "OKP")
-            key.set("crv", to: "Ed25519")
+            key.set("crv", to: kind == .ed25519 ? "Ed25519" : "X25519")
             key.set("alg", to: algorithm)
             key.set("x", to: try octets("pub", count: 32))
             if isPrivate { key.set("d", to: try octets("priv", count: 32)) }
@@ -87,7 +89,7 @@ internal import SignetSystem
                 isPSS
                     ? "found an RSA key that is restricted to another digest or salt than those of "
                         + "PS512, expected one for PS512"
-                    : "found a key that is neither Ed25519, P-256, P-384 nor RSA, expected one of them"
+                    : "found a key that is neither Ed25519, X25519, P-256, P-384 nor RSA, expected one of them"
             )
         }
     }

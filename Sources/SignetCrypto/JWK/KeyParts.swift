@@ -105,6 +105,14 @@ struct KeyParts: ~Copyable {
 
     /// Refuses an algorithm that this package supports but not for this kind of key.
     private func requireAgreement(_ member: JWKMembers) throws(KeyError) {
+        if let algorithm, let expected = kind.encryptionAlgorithm,
+            ["ECDH-ES+A256KW", "RSA-OAEP-256"].contains(algorithm)
+        {
+            guard algorithm == expected, use != "sig" else {
+                throw member.malformed(
+                    "found \"alg\" \(algorithm), which does not match kty, crv and use")
+            }
+        }
         guard let algorithm,
             let owner = Key.Kind.all.first(where: { $0.algorithms.contains(algorithm) })
         else { return }
@@ -205,10 +213,10 @@ struct JWKMembers {
         if kty == "RSA" { return try rsa() }
         guard let curve = try text("crv") else { throw missing("crv") }
         switch (kty, curve) {
-        case ("OKP", "Ed25519"):
+        case ("OKP", "Ed25519"), ("OKP", "X25519"):
             try requireNumber("x", count: 32)
             try requirePrivateNumbers(["d"], count: 32)
-            return .ed25519
+            return curve == "Ed25519" ? .ed25519 : .x25519
         case ("EC", "P-256"), ("EC", "P-384"):
             let count = curve == "P-256" ? 32 : 48
             try requireNumber("x", count: count)

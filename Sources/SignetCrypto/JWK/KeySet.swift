@@ -23,6 +23,9 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// The origin of the set, for messages; never its contents.
     public let source: String
 
+    /// Whether the set was sealed for several people, and an identity opened it.
+    package internal(set) var isShared = false
+
     private let positions: [[UInt8]: Int]
 
     /// Reads a set.
@@ -32,8 +35,9 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     ///     wipes this one, as ``KeySource/load()`` does.
     ///   - source: The origin of the set, for messages.
     /// - Throws: `KeyError` with `malformedKeys` for invalid JSON, duplicate members, a missing
-    ///   `kid` (but in a set of public keys, whose ids are then their thumbprints), two keys with one `kid`, base64url that is not canonical, a vault root that is not
-    ///   32 bytes long, members of the wrong type, and numbers that are not a key.
+    ///   `kid` (but in a set of public keys, whose ids are then their thumbprints), two keys with
+    ///   one `kid`, base64url that is not canonical, a vault root that is not 32 bytes long,
+    ///   members of the wrong type, and numbers that are not a key.
     public init(parsing bytes: [UInt8], source: String) throws(KeyError) {
         do throws(KeyError) {
             try self.init(reading: Self.reader(of: bytes), source: source)

@@ -100,9 +100,17 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads the keys and their text, which is wiped when it is destroyed.
     ///
+    /// - Parameter identity: Opens a shared key set; nil refuses it.
     /// - Throws: `KeyError`, as `load`.
-    func loadText() throws(KeyError) -> (set: KeySet, text: KeyFileText) {
+    func loadText(
+        identity: KeySource? = nil
+    ) throws(KeyError) -> (set: KeySet, text: KeyFileText) {
         let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
+        if let text = try openIfShared(bytes, with: identity) {
+            var set = try KeySet(parsing: text.bytes, source: description)
+            set.isShared = true
+            return (set, text)
+        }
         // The text is the only owner of the bytes, so that it wipes them and not a copy.
         let text = KeyFileText(consume bytes)
         let set = try KeySet(parsing: text.bytes, source: description)
@@ -160,7 +168,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the bytes. If others have access to the file, also returns a refusal, to throw if
     /// the bytes are secret.
-    private func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
+    func read(limit: Int) throws(KeyError) -> (bytes: [UInt8], refusal: FileFailure?) {
         do throws(FileFailure) {
             switch value {
             case .file(let path):

@@ -17,7 +17,7 @@ package struct LockedKeyFile: ~Copyable {
     /// - Throws: `KeyError`, as `KeySource.load`.
     package init(_ path: String) throws(KeyError) {
         let lock = try KeyFile.lock(path)
-        let (set, text) = try KeySource.file(path).loadText()
+        let (set, text) = try KeySource.file(path).loadChangeable()
         self.path = path
         self.lock = lock
         self.set = set

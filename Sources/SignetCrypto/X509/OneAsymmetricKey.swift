@@ -5,12 +5,14 @@ internal import SignetSystem
 struct OneAsymmetricKey: ~Copyable {
     /// The same private key in version 1.
     let version1: SecretBytes
-    /// The public key as in a SubjectPublicKeyInfo's `BIT STRING`, without the count of unused bits.
+    /// The public key as in a SubjectPublicKeyInfo's `BIT STRING`, without the count of unused
+    /// bits.
     let publicKey: [UInt8]
 
     /// Reads a structure. Returns nil for bytes that aren't version 2 with a public key.
     ///
-    /// The public key is `[1] IMPLICIT`. The library ring wrote it as `[1] EXPLICIT` for some years.
+    /// The public key is `[1] IMPLICIT`. The library ring wrote it as `[1] EXPLICIT` for some
+    /// years.
     init?(der: Span<UInt8>) {
         var outer = DERCursor(over: 0..<der.count)
         guard let structure = outer.next(DERCursor.Tag.sequence, in: der), outer.isAtEnd else {

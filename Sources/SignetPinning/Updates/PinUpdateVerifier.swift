@@ -158,11 +158,13 @@ public struct PinUpdateVerifier: Sendable {
             let names = try SignedPinPolicy.object(
                 parsing: header, named: "the protected header", members: ["alg", "kid", "typ"])
             // Both names of Ed25519 (RFC 9864, section 3.1).
-            guard names["alg"] == "EdDSA" || names["alg"] == "Ed25519", names["typ"] == .string(SignedPinPolicy.type),
+            guard names["alg"] == "EdDSA" || names["alg"] == "Ed25519",
+                names["typ"] == .string(SignedPinPolicy.type),
                 let id = names["kid"]?.string
             else {
                 throw SignedPinPolicy.malformed(
-                    "the protected header must have alg EdDSA or Ed25519, typ \(SignedPinPolicy.type) and kid")
+                    "the protected header must have alg EdDSA or Ed25519, typ \(SignedPinPolicy.type) and kid"
+                )
             }
             keyID = id
             self.payload = body

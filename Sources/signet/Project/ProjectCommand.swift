@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import SignetBase
 import SignetClient
+import SignetCrypto
 import SignetJSON
 internal import SignetSystem
 
@@ -56,9 +57,10 @@ private struct ProjectState {
     let now: ProjectTrust
     let before: ProjectTrust?
 
-    init(_ folder: ProjectFolder) throws {
+    init(_ folder: ProjectFolder, identity: IdentityOptions) throws {
         (path, self.folder) = try folder.locate()
-        now = ProjectTrust(try SelfCheckProject(file: path, isFound: true))
+        now = ProjectTrust(
+            try SelfCheckProject(file: path, isFound: true), identity: identity.source)
         before = try TrustList()[self.folder]
     }
 
@@ -87,10 +89,17 @@ struct ProjectTrustCommand: ParsableCommand {
         examples: ["signet project trust"])
 
     @OptionGroup var folder: ProjectFolder
+    @OptionGroup var identity: IdentityOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let state = try ProjectState(folder)
+        let state = try ProjectState(folder, identity: identity)
+        guard !state.now.isSealed else {
+            throw KeyError(
+                .missingIdentity,
+                "the keys of \(printable(state.path)) are a shared set; give your private key with "
+                    + "--identity SOURCE, so that its roots are trusted too")
+        }
         try TrustList.set(state.now, for: state.folder)
         let keys = state.now.keys.map { "key: \($0)" }
         try common.terminal.result(
@@ -130,10 +139,11 @@ struct ProjectShowCommand: ParsableCommand {
         examples: ["signet project show"])
 
     @OptionGroup var folder: ProjectFolder
+    @OptionGroup var identity: IdentityOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let state = try ProjectState(folder)
+        let state = try ProjectState(folder, identity: identity)
         let word =
             state.before == nil
             ? "not trusted" : state.changes.isEmpty ? "trusted" : "no longer trusted"

@@ -67,19 +67,22 @@ struct Project {
     let isTrusted: Bool
     /// Why a file that was found isn't used, and what to do; nil if it is used.
     let leftOut: String?
+    /// The thumbprints of the keys that the user trusts in a file that was found.
+    let trustedKeys: [String]?
 
     /// A project without a file.
     init() { self.init(SelfCheckProject(), path: nil, isTrusted: false) }
 
     private init(
         _ file: SelfCheckProject, path: String?, isFound: Bool = true, isTrusted: Bool,
-        leftOut: String? = nil
+        leftOut: String? = nil, trustedKeys: [String]? = nil
     ) {
         self.file = file
         self.path = path
         self.isFound = isFound
         self.isTrusted = isTrusted
         self.leftOut = leftOut
+        self.trustedKeys = trustedKeys
     }
 
     /// Reads a file that the user named. With `none`, reads nothing.
@@ -101,11 +104,14 @@ struct Project {
             guard error.code == .projectFilePermissions else { throw error }
             return leavingOut("\(error.message); name it with --project if you trust it")
         }
-        let isTrusted = try trust(of: path).map { $0 == ProjectTrust(file) } ?? false
+        let trust = try trust(of: path)
+        let isTrusted = trust.map { ProjectTrust(file).equals($0) } ?? false
         guard isTrusted || use == .reading else {
             return leavingOut(untrusted(path))
         }
-        return Project(isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted)
+        return Project(
+            isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted,
+            trustedKeys: isTrusted ? trust?.keys : nil)
     }
 
     private static func untrusted(_ path: String) -> String {
@@ -233,7 +239,8 @@ struct Project {
         keys.keys = file.keys
         keys.passphrase = file.passphrase
         return Project(
-            keys, path: path, isFound: isFound, isTrusted: isTrusted, leftOut: leftOut)
+            keys, path: path, isFound: isFound, isTrusted: isTrusted, leftOut: leftOut,
+            trustedKeys: trustedKeys)
     }
 
     /// Reads a pin policy: the given one, else the project's; nil without one. The policy of a file

@@ -14,9 +14,13 @@ struct ProjectTrust: Equatable {
     /// By the member that names the file: a digest of the CAs and of the signing scheme, and the
     /// identity of the passphrase's file, of which nothing may be written down.
     let files: JSONObject
+    /// Whether the keys are a shared set that wasn't opened. They are compared when it is.
+    private(set) var isSealed = false
 
     /// Reads the present state of a project.
-    init(_ project: SelfCheckProject) {
+    ///
+    /// - Parameter identity: Opens a shared key set.
+    init(_ project: SelfCheckProject, identity: KeySource? = nil) {
         var files = JSONObject()
         files["caFile"] = project.caFile.flatMap(Self.digest(ofFile:))
         files["scheme"] = project.scheme.flatMap {
@@ -24,14 +28,21 @@ struct ProjectTrust: Equatable {
         }
         files["passphrase"] = project.passphrase.flatMap { KeySource($0).filePath }
             .flatMap(Folder.identity(ofFile:)).map(JSONValue.string)
-        self.init(content: project.content, keys: project.keys, files: files)
+        self.init(content: project.content, keys: project.keys, files: files, identity: identity)
     }
 
-    private init(content: JSONObject, keys: String?, files: JSONObject) {
+    private init(
+        content: JSONObject, keys: String?, files: JSONObject, identity: KeySource? = nil
+    ) {
         self.content = content
         self.files = files
-        let keys = keys.flatMap { try? KeySource($0).load() }?.keys ?? []
-        self.keys = keys.compactMap(\.thumbprint).sorted()
+        do {
+            let set = try keys.map { try KeySource($0).load(identity: identity) }
+            self.keys = set?.keys.compactMap(\.thumbprint).sorted() ?? []
+        } catch {
+            self.keys = []
+            isSealed = (error as? KeyError)?.code == .missingIdentity
+        }
     }
 
     /// Returns the same content with the keys that a key file has now.
@@ -76,6 +87,11 @@ struct ProjectTrust: Equatable {
         return Base64.encode(digest, as: .url)
     }
 
+    /// Returns whether nothing changed since the user trusted it.
+    func equals(_ old: ProjectTrust) -> Bool {
+        content == old.content && files == old.files && (isSealed || keys == old.keys)
+    }
+
     /// Returns what differs from what was trusted, a line each.
     func changes(since old: ProjectTrust) -> [String] {
         var names = old.content.memberNames
@@ -88,6 +104,7 @@ struct ProjectTrust: Equatable {
         }
         lines += ["caFile", "scheme", "passphrase"].filter { old.files[$0] != files[$0] }
             .map { "the file of \"\($0)\" is another one" }
+        guard !isSealed else { return lines }
         lines += keys.filter { !old.keys.contains($0) }.map { "a new key: \($0)" }
         lines += old.keys.filter { !keys.contains($0) }.map { "a key is gone: \($0)" }
         return lines
@@ -128,13 +145,17 @@ struct TrustList {
 
     /// Sets or removes what the user trusts in a folder, and writes the list.
     static func set(_ trust: ProjectTrust?, for folder: String) throws {
+        try set(trust?.entry, at: folder)
+    }
+
+    private static func set(_ entry: JSONValue?, at folder: String) throws {
         let path = try path()
         try Folder.createPrivate(UserFolder.configuration())
         do {
-            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+            try write(entry, for: folder, into: FileLock(guarding: path))
         } catch let error as FileFailure where error.kind == .alreadyExists {
             // Another process has made the list in the meantime.
-            try write(trust?.entry, for: folder, into: FileLock(guarding: path))
+            try write(entry, for: folder, into: FileLock(guarding: path))
         }
     }
 
@@ -162,10 +183,19 @@ struct TrustList {
                 let project = try? SelfCheckProject(file: folder + "/signet.json", isFound: true),
                 let source = project.keys, let file = KeySource(source).filePath,
                 let real = Folder.resolved(file), sameBytes(real, keys),
-                ProjectTrust(project) == trust
+                ProjectTrust(project).equals(trust)
             else { return nil }
             return (folder, source, trust)
         }
+    }
+
+    /// Returns whether a shared key set had these roots before, and remembers them.
+    static func knows(_ roots: [String], of file: String) -> Bool {
+        let entry: JSONValue = ["shared": .array(roots.map(JSONValue.string))]
+        if let list = try? TrustList(), list.folders[file] == entry { return true }
+        // If the list can't be written, the command says the roots again the next time.
+        try? set(entry, at: file)
+        return false
     }
 
     private static func write(

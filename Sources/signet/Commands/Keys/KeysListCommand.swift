@@ -19,11 +19,12 @@ struct KeysListCommand: ParsableCommand {
         help: "The key file; - or nothing is standard input.", completion: .file())
     var file: String?
 
+    @OptionGroup var identity: IdentityOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
         let terminal = common.terminal
-        let keys = try KeySet(fileOrInput: file, terminal)
+        let keys = try KeySet(fileOrInput: file, identity: identity, on: terminal)
         for key in keys.keys {
             guard let count = key.shortHMACByteCount else { continue }
             terminal.note(
@@ -92,9 +93,11 @@ extension Key {
 
 extension KeySet {
     /// Reads the keys of a source, or of standard input.
-    init(fileOrInput file: String?, _ terminal: Terminal) throws {
+    init(
+        fileOrInput file: String?, identity: IdentityOptions, on terminal: Terminal
+    ) throws {
         if let file, file != "-" {
-            self = try KeySource(file).load()
+            self = try identity.load(file)
         } else {
             terminal.awaitInput("a JWK Set", from: file)
             self = try KeySet(

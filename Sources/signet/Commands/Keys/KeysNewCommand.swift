@@ -16,8 +16,18 @@ struct KeysNewCommand: ParsableCommand {
             "signet keys new --type vault --id vault-2027 -o keys --append",
         ])
 
-    @Option(help: "The key's type; vault is for sealed dumps, the others are for signatures.")
+    @Option(
+        help: """
+            The key's type; vault is for sealed dumps, x25519 for reading shared key sets, the others \
+            are for signatures.
+            """)
     var type: Key.Kind
+
+    @Option(help: "What p256, p384 and rsa are for: sig (default), or enc to read shared key sets.")
+    var use: Use?
+
+    /// The value of `use` in a JWK.
+    enum Use: String, CaseIterable, ExpressibleByArgument { case sig, enc }
 
     @OptionGroup var new: NewKeyOptions
     @OptionGroup var common: CommonOptions
@@ -25,7 +35,7 @@ struct KeysNewCommand: ParsableCommand {
     func run() throws {
         let (id, out) = (new.id, new.out)
         try TrustList.carryOn(changing: out) {
-            try KeyFile.add(type, id: id, to: out, append: new.append)
+            try KeyFile.add(type, id: id, use: use?.rawValue, to: out, append: new.append)
         }
         try common.terminal.result(
             ["id": .string(id), "type": .string(type.name), "file": .string(out)],

@@ -31,10 +31,11 @@ struct KeysPublicCommand: ParsableCommand {
         help: "The key file; - or nothing is standard input.", completion: .file())
     var file: String?
 
+    @OptionGroup var identity: IdentityOptions
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let set = try KeySet(fileOrInput: file, common.terminal)
+        let set = try KeySet(fileOrInput: file, identity: identity, on: common.terminal)
         let keys = try id.map { [try set.key(id: $0)] } ?? set.keys
         if let id, keys[0].publicHalf == nil {
             throw KeyError(

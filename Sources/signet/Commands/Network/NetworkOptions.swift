@@ -114,6 +114,8 @@ struct CallOptions: ParsableArguments {
         completion: .file())
     var keys: String?
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(
         name: .customLong("key-id"), help: "The key to sign with; needed if the set has several.")
     var keyID: String?
@@ -159,7 +161,7 @@ struct CallOptions: ParsableArguments {
         let keys = keys ?? project.keySource
         try requireComplete(scheme: scheme, keys: keys, leftOut: project.leftOut)
         guard let scheme, let keys else { return nil }
-        let set = try KeySource(keys).load()
+        let set = try identity.load(keys, of: project)
         let id = try keyID ?? set.onlySigningKey().id
         let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.listed) }
         return (set, try schemeOptions.rule(scheme: scheme, keyID: id, covered: covered))

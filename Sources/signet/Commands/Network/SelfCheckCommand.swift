@@ -24,6 +24,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     @OptionGroup var project: ProjectOptions
+    @OptionGroup var identity: IdentityOptions
 
     @Flag(name: .customLong("offline"), help: "Skip the hosts.")
     var isOffline = false
@@ -47,7 +48,12 @@ struct SelfCheckCommand: AsyncParsableCommand {
     func run() async throws {
         let loaded = try project.load()
         loaded.note(on: common.terminal)
-        let project = loaded.file
+        var project = loaded.file
+        project.identity = try identity.source
+        // A shared set of a file that was found needs trust in its roots.
+        if let keys = project.keys, (try? KeySource(keys).loadShared()) != nil {
+            _ = try identity.load(keys, of: loaded)
+        }
         // A file that was found must not choose which hosts are reached.
         let reachesHosts = !isOffline && (loaded.path == nil || loaded.isTrusted)
         if !isOffline, !reachesHosts {
@@ -66,7 +72,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         // An unreadable file becomes a `bad` line of the report, so it doesn't end the command.
         let isShown = try page.write(
             StatusPage(
-                of: report, keys: project.keys.flatMap { try? KeySource($0).load() },
+                of: report, keys: project.keys.flatMap { try? identity.load($0, of: loaded) },
                 policy: try? loaded.pinPolicy(nil), now: now),
             on: terminal)
         if report.isGood {

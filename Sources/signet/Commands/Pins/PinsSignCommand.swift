@@ -26,6 +26,8 @@ struct PinsSignCommand: ParsableCommand {
         completion: .file())
     var keys: String
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(
         name: .customLong("key-id"),
         help: ArgumentHelp(
@@ -97,7 +99,7 @@ struct PinsSignCommand: ParsableCommand {
                 "--not-before \(start) and --days \(days) end before now (\(now)); no program would"
                     + " accept the document")
         }
-        let set = try KeySource(keys).load()
+        let set = try identity.load(keys)
         let key = try keyID.map { try set.key(id: $0) } ?? set.onlySigningKey()
         let signed = try SignedPinPolicy(
             serial: serial, notBefore: start, expires: start + days * 86_400, appID: appID,

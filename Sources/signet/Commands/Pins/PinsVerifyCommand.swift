@@ -23,6 +23,8 @@ struct PinsVerifyCommand: ParsableCommand {
         completion: .file())
     var keys: String
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(
         name: .customLong("state"),
         help: "The file that keeps the newest one; an older one is refused.",
@@ -51,7 +53,7 @@ struct PinsVerifyCommand: ParsableCommand {
 
     func run() throws {
         let now = self.now ?? UnixTime.now()
-        let verifier = try PinUpdateVerifier(keys: KeySource(keys).load(), appID: appID)
+        let verifier = try PinUpdateVerifier(keys: identity.load(keys), appID: appID)
         common.terminal.awaitInput("a signed pin policy", from: file)
         let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
         let verified: VerifiedPinPolicy

@@ -21,6 +21,8 @@ struct SigningOptions: ParsableArguments {
         completion: .file())
     var keys: String?
 
+    @OptionGroup var identity: IdentityOptions
+
     @OptionGroup var project: ProjectOptions
 
     @Flag(name: .customLong("plain-http"), help: "The request travels without TLS.")
@@ -69,7 +71,7 @@ struct SigningOptions: ParsableArguments {
         let project = try project.load(for: .acting)
         let source = try project.required(
             project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
-        return try KeySource(source).load()
+        return try identity.load(source, of: project)
     }
 
     /// The message, with its trailers and the request that it answers.

@@ -16,7 +16,7 @@ struct ExecCommand: ParsableCommand {
             Texts are passed unchanged, other values as JSON. Two keys with one name and a zero \
             byte are refused. So are names that the loader, the shell and usual interpreters read \
             (PATH, LD_…, NODE_OPTIONS, PYTHONPATH …), unless --only names that key itself. The \
-            variable that env:NAME names as the source of keys is removed.
+            variable that env:NAME names as the source of keys or of the identity is removed.
 
             With --file KEY the variable has the path of a file in memory with the value, sealed \
             against changes and readable for this user alone, as long as the command runs.
@@ -64,10 +64,12 @@ struct ExecCommand: ParsableCommand {
             try reading.open(
                 project.dump(dump, as: "--dump FILE"), in: project, on: common.terminal))
         let variables = try variables(of: contents)
-        let source = try reading.key.source(project).text
+        let sources = [
+            KeySource(try reading.key.source(project).text), try reading.key.identity.source,
+        ]
         let failure = ProcessImage.replace(
             lastArguments: command.count, adding: variables,
-            removing: [KeySource(source).variable].compactMap(\.self))
+            removing: sources.compactMap { $0?.variable })
         var refusal = ToolError(
             .usage(failure.isNotFound ? "command-not-found" : "command-not-executable"),
             "cannot run \(printable(program)): \(failure.reason)")

@@ -59,6 +59,8 @@ struct VaultKeyOptions: ParsableArguments {
             valueName: "SOURCE"), completion: .file())
     var keys: String?
 
+    @OptionGroup var identity: IdentityOptions
+
     @Option(
         help: ArgumentHelp(
             "A passphrase in place of keys: as --keys, or prompt to be asked on the terminal.",
@@ -90,7 +92,7 @@ struct VaultKeyOptions: ParsableArguments {
     /// - Parameter twice: Whether a passphrase that a person types is asked for twice.
     func load(_ project: Project, askingTwice twice: Bool = false) throws -> VaultKeys {
         let source = try source(project)
-        guard source.isPassphrase else { return .keys(try KeySource(source.text).load()) }
+        guard source.isPassphrase else { return .keys(try identity.load(source.text, of: project)) }
         return .passphrase(try PassphraseOption(text: source.text).load(askingTwice: twice))
     }
 }

@@ -73,7 +73,7 @@ struct VaultRekeyCommand: ParsableCommand {
             let option = PassphraseOption(text: toPassphrase, subject: "New passphrase")
             newKeys = .passphrase(try option.load(askingTwice: true))
         } else if let toKeys {
-            newKeys = .keys(try KeySource(toKeys).load())
+            newKeys = .keys(try key.identity.load(toKeys))
         } else {
             newKeys = keys
         }
