@@ -59,8 +59,8 @@ private struct ProjectState {
 
     init(_ folder: ProjectFolder, identity: IdentityOptions) throws {
         (path, self.folder) = try folder.locate()
-        now = ProjectTrust(
-            try SelfCheckProject(file: path, isFound: true), identity: identity.source)
+        now = try ProjectTrust(
+            SelfCheckProject(file: path, isFound: true), identity: identity.source)
         before = try TrustList()[self.folder]
     }
 

@@ -15,9 +15,8 @@ struct IdentityOptions: ParsableArguments {
     /// The source of the identity, or nil without one.
     var source: KeySource? {
         get throws(ToolError) {
-            if let named = try identity ?? Project.variable("SIGNET_IDENTITY") {
-                return KeySource(named)
-            }
+            if let identity { return KeySource(identity) }
+            if let named = try Project.variable("SIGNET_IDENTITY") { return KeySource(named) }
             guard let folder = try? UserFolder.configuration() else { return nil }
             let file = folder + "/identity"
             return Folder.exists(file) ? .file(file) : nil
