@@ -27,9 +27,9 @@
     ///
     /// The first one is OpenTelemetry's. It has one value for each request on the wire, including
     /// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
-    /// the port 0, so that a server can't add series without end. In the others `method` is the name of the remote procedure,
-    /// or the HTTP method, and `outcome` is either `success` or the code of the error. No dimension
-    /// contains a path.
+    /// the port 0, so that a server can't add series without end. In the others `method` is the
+    /// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
+    /// code of the error. No dimension contains a path.
     public struct CallMetrics: Sendable {
         private let factory: any MetricsFactory
         private let methods: KnownMethods

@@ -36,7 +36,8 @@ extension Key {
         }
         var bytes = secret.indices.map { secret[$0] }
         defer { wipe(&bytes) }
-        let key = try ImportedKey(bytes, form: .encoded(.raw), id: id, kind: .hmac, algorithm: algorithm)
+        let key = try ImportedKey(
+            bytes, form: .encoded(.raw), id: id, kind: .hmac, algorithm: algorithm)
         return try KeySet(
             parsing: KeyFile.newSet(of: key.text).bytes, source: "the key \"\(printable(id))\""
         ).key(id: id)
