@@ -28,6 +28,9 @@ internal import Glibc
         for index in bytes.indices { unsafe pages[index] = bytes[index] }
     }
 
+    /// The address of the pages, to find them among those of the process.
+    package var address: UInt { unsafe UInt(bitPattern: pages.baseAddress) }
+
     /// The bytes, valid for as long as their owner.
     package var bytes: Span<UInt8> {
         @_lifetime(borrow self)

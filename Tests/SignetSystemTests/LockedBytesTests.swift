@@ -24,10 +24,6 @@ import Testing
         return nil
     }
 
-    private func address(of bytes: borrowing LockedBytes) -> UInt {
-        unsafe bytes.bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-    }
-
     @Test(arguments: [0, 1, 4096, 4097])
     func locksItsPagesUntilItIsReleased(_ count: Int) throws {
         let secret = [UInt8](repeating: 0x5a, count: count)
@@ -39,11 +35,11 @@ import Testing
                     copy.bytes[$0] == 0x5a
                 }
             #expect(isSame)
-            let flags = try #require(try flags(at: address(of: copy)))
+            let flags = try #require(try flags(at: copy.address))
             // Not written to a core file; not to swap, if this process may lock memory.
             #expect(flags.contains("dd"))
             #expect(flags.contains("lo") == copy.isLocked)
-            return address(of: copy)
+            return copy.address
         }
         let released = try lend()
         #expect(try flags(at: released)?.contains("lo") != true)
