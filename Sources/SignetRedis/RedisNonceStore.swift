@@ -31,7 +31,8 @@
     /// sum of `connectTimeout` and `commandTimeout`, even if a name lookup takes longer.
     ///
     /// Redis must not drop keys early (the store checks for `maxmemory-policy noeviction` at each
-    /// new connection) and must not lose them: see Documentation/threats/verifying.md for restarts and failovers. The
+    /// new connection) and must not lose them: see
+    /// Documentation/threats/verifying.md for restarts and failovers. The
     /// Redis user needs `SET`, `PING`, `INFO`, and `SELECT` for a database other than 0.
     public final class RedisNonceStore: NonceStore, CustomStringConvertible, CustomReflectable {
         private let prefix: [UInt8]
