@@ -2,7 +2,8 @@
 package enum NearestName {
     /// Returns the words that name the nearest known name, or nothing if none is near.
     package static func suggestion(for word: String, among names: [String]) -> String {
-        nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+        guard let name = nearest(to: word, among: names), !sameBytes(name, word) else { return "" }
+        return "; did you mean \"\(name)\"?"
     }
 
     /// Returns the name that a word was probably meant to be, or nil.
