@@ -144,7 +144,7 @@ import Testing
                 + #"{"kid":"wrapped","kty":"oct","use":"enc","alg":"A256KW","k":"\#(Self.root)"},"#
                 + #"{"kid":"odd","kty":"oct","use":"tls","alg":"none","k":"\#(Self.root)"},"#
                 + #"{"kid":"new","kty":"ML-DSA","alg":"ML-DSA-44"},"#
-                + #"{"kid":"curve","kty":"OKP","crv":"X25519","x":"AA"}]}"#)
+                + #"{"kid":"curve","kty":"OKP","crv":"X448","x":"AA"}]}"#)
         for id in ["enc", "none", "other", "wrapped", "odd", "new", "curve"] {
             #expect(code { try set.key(id: id).hmacKey() } == .wrongKeyUse, "\(id)")
         }

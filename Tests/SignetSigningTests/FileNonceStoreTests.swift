@@ -127,7 +127,8 @@ import Testing
         let error = try #require(try outcome(path))
         #expect(error.code == .nonceStoreFull)
         #expect(
-            error.message == "the nonce file has \(6 << 30) bytes, expected at most \(64 << 20)")
+            error.message
+                == "\(path): the nonce file has \(6 << 30) bytes, expected at most \(64 << 20)")
     }
 
     @Test func refusesAPipeAtOnce() async throws {

@@ -33,10 +33,11 @@ extension ForeignKey {
         let isForEncryption = alg != nil && alg == found.encryptionAlgorithm
         let newUse = use ?? header.use ?? (isForEncryption ? "enc" : found.defaultUse)
         if use == nil { text.set("use", to: newUse) }
-        let algorithm =
-            newUse == "enc"
-            ? found.encryptionAlgorithm : header.algorithm ?? found.algorithms.first
-        if alg == nil, let algorithm { text.set("alg", to: algorithm) }
+        let algorithms =
+            newUse == "enc" ? [found.encryptionAlgorithm].compactMap(\.self) : found.algorithms
+        if alg == nil, let algorithm = try header.algorithm(for: found, among: algorithms) {
+            text.set("alg", to: algorithm)
+        }
         for (name, value) in reader.members(of: jwk) where !reader.isString(name, equalTo: "kid") {
             text.copy(bytes[name.range], value: bytes[value.range])
         }

@@ -163,7 +163,7 @@ extension ForeignKey.Header {
     ///   - kind: The kind of the key, for the error.
     ///   - algorithms: What the key allows, the default first.
     /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
-    fileprivate func algorithm(
+    func algorithm(
         for kind: Key.Kind, among algorithms: [String]
     ) throws(KeyError) -> String? {
         guard let algorithm, kind != .unsupported else { return algorithms.first }
