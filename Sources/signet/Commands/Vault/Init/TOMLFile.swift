@@ -64,7 +64,7 @@ struct TOMLFile {
     /// Returns a number, or the text of a date, a time, an infinity or a NaN.
     private static func value(ofBare text: String) -> JSONValue {
         let digits = text.replacing("_", with: "")
-        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] 
+        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)]
         where digits.startsWithBytes(of: prefix) {
             return UInt64(digits.dropFirst(2), radix: radix).map { .number(JSONNumber($0)) }
                 ?? .string(text)
