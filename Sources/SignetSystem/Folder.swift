@@ -96,6 +96,9 @@ package enum Folder {
     /// Removes a file that the caller has created, if it still exists.
     package static func remove(file path: String) { _ = unsafe unlink(path) }
 
+    /// Removes a folder if it's empty.
+    package static func remove(emptyFolder path: String) { _ = unsafe rmdir(path) }
+
     /// Returns the first bytes of each regular file in the same folder as `path`, in any order.
     /// Leaves out unreadable files and the temporary files of killed writers.
     ///

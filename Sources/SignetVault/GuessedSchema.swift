@@ -25,20 +25,29 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Guesses a schema. Nested objects are flattened with dots.
     ///
-    /// - Throws: `malformed-input` if a nested and a flat member are the same key, or if the
-    ///   configuration has no keys.
+    /// - Throws: `malformed-input` if a nested and a flat member are the same key, if the
+    ///   configuration has no keys, or if the name of one of its members looks like a secret.
     package init(of configuration: JSONObject) throws(VaultError) {
         var guesses: [Guess] = []
         var values = JSONObject()
         var seen: Set<ByteName> = []
-        for (name, value) in Self.flattened(configuration, prefix: "") {
+        if let position = configuration.firstIndex(where: { SecretDetector.isSecret(name: $0.name) }
+        ) {
+            // The schema shows each name, and the error repeats none.
+            throw VaultError(
+                .malformedInput,
+                "the name of member \(position + 1) looks like a secret, expected a name that "
+                    + "schema.json may show")
+        }
+        let reason = SecretDetector.reasonToKeepWhole(configuration)?.reason
+        for (name, value, reason) in Self.flattened(configuration, prefix: "", reason: reason) {
             guard seen.insert(ByteName(name)).inserted else {
                 throw VaultError(
                     .malformedInput, "\(quoted(name)): a nested and a flat member are the same key",
                     key: name)
             }
             let value = Self.representable(value)
-            guesses.append(Self.guess(name, from: value))
+            guesses.append(Self.guess(name, from: value, reason: reason))
             if !value.isNull { values[name] = value }
         }
         guard !guesses.isEmpty else {
@@ -83,15 +92,25 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 // MARK: - Guessing
 
 extension GuessedSchema {
+    /// Returns the keys and values of an object.
+    ///
+    /// - Parameter reason: The reason that all of them are secret, or nil.
     private static func flattened(
-        _ object: JSONObject, prefix: String
-    ) -> [(name: String, value: JSONValue)] {
-        object.flatMap { name, value in
-            // A secret's name and its value stay together, because each alone says nothing.
-            if let nested = value.object, nested.count > 0, !SecretDetector.isNamedSecret(nested) {
-                return flattened(nested, prefix: "\(prefix)\(name).")
+        _ object: JSONObject, prefix: String, reason: String?
+    ) -> [(name: String, value: JSONValue, reason: String?)] {
+        let resource = SecretDetector.isSecretResource(object)
+        return object.flatMap { name, value in
+            let isData = resource && SecretDetector.dataMembers.contains { sameBytes($0, name) }
+            let reason = isData ? "the data of a Secret" : reason
+            // A secret's name and its value stay together, because each alone says nothing. A name
+            // that is a secret stays inside, because the schema shows the names of keys.
+            if let nested = value.object, nested.count > 0,
+                SecretDetector.reasonToKeepWhole(nested) == nil,
+                !nested.contains(where: { SecretDetector.isSecret(name: $0.name) })
+            {
+                return flattened(nested, prefix: "\(prefix)\(name).", reason: reason)
             }
-            return [(prefix + name, value)]
+            return [(prefix + name, value, reason)]
         }
     }
 
@@ -101,11 +120,13 @@ extension GuessedSchema {
         return .string(number.text)
     }
 
-    private static func guess(_ name: String, from value: JSONValue) -> Guess {
+    private static func guess(
+        _ name: String, from value: JSONValue, reason: String?
+    ) -> Guess {
         let type = type(of: value)
         return Guess(
             name: name, type: type, elementType: value.array.flatMap(elementType),
-            secretReason: SecretDetector.finding(in: value, named: name)?.reason)
+            secretReason: reason ?? SecretDetector.finding(in: value, named: name)?.reason)
     }
 
     private static func type(of value: JSONValue) -> ValueType {

@@ -76,6 +76,38 @@ import Testing
         }
     }
 
+    @Test(arguments: ["alice:hunter2", "sk_live_" + "abcdefghijklmnop1234"])
+    func keepsANameThatIsASecretInItsObject(_ name: String) throws {
+        let guessed = try GuessedSchema(of: ["a": ["users": [name: ["role": "rw"]], "b": 1]])
+        #expect(guessed.guesses.map(\.name) == ["a.users", "a.b"])
+        #expect(guessed.guesses.map(\.isSecret) == [true, false])
+        #expect(!JSONValue.object(guessed.document).text.contains(name))
+        let error = error { _ = try GuessedSchema(of: ["b": 1, name: 1]) }
+        #expect(error?.code == .malformedInput)
+        #expect(error?.message.contains("member 2") == true)
+        #expect(error?.message.contains(name) == false)
+    }
+
+    @Test func hidesTheWholeDataOfASecretResource() throws {
+        let guessed = try GuessedSchema(of: [
+            "kind": "Secret", "metadata": ["name": "db"], "data": ["user": "YQ==", "b": ["c": 1]],
+            "stringData": ["other": "tangerine"],
+        ])
+        let secrets = guessed.guesses.filter(\.isSecret).map(\.name)
+        #expect(secrets == ["data.user", "data.b.c", "stringData.other"])
+    }
+
+    @Test func hidesEachMemberOfAPrivateKeyAtTheTop() throws {
+        let guessed = try GuessedSchema(of: ["kty": "OKP", "crv": "Ed25519", "x": "a", "d": "b"])
+        #expect(guessed.values(secret: false).isEmpty)
+    }
+
+    @Test(arguments: ["//", "a:b@", "://", "/ //a", "authorization \"x "])
+    func aTextOfRepeatedMarksEnds(_ mark: String) {
+        let text = String(repeating: mark, count: 20_000)
+        _ = SecretDetector.finding(in: .string(text), named: "a")
+    }
+
     @Test func aLongTextOfAssignmentsEnds() {
         let text = (0..<20_000).map { "n\($0)=v\($0)" }.joined(separator: "&")
         #expect(SecretDetector.finding(in: .string(text), named: "a") == nil)

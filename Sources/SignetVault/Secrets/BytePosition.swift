@@ -3,8 +3,11 @@ extension ArraySlice<UInt8> {
     func firstPosition(of text: String) -> Int? {
         let pattern = Array(text.utf8)
         guard count >= pattern.count else { return nil }
-        return (startIndex...(endIndex - pattern.count)).first { position in
-            self[position] == pattern[0] && self[position...].starts(with: pattern)
+        var rest = self
+        while let position = rest.firstIndex(of: pattern[0]) {
+            if self[position...].starts(with: pattern) { return position }
+            rest = rest[(position + 1)...]
         }
+        return nil
     }
 }

@@ -6,18 +6,40 @@ enum SecretAssignments {
     /// Returns whether a text assigns a literal to a name that suggests a secret.
     static func areContained(in text: ArraySlice<UInt8>) -> Bool {
         var seen: Set<String> = []
+        let shortest = isConnection(text) ? 1 : 3
         for position in text.indices {
             let sign = text[position]
             guard sign == 0x3D || sign == 0x3A || sign == 0x3E,
                 let name = name(before: position, in: text),
-                let value = value(after: position, in: text), isLiteral(value, minimumCount: 3)
+                let value = value(after: position, in: text),
+                isLiteral(value, minimumCount: shortest) || sign == 0x3D && opensBracket(value)
             else { continue }
             let words = String(decoding: name, as: UTF8.self)
             guard seen.insert("\(words)\(value.allSatisfy(\.isDigit))").inserted else { continue }
             if cookieNames.contains(words.lowercased()) { return true }
             if SecretName(words).isSecret(of: self.value(of: value)) { return true }
         }
-        return isOption(in: text)
+        return false
+    }
+
+    /// Returns whether a text is the parameters of a connection to a database: two assignments or
+    /// more, and one is of a server or a user. A password in it may have one character.
+    private static func isConnection(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count <= 4096, text.count(where: { $0 == UInt8(ascii: "=") }) >= 2 else {
+            return false
+        }
+        let text = text.map(\.lowercased)[...]
+        return ["user", "uid", "host=", "server=", "source=", "ssl="].contains {
+            text.firstPosition(of: $0) != nil
+        }
+    }
+
+    /// Returns whether a value starts with a bracket that isn't closed, and isn't a template.
+    private static func opensBracket(_ value: ArraySlice<UInt8>) -> Bool {
+        guard value.count >= 2, let first = value.first, "{[".utf8.contains(first),
+            value.dropFirst().first?.isLetterOrDigit == true, value.last != UInt8(ascii: ":")
+        else { return false }
+        return !value.contains(first + 2)
     }
 
     private static let cookieNames: Set<String> = [
@@ -57,34 +79,6 @@ enum SecretAssignments {
         guard rest.first != UInt8(ascii: "="), !rest.starts(with: "//".utf8) else { return nil }
         return rest.prefix(256).drop { $0.isBlank || isQuote($0) }
             .prefix { $0 > 0x20 && !",;\"'`&|<>".utf8.contains($0) }
-    }
-
-    /// Returns whether a command has an option such as `--token VALUE` or `-u USER:PASSWORD`, or
-    /// a text is a line of .netrc.
-    private static func isOption(in text: ArraySlice<UInt8>) -> Bool {
-        let words = text.split { $0.isBlank || $0 == 0x0A || $0 == 0x0D }
-        let isNetrc = ["machine", "default"].contains {
-            words.first?.elementsEqual($0.utf8) == true
-        }
-        let isSSHPass = words.contains { $0.elementsEqual("sshpass".utf8) }
-        return zip(words, words.dropFirst()).contains { option, value in
-            guard value.first != UInt8(ascii: "-"), isLiteral(value, minimumCount: 3) else {
-                return false
-            }
-            if isNetrc, option.elementsEqual("password".utf8) { return true }
-            if isQuote(value[value.startIndex]) {
-                // SQL: `PASSWORD '…'`, `IDENTIFIED BY '…'`.
-                let word = String(decoding: option.prefix(16).map(\.lowercased), as: UTF8.self)
-                if word == "password" || word == "by" { return true }
-            }
-            if isSSHPass, option.elementsEqual("-p".utf8) { return true }
-            if option.elementsEqual("-u".utf8) || option.elementsEqual("--user".utf8) {
-                return value.contains(UInt8(ascii: ":"))
-            }
-            guard option.starts(with: "--".utf8), option.count <= 64 else { return false }
-            return SecretName(String(decoding: option.dropFirst(2), as: UTF8.self))
-                .isSecret(of: self.value(of: value))
-        }
     }
 
     // MARK: - Values
@@ -127,7 +121,7 @@ enum SecretAssignments {
         "true", "false", "yes", "no", "null", "none", "nil", "required", "optional", "string",
     ].map { Array($0.utf8) }
 
-    private static func isQuote(_ byte: UInt8) -> Bool { "\"'`\\".utf8.contains(byte) }
+    static func isQuote(_ byte: UInt8) -> Bool { "\"'`\\".utf8.contains(byte) }
 
     private static let nameBytes = ASCIISet(lettersDigitsAnd: "_-.")
 }

@@ -20,18 +20,55 @@ struct SecretDetector {
         return detector.found
     }
 
-    /// Returns whether an object is a pair such as `{"name":"DB_PASSWORD","value":"…"}`.
-    static func isNamedSecret(_ object: JSONObject) -> Bool {
-        guard let value = valueMembers.lazy.compactMap({ object[$0] }).first else { return false }
-        return nameMembers.contains { member in
-            object[member]?.string.map { SecretName($0).isSecret(of: value) } ?? false
-        }
+    /// Returns whether a member's name is itself a secret, such as `alice:hunter2`.
+    static func isSecret(name: String) -> Bool {
+        var detector = SecretDetector()
+        detector.inspect(name: name, depth: 0)
+        return detector.found != nil
     }
 
-    private static let nameMembers = ["name", "key", "field", "header", "variable", "id"]
-    private static let valueMembers = ["value", "val", "content", "data", "default"]
+    /// Returns the finding about an object whose members mean a secret only together, or nil.
+    static func reasonToKeepWhole(_ object: JSONObject) -> SecretFinding? {
+        if object["kty"] != nil, privateMembers.contains(where: { object[$0] != nil }) {
+            return .certain("the private members of a JWK")
+        }
+        return isNamedSecret(object) ? .likely("the value of a secret's name") : nil
+    }
+
+    /// Returns whether an object is a Secret of Kubernetes.
+    static func isSecretResource(_ object: JSONObject) -> Bool {
+        object["kind"] == "Secret" && dataMembers.contains { object[$0] != nil }
+    }
+
+    static let dataMembers = ["data", "stringData"]
+
+    /// Returns whether an object is a pair such as `{"name":"DB_PASSWORD","value":"…"}`, with names
+    /// in any case.
+    private static func isNamedSecret(_ object: JSONObject) -> Bool {
+        if isSecretResource(object) { return false }
+        var names: [SecretName] = []
+        var values: [JSONValue] = []
+        for (member, value) in object {
+            let member = member.lowercased()
+            if nameMembers.contains(member), let name = value.string {
+                names.append(SecretName(name))
+            }
+            if valueMembers.contains(member) { values.append(value) }
+        }
+        return values.contains { value in names.contains { $0.isSecret(of: value) } }
+    }
+
+    private static let nameMembers: Set<String> = [
+        "name", "key", "field", "header", "variable", "id", "property", "label", "title", "kind",
+        "type", "n", "@name",
+    ]
+    private static let valueMembers: Set<String> = [
+        "value", "val", "content", "data", "default", "current", "v", "#text", "defaultvalue",
+    ]
 
     private var found: SecretFinding?
+    /// Whether the name of the value is that of a public key, which looks random.
+    private var isPublicKey = false
 
     private var isDone: Bool { found?.isCertain == true }
 
@@ -46,9 +83,11 @@ struct SecretDetector {
     private mutating func inspect(_ value: JSONValue, named name: String?, depth: Int) {
         if isDone { return }
         switch value {
-        case .null, .bool, .number: return
+        case .null, .bool: return
+        case .number(let number): inspectCode(Array(number.text.utf8)[...])
         case .string(let text): inspect(string: text, named: name, depth: depth)
         case .array(let elements):
+            inspect(list: elements)
             for element in elements {
                 inspect(element, named: name, depth: depth)
                 // A list of pairs: `[["X-Api-Key","…"]]`.
@@ -62,12 +101,36 @@ struct SecretDetector {
         }
     }
 
+    /// Inspects what the elements of a list mean together.
+    private mutating func inspect(list elements: [JSONValue]) {
+        if SecretCodes.isKeyBytes(elements) { add(.likely("the bytes of a key")) }
+        let texts = elements.compactMap(\.string)
+        guard texts.count == elements.count, texts.count > 1 else { return }
+        // A flat list: `["db","password","hunter2"]`. A list of names has no other marks.
+        for (text, next) in zip(texts, texts.dropFirst())
+        where next.utf8.contains(where: Self.isMark) {
+            let name = SecretName(text)
+            if name.wordCount <= 3, name.isSecret(of: .string(next)),
+                !SecretName(next).isSecret(of: "x"),
+                SecretAssignments.isLiteral(Array(next.utf8)[...], minimumCount: 1)
+            {
+                add(.likely("the value of a secret's name"))
+            }
+        }
+        if SecretCommands.holdSecret(in: Array(texts.joined(separator: " ").utf8)[...]) {
+            add(.likely("a password or key after its name"))
+        }
+    }
+
+    private static func isMark(_ byte: UInt8) -> Bool {
+        !byte.isLetter && !"_- ./".utf8.contains(byte)
+    }
+
     private mutating func inspect(_ object: JSONObject, named name: String?, depth: Int) {
         let isKey = object["kty"] != nil
-        if isKey, Self.privateMembers.contains(where: { object[$0] != nil }) {
-            return add(.certain("the private members of a JWK"))
-        }
-        if Self.isNamedSecret(object) { add(.likely("the value of a secret's name")) }
+        add(Self.reasonToKeepWhole(object))
+        if isDone { return }
+        if Self.isSecretResource(object) { add(.likely("the data of a Secret")) }
         for (member, value) in object {
             // Skip the public members of a JWK, which look as random as the private ones.
             if isKey, Self.publicMembers.contains(where: { sameBytes($0, member) }) { continue }
@@ -75,7 +138,7 @@ struct SecretDetector {
             if !Self.isKeySet(member, value), SecretName(path).isSecret(of: value) {
                 add(.likely("the name of a member"))
             }
-            inspect(text: Array(member.utf8), depth: depth)
+            inspect(name: member, depth: depth)
             inspect(value, named: path, depth: depth)
         }
     }
@@ -93,6 +156,9 @@ struct SecretDetector {
     ]
 
     private mutating func inspect(string text: String, named name: String?, depth: Int) {
+        let wasPublicKey = isPublicKey
+        isPublicKey = name.map { SecretName($0).isPublicKey } ?? false
+        defer { isPublicKey = wasPublicKey }
         let bytes = Array(text.utf8)
         let first = bytes.first { !Self.isSpace($0) }
         if depth < Self.maximumDepth, let first, "{[\"".utf8.contains(first),
@@ -110,6 +176,12 @@ struct SecretDetector {
     }
 
     // MARK: - Text
+
+    private mutating func inspect(name: String, depth: Int) {
+        let bytes = Array(name.utf8)
+        inspect(text: bytes, depth: depth)
+        if SecretCodes.isUserAndPassword(bytes[...]) { add(.likely("a user name and a password")) }
+    }
 
     private mutating func inspect(text bytes: [UInt8], depth: Int) {
         add(SecretURL.finding(in: bytes[...]))
@@ -131,11 +203,12 @@ struct SecretDetector {
     /// Returns whether a text has the label of a private key: of PEM, of SSH.com with four dashes,
     /// or of PuTTY; in capitals or not.
     private static func isPrivateKeyText(_ bytes: [UInt8]) -> Bool {
-        guard bytes.contains(UInt8(ascii: "-")) else { return false }
         let text = bytes.map(\.lowercased)[...]
+        if text.firstPosition(of: "minisign encrypted secret key") != nil { return true }
+        guard bytes.contains(UInt8(ascii: "-")) else { return false }
         return [
             "private key-----", "private key block-----", "private key ----",
-            "putty-user-key-file", "minisign encrypted secret key",
+            "putty-user-key-file",
         ].contains { text.firstPosition(of: $0) != nil }
     }
 
@@ -145,14 +218,18 @@ struct SecretDetector {
 
     /// Inspects a text without PEM blocks.
     private mutating func inspect(part text: ArraySlice<UInt8>, depth: Int) {
-        let words = text.split(maxSplits: 32, whereSeparator: Self.isSpace)
+        let words = text.split(maxSplits: 64, whereSeparator: Self.isSpace)
         if SecretPatterns.isAuthorization(words) { add(.likely("a field Authorization")) }
-        if SecretPatterns.isRecoveryPhrase(words) { add(.likely("a recovery phrase")) }
+        if SecretCodes.isRecoveryPhrase(words) { add(.likely("a recovery phrase")) }
+        if SecretCodes.isGrouped(words) { add(.likely("a code in groups of four")) }
+        inspectCode(text.trimmingBlanks())
         if SecretPatterns.isCookie(text) { add(.likely("a cookie")) }
         if words.count == 1, SecretPatterns.resemblesPassword(words[0]) {
             add(.likely("a text that mixes characters as passwords do"))
         }
-        if SecretAssignments.areContained(in: text) {
+        if SecretAssignments.areContained(in: text) || SecretCommands.holdSecret(in: text)
+            || SecretCommands.holdDirective(in: text)
+        {
             add(.likely("a password or key after its name"))
         }
         var isBasic = false
@@ -163,6 +240,15 @@ struct SecretDetector {
             isBasic = piece.count == 5 && piece.map(\.lowercased).elementsEqual("basic".utf8)
             inspect(piece: piece, depth: depth)
             if isDone { return }
+        }
+    }
+
+    /// Inspects a whole text or number.
+    private mutating func inspectCode(_ text: ArraySlice<UInt8>) {
+        if SecretCodes.isCardNumber(text) { add(.likely("the number of a card")) }
+        if SecretCodes.isLicenseKey(text) { add(.likely("a licence key")) }
+        if SecretCodes.isOracleLogin(text) || SecretCodes.isPasswordLine(text) {
+            add(.likely("a user name and a password"))
         }
     }
 
@@ -190,7 +276,7 @@ struct SecretDetector {
     private mutating func inspect(token: ArraySlice<UInt8>, depth: Int) {
         guard token.count >= 16 else { return }
         if SecretPatterns.isPublishable(token) { return }
-        if SecretPatterns.hasTokenPrefix(token) {
+        if SecretPatterns.hasTokenPrefix(token) || SecretPatterns.hasTokenForm(token) {
             return add(.certain("the prefix of a known kind of token"))
         }
         if SecretPatterns.isBase32(token) { add(.likely("the base32 of a secret")) }
@@ -206,7 +292,11 @@ struct SecretDetector {
                     string: String(decoding: bytes, as: UTF8.self), named: nil, depth: depth + 1)
                 if found != before { return }
             }
+            if SecretCodes.isCredential(bytes) {
+                return add(.likely("a user name and password in base64"))
+            }
         }
+        if isPublicKey { return }
         // Measure a long token in pieces, so that a secret in it isn't hidden by the average.
         var rest = token
         while !rest.isEmpty {

@@ -13,7 +13,8 @@ struct SecretName {
     init(_ name: String) {
         var parts = name.split(separator: ".").map { Self.words(of: $0) }
         while let part = parts.last, let word = part.last, parts.count > 1 || part.count > 1,
-            Self.qualifiers.contains(word) || part.count > 1 && word.allSatisfy(\.isNumber)
+            Self.qualifiers.contains(word) || Self.isVersion(word)
+                || part.count > 1 && word.allSatisfy(\.isNumber)
         {
             parts[parts.count - 1].removeLast()
             if parts[parts.count - 1].isEmpty { parts.removeLast() }
@@ -27,51 +28,83 @@ struct SecretName {
         var wasLower = false
         for character in part {
             if !character.isLetter && !character.isNumber || wasLower && character.isUppercase {
-                if !word.isEmpty { words.append(word) }
+                if !word.isEmpty { words.append(LetterFolding.fold(word)) }
                 word = ""
             }
             if character.isLetter || character.isNumber { word += character.lowercased() }
             wasLower = character.isLowercase || character.isNumber
         }
-        return word.isEmpty ? words : words + [word]
+        return word.isEmpty ? words : words + [LetterFolding.fold(word)]
+    }
+
+    /// Returns whether a word is the version of a key: `v2`.
+    private static func isVersion(_ word: String) -> Bool {
+        word.count > 1 && word.utf8.first == UInt8(ascii: "v")
+            && word.dropFirst().allSatisfy(\.isNumber)
+    }
+
+    /// The number of words.
+    var wordCount: Int { parts.reduce(0) { $0 + $1.count } }
+
+    /// Whether the name is of a key that is meant to be published.
+    var isPublicKey: Bool {
+        let words = parts.flatMap(\.self).suffix(2)
+        guard let last = words.last, let first = words.first else { return false }
+        return last == "key" && Self.publishedKinds.contains(first)
+            || Self.publishedKinds.contains { last == $0 + "key" }
     }
 
     /// Returns whether the value of this name is probably a secret.
     func isSecret(of value: JSONValue) -> Bool {
-        guard let last = parts.last, let word = last.last, !isSetting else { return false }
+        guard let last = parts.last, let word = last.last, !isSetting(value) else { return false }
         switch value {
         case .bool: return false
         // A plural doesn't mean a secret here: `max_tokens` is a limit.
-        case .number:
-            return Self.isSecretWord(word, orPlural: false) || word == "pin"
+        case .number(let number):
+            if word == "seed", number.isInteger, number.text.utf8.count > 10 { return true }
+            return Self.isSecretWord(word, orPlural: false) || word == "pin" || word == "puk"
                 || Self.isLastWord(word, in: Self.lastWords) || word == "key" && endsWithKey
                 || endsWithPair || isBelowSecrets
         case .string where DurationText.duration(value) != nil:
             return Self.isSecretWord(word, orPlural: false)
+                || Self.durationWords.contains(Self.withoutNumber(word)) || endsWithKey
                 || isBelowSecrets
         case .string(let text):
             if KnownFormats.isPin(Array(text.utf8)[...]) { return false }
-            return isSecretText(last, word: word, isOrdinary: Self.isOrdinary(text, as: word))
-        default: return isSecretText(last, word: word, isOrdinary: false)
+            return isSecretText(
+                last, word: word, isOrdinary: Self.isOrdinary(text, as: word),
+                isPlace: Self.isPlace(text, as: word))
+                || !text.isEmpty && Self.sessionWords.contains(word)
+                || text.utf8.contains(UInt8(ascii: ":"))
+                    && parts.flatMap(\.self).suffix(2) == ["user", "info"]
+        default: return isSecretText(last, word: word, isOrdinary: false, isPlace: false)
         }
     }
 
-    private func isSecretText(_ last: [String], word: String, isOrdinary: Bool) -> Bool {
-        !isOrdinary && Self.hasSecretWord(last) || endsWithKey
+    private func isSecretText(
+        _ last: [String], word: String, isOrdinary: Bool, isPlace: Bool
+    ) -> Bool {
+        !isOrdinary && !isPlace && Self.hasSecretWord(parts.flatMap(\.self)) || endsWithKey
             || Self.isLastWord(word, in: Self.lastWords)
             || Self.isLastWord(word, in: Self.lastTextWords) || endsWithPair
             || namesWebhook
             || isBelowSecrets
-            || parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
+            || !isPlace
+                && parts.dropLast().contains { $0.last.map { Self.isSecretWord($0) } ?? false }
     }
 
-    /// Whether the network system reads the name and its value is not a secret:
-    /// `services.NAME.signing.key` holds the id of a key, and `services.NAME.json.keys` a style.
-    private var isSetting: Bool {
+    /// Returns whether the network system reads the name and the value is not a secret:
+    /// `services.NAME.signing.key` holds the short id of a key, and `services.NAME.json.keys` a
+    /// style.
+    private func isSetting(_ value: JSONValue) -> Bool {
         guard parts.count >= 3, parts[0] == ["services"] else { return false }
+        if parts.count == 3, parts[2] == ["cookies"] { return true }
         let end = parts.suffix(2)
-        return end == [["signing"], ["key"]] || end == [["json"], ["keys"]]
-            || parts[parts.count - 1] == ["cookies"]
+        guard end == [["signing"], ["key"]] || end == [["json"], ["keys"]], let text = value.string
+        else { return false }
+        return (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
+            && !Self.hasSecretWord(Self.words(of: text[...]))
     }
 
     /// Whether the name is a webhook's, whose URL is its secret.
@@ -85,14 +118,21 @@ struct SecretName {
 
     /// Returns whether a value is what a word such as "file" or "url" says, so that the name is of
     /// the place of a secret and not of the secret.
-    private static func isOrdinary(_ text: String, as word: String) -> Bool {
+    private static func isPlace(_ text: String, as word: String) -> Bool {
         switch word {
         case "url", "uri", "endpoint": ConfigurationURL(text) != nil
         case "file", "path", "dir", "folder", "directory":
-            text.utf8.first.map("/.~".utf8.contains) ?? false
-        case "type", "algorithm", "alg", "issuer", "audience", "scheme", "format", "name": true
+            ["/", "./", "../", "~/"].contains { text.startsWithBytes(of: $0) }
         default: false
         }
+    }
+
+    /// Returns whether a word says that the value describes a secret.
+    private static func isOrdinary(_ text: String, as word: String) -> Bool {
+        [
+            "type", "algorithm", "alg", "issuer", "audience", "scheme", "format", "name", "header",
+            "prefix",
+        ].contains(word)
     }
 
     // MARK: - Words
@@ -101,7 +141,7 @@ struct SecretName {
     /// word may precede it (`pgpassword`).
     private static func isSecretWord(_ word: String, orPlural: Bool = true) -> Bool {
         let word = withoutNumber(word)
-        return endings.contains(where: { word.endsWithBytes(of: $0) })
+        return endings[word.utf8.last ?? 0, default: []].contains { word.endsWithBytes(of: $0) }
             || orPlural && word.endsWithBytes(of: "s")
                 && isSecretWord(String(word.dropLast()), orPlural: false)
     }
@@ -126,7 +166,8 @@ struct SecretName {
     /// `auth.url`.
     private static func isLastWord(_ word: String, in words: Set<String>) -> Bool {
         let word = withoutNumber(word)
-        return words.contains(word) || word.endsWithBytes(of: "pass")
+        return words.contains(word)
+            || word.endsWithBytes(of: "pass") && !otherPassWords.contains(word)
             || word.endsWithBytes(of: "pw")
             || word != "pins" && word.endsWithBytes(of: "s")
                 && words.contains(String(word.dropLast()))
@@ -143,7 +184,8 @@ struct SecretName {
     }
 
     private static func withoutNumber(_ word: String) -> String {
-        String(word.reversed().drop(while: \.isNumber).reversed())
+        guard word.last?.isNumber == true else { return word }
+        return String(word.reversed().drop(while: \.isNumber).reversed())
     }
 
     private var endsWithKey: Bool { Self.isKey(parts.flatMap(\.self)) }
@@ -162,20 +204,40 @@ struct SecretName {
 // MARK: - Lists
 
 extension SecretName {
-    /// Words that mean a secret, at the end of a longer word too.
-    private static let endings = [
-        "password", "passwd", "passwrd", "passphrase", "passcode", "passkey", "pwd", "pswd",
-        "psw", "secret", "token", "credential", "apikey", "privatekey", "secretkey", "accesskey",
-        "dsn", "mnemonic", "connectionstring", "connstr",
-        // The word for a password in other languages.
-        "passwort", "kennwort", "geheimnis", "contrasena", "contraseña", "motdepasse", "senha",
-        "wachtwoord", "parola", "haslo", "hasło", "heslo", "lösenord", "пароль", "密码", "密碼",
-        "パスワード", "비밀번호",
-    ]
+    /// Words that mean a secret, at the end of a longer word too, by their last byte.
+    private static let endings = Dictionary(
+        grouping: [
+            "password", "passwd", "passwrd", "passphrase", "passcode", "passkey", "pwd", "pswd",
+            "psw", "secret", "token", "credential", "apikey", "privatekey", "secretkey",
+            "accesskey",
+            "dsn", "mnemonic", "connectionstring", "connstr", "passwordhash", "pwhash",
+            // The words for a password, a key or a secret in other languages, without accents.
+            "passwort", "kennwort", "geheimnis", "schlussel", "schluessel", "zugangsdaten",
+            "losungswort", "zugangscode", "geheimzahl", "freischaltcode",
+            "contrasena", "contrasenya", "motdepasse", "senha", "segredo", "segreto",
+            "wachtwoord", "parola", "haslo", "heslo", "losenord", "passord", "adgangskode",
+            "salasana", "jelszo", "slaptazodis", "lozinka",
+            "пароль", "секрет", "токен", "κωδικος", "סיסמה", "รหัสผ่าน",
+            "密码", "密碼", "密钥", "密鑰", "口令", "パスワード", "暗証番号", "비밀번호", "비번",
+        ].map(LetterFolding.fold)
+    ) { $0.utf8.last ?? 0 }
     private static let lastWords: Set<String> = [
         "auth", "authorization", "bearer", "cookie", "jwt", "otp", "totp", "mfa", "private", "pw",
-        "salt", "pepper", "pincode", "cvv", "cvc", "psk", "cred", "hmac",
+        "salt", "pepper", "pincode", "cvv", "cvc", "psk", "cred", "hmac", "ssn",
+        "clave", "chave", "mdp", "cle", "sifre", "geslo", "parool", "sleutel", "ключ",
     ]
+    /// Words after which even a duration is a secret.
+    private static let durationWords: Set<String> = ["pass", "pepper", "pin", "psk", "pw", "salt"]
+    /// Cookies of sessions, whose text is a secret.
+    private static let sessionWords: Set<String> = [
+        "phpsessid", "jsessionid", "sessionid", "session", "sid",
+    ]
+    /// Other words that end with "pass".
+    private static let otherPassWords: Set<String> = [
+        "bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass",
+    ]
+    /// Words before "key" that say that it is published.
+    private static let publishedKinds: Set<String> = ["public", "publishable", "site"]
     /// Words that mean a secret only in front of a text: `seed: 42` is a number to begin with.
     private static let lastTextWords: Set<String> = [
         "pin", "seed", "login", "logon", "sig", "signature", "sas", "sk", "puk", "unseal", "2fa",
@@ -187,7 +249,11 @@ extension SecretName {
         "recovery code", "scratch code", "security code", "unlock code", "verification code",
         "connection string", "conn string", "conn str", "seed phrase", "recovery phrase",
         "secret phrase", "key phrase", "session id", "security answer", "snmp community",
-        "community string", "shared access", "master seed", "mot passe",
+        "community string", "shared access", "master seed", "wallet seed", "signing seed",
+        "alarm code", "keypad code", "master code", "setup code", "gate code", "lock code",
+        "pairing code", "lock combination", "card number", "cardholder number",
+        "de passe", "palavra passe", "mat khau", "kata sandi", "clave secreta", "clave api",
+        "chiave segreta", "chiave api", "cle api", "كلمة المرور",
     ]
     /// Words at the end of a name that don't change its meaning.
     private static let qualifiers: Set<String> = [
@@ -203,7 +269,7 @@ extension SecretName {
     private static let publicKeyKinds: Set<String> = [
         "public", "pub", "verify", "verification", "verifying", "sort", "primary", "foreign",
         "partition", "routing", "cache", "index", "map", "column", "shard", "translation", "i18n",
-        "jwks", "jwk",
+        "jwks", "jwk", "site", "publishable",
     ]
     /// Other words that end with "key".
     private static let otherWords: Set<String> = [

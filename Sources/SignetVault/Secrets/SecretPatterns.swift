@@ -16,13 +16,14 @@ enum SecretPatterns {
         "rubygems_", "sbp_", "sgp_", "shpat_", "shpca_", "shppa_", "shpss_", "sk-ant-",
         "sk-or-", "sk-proj-", "sk-svcacct-", "sk_live_", "sk_test_", "sntrys_", "sntryu_",
         "sq0csp-", "sqa_", "sqp_", "squ_", "tfp_", "tprv", "tskey-", "vercel_", "waka_", "whsec_",
-        "xapp-", "xkeysib-", "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxo-", "xoxp-",
+        "phx_", "nvapi-", "tvly-", "xai-", "xapp-", "xkeysib-", "xoxa-", "xoxb-", "xoxc-", "xoxd-",
+        "xoxe-", "xoxo-", "xoxp-",
         "xoxr-", "xoxs-", "xprv", "xsmtpsib-", "yprv", "zprv")
 
     /// Prefixes that contain a dot or another byte at which a text is split into tokens. They are
     /// matched before.
     private static let dottedPrefixes = bytes(
-        "1//0", "SG.", "dp.ct.", "dp.pt.", "dp.st.", "hvb.", "hvr.", "hvs.",
+        "1//0", "SG.", "dp.ct.", "dp.pt.", "dp.st.", "dt0c01.", "hvb.", "hvr.", "hvs.",
         "secret-token:",
         "ya29.")
 
@@ -33,9 +34,32 @@ enum SecretPatterns {
         prefixes.contains { token.starts(with: $0) }
     }
 
+    /// Returns whether a token has the form of a vendor's token whose prefix alone may start a
+    /// word: `SK`, `AKID`, `ATTA` or `dapi`, or whose mark is at the end.
+    static func hasTokenForm(_ token: ArraySlice<UInt8>) -> Bool {
+        let isHex = { (part: ArraySlice<UInt8>, count: Int) in
+            part.count >= count && part.allSatisfy(\.isHexDigit)
+        }
+        if token.starts(with: "SK".utf8), token.count == 34 { return isHex(token.dropFirst(2), 32) }
+        if token.starts(with: "dapi".utf8) { return isHex(token.dropFirst(4), 28) }
+        if token.starts(with: "AKID".utf8) || token.starts(with: "ATTA".utf8) {
+            return token.allSatisfy(\.isLetterOrDigit) && token.contains(where: \.isLowercaseLetter)
+        }
+        if token.suffix(4).elementsEqual("NRAL".utf8) { return isHex(token.dropLast(4), 32) }
+        let region = token.dropFirst(32)
+        return region.starts(with: "-us".utf8) && isHex(token.prefix(32), 32)
+            && (1...2).contains(region.dropFirst(3).count)
+            && region.dropFirst(3).allSatisfy(\.isDigit)
+    }
+
     /// Returns whether a piece of text starts like a token with a dot in it.
     static func hasDottedPrefix(_ piece: ArraySlice<UInt8>) -> Bool {
         piece.count >= 20 && dottedPrefixes.contains { piece.starts(with: $0) }
+            // A personal access token of Airtable: `pat`, 14 characters, a dot, hexadecimal.
+            || piece.starts(with: "pat".utf8) && piece.count >= 34
+                && piece.dropFirst(3).prefix(14).allSatisfy(\.isLetterOrDigit)
+                && piece.dropFirst(17).first == UInt8(ascii: ".")
+                && piece.dropFirst(18).allSatisfy(\.isHexDigit)
     }
 
     static func isPublishable(_ token: ArraySlice<UInt8>) -> Bool {
@@ -133,24 +157,18 @@ enum SecretPatterns {
         }
     }
 
-    /// Returns whether the words of a text are like those of a recovery phrase (BIP 39): 12, 15,
-    /// 18, 21 or 24 words of three to eight small letters.
-    static func isRecoveryPhrase(_ words: [ArraySlice<UInt8>]) -> Bool {
-        [12, 15, 18, 21, 24].contains(words.count)
-            && words.allSatisfy { word in
-                (3...8).contains(word.count) && word.allSatisfy(\.isLowercaseLetter)
-            }
-    }
-
     /// Returns whether a token is base32 of at least ten bytes, such as the secret of a code
-    /// generator.
+    /// generator. In lower case it has the length of such a secret, because it looks like a name.
     static func isBase32(_ token: ArraySlice<UInt8>) -> Bool {
         let digits = token.prefix { $0 != UInt8(ascii: "=") }
-        guard digits.count >= 16, token[digits.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }),
-            digits.allSatisfy({ $0.isUppercaseLetter || (0x32...0x37).contains($0) })
+        guard digits.count >= 16, token[digits.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") })
+        else { return false }
+        let isUpper = digits.allSatisfy { $0.isUppercaseLetter || (0x32...0x37).contains($0) }
+        let isLower = digits.allSatisfy { $0.isLowercaseLetter || (0x32...0x37).contains($0) }
+        guard isUpper || isLower && [16, 24, 26, 32, 52, 56, 64].contains(digits.count),
+            let first = digits.firstIndex(where: \.isDigit)
         else { return false }
         // Digits between letters: a name has them at the end.
-        guard let first = digits.firstIndex(where: \.isDigit) else { return false }
         return digits[first...].contains(where: \.isLetter)
     }
 

@@ -7,21 +7,26 @@ enum SecretURL {
     static func finding(in text: ArraySlice<UInt8>) -> SecretFinding? {
         var found: SecretFinding?
         var rest = text
+        // The start of the next URL of a list that has no spaces, which is judged by itself.
+        var next = text.startIndex
         while let position = rest.firstPosition(of: "//") {
             let scheme = rest[..<position].suffix(32).reversed()
                 .prefix { !isEnd($0) }.reversed()
             rest = rest[(position + 2)...]
-            // The next URL of a list that has no spaces is judged by itself.
-            let next = rest.prefix(8192).firstPosition(of: "://") ?? rest.endIndex
+            guard
+                scheme.last == UInt8(ascii: ":")
+                    || scheme.isEmpty && rest.first != UInt8(ascii: "/")
+            else { continue }
+            // Found once for each URL, so that a text of many slashes is read once.
+            if next < rest.startIndex { next = rest.firstPosition(of: "://") ?? rest.endIndex }
             let url = rest[..<next].prefix(8192).prefix { !isEnd($0) }
-            guard scheme.last == UInt8(ascii: ":") || scheme.isEmpty else { continue }
             if secretSchemes.contains(where: { scheme.elementsEqual($0) }) {
                 return .certain("a URL that is a secret as a whole")
             }
             let authority = url.prefix { !"/?#\\".utf8.contains($0) }
             if holdsUserInfo(authority, of: url) { return .certain("a URL with user info") }
             let after = url[authority.endIndex...]
-            if holdsParameter(after) { found = .likely("a parameter of a URL") }
+            if holdsParameter(url) { found = .likely("a parameter of a URL") }
             if isWebhook(authority, path: after.prefix { !"?#".utf8.contains($0) }) {
                 found = .likely("the URL of a webhook")
             }

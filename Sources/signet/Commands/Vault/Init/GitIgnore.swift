@@ -32,9 +32,13 @@ enum GitIgnore {
         }
         let line = Array("/\(pattern(name))".utf8)
         let lines = bytes.split(separator: 0x0A).map { $0.last == 0x0D ? $0.dropLast() : $0 }
-        guard
-            !lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(line.dropFirst()) })
-        else { return nil }
+        // The last line that matches wins, so a later `!` pattern may include the file again.
+        let last = lines.lastIndex {
+            $0.elementsEqual(line) || $0.elementsEqual(line.dropFirst())
+        }
+        if let last, !lines[last...].contains(where: { $0.first == UInt8(ascii: "!") }) {
+            return nil
+        }
         if let last = bytes.last, last != 0x0A { bytes.append(0x0A) }
         try PrivateFile.writeAtomically(bytes + line + [0x0A], to: file, mode: mode)
         return file

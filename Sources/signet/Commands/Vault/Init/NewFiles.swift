@@ -36,8 +36,24 @@ struct NewFiles {
         }
     }
 
-    /// Creates the folder, if it does not exist.
-    func createFolder() throws { try Folder.create(folder) }
+    /// Runs a function in the folder, which is created if it does not exist, and removed again if
+    /// the function throws and left it empty.
+    func inNewFolder(_ run: () throws -> Void) throws {
+        let existed = Folder.exists(folder)
+        try Folder.create(folder)
+        do { try run() } catch {
+            if !existed { Folder.remove(emptyFolder: folder) }
+            throw error
+        }
+    }
+
+    /// Returns whether a source of keys is one of the files.
+    func contain(_ source: String) -> Bool {
+        guard let file = KeySource(source).filePath else { return false }
+        let name = file.split(separator: "/").last ?? ""
+        return names.contains { sameBytes($0, String(name)) }
+            && Folder.resolved(file.dropLast(name.count) + ".") == Folder.resolved(folder)
+    }
 
     /// Makes the files: all of them or, if `write` throws or the process is killed, none.
     ///

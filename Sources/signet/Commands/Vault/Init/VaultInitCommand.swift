@@ -88,22 +88,28 @@ struct VaultInitCommand: ParsableCommand {
         let files = NewFiles(
             ["schema.json", "signet.dump", "defaults.json", "signet.json"], in: out)
         try files.requireNone()
-        try files.createFolder()
-        let ignored = try ignoreSecrets(keys: source)
-        let madeKeys = try makeKeys(choices)
-        let keySet = VaultKeys.keys(try KeySource(source).load())
-        try files.make { path in
-            try NewFiles.write(guessed.document, to: path("schema.json"))
-            let sealed = try DumpFile(path("signet.dump")).seal(
-                contents, of: schema, with: keySet, keyID: keyID, for: app)
-            try NewFiles.write(guessed.values(secret: false), to: path("defaults.json"))
-            try NewFiles.write(
-                projectFile(
-                    app, keys: choices.projectKeys ?? files.relative(source), keyID: sealed.keyID),
-                to: path("signet.json"))
+        try files.inNewFolder {
+            guard !files.contain(source) else {
+                throw ToolError.usage(
+                    "--keys \(printable(source)): the command makes this file; give another one")
+            }
+            let ignored = try ignoreSecrets(keys: source)
+            let madeKeys = try makeKeys(choices)
+            let keySet = VaultKeys.keys(try KeySource(source).load())
+            try files.make { path in
+                try NewFiles.write(guessed.document, to: path("schema.json"))
+                let sealed = try DumpFile(path("signet.dump")).seal(
+                    contents, of: schema, with: keySet, keyID: keyID, for: app)
+                try NewFiles.write(guessed.values(secret: false), to: path("defaults.json"))
+                try NewFiles.write(
+                    projectFile(
+                        app, keys: choices.projectKeys ?? files.relative(source),
+                        keyID: sealed.keyID),
+                    to: path("signet.json"))
+            }
+            try trust(files)
+            try tell(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
         }
-        try trust(files)
-        try tell(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
     }
 
     /// Trusts the project that was made, unless it has no home folder to write that down in.
@@ -229,6 +235,7 @@ struct VaultInitCommand: ParsableCommand {
         terminal.note(
             file == "-"
                 ? "where the configuration came from, it still has the secrets"
-                : "\(file) still has the secrets: delete it, or keep it out of version control")
+                : "\(file) still has the secrets: delete it, or keep it out of version control "
+                    + "(`git rm --cached`, if git tracks it already)")
     }
 }
