@@ -97,6 +97,7 @@ import Testing
                 // Of key files and of a passphrase's prompt: the program reads its keys before it
                 // starts a system.
                 "unreadable", "unwritable", "keyExists", "fileExists", "noTerminal",
+                "missingIdentity", "notARecipient", "unknownRoot",
             ]),
     ]
 

@@ -181,7 +181,8 @@ import Testing
         let key = try KeySource(folder.path("keys")).load().key(id: "new")
         #expect(key.kind == kind && key.isPrivate)
         let algorithms: [Key.Kind: String] = [
-            .hmac: "HS256", .ed25519: "Ed25519", .x25519: "ECDH-ES+A256KW", .p256: "ES256", .p384: "ES384", .rsa: "PS512",
+            .hmac: "HS256", .ed25519: "Ed25519", .x25519: "ECDH-ES+A256KW", .p256: "ES256",
+            .p384: "ES384", .rsa: "PS512",
         ]
         #expect(key.algorithm == algorithms[kind])
         #expect(key.use == ([.vault, .x25519].contains(kind) ? "enc" : "sig"))

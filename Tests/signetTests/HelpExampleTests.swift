@@ -146,6 +146,11 @@ import Testing
                 signet keys public keys > partner-keys
                 signet keys new --type vault --id vault-2027 --out new-keys
                 signet keys new --type ed25519 --id pins-2026 --out pin-keys
+                signet keys new --type x25519 --id ci --out identity
+                signet keys public identity > ci.jwk
+                signet keys share keys --to ci.jwk --out shared-keys
+                cp partner.pem alice.pem
+                cp partner.pem bob.pem
                 signet pins show host.pem next.csr --format policy --host api.example.com \\
                     > policy.json
                 signet pins sign --keys pin-keys --app-id com.example.shop --serial 7 --days 30 \\

@@ -18,8 +18,8 @@ struct KeysShareCommand: ParsableCommand {
             (vault rekey). Encryption proves no author: everyone who can write the file can replace it.
             """,
         examples: [
-            "signet keys share shop.keys --to alice.pem ci.pem --out keys.shared",
-            "signet keys share keys.shared --add bob.pem",
+            "signet keys share keys --to alice.pem ci.jwk --out team-keys",
+            "signet keys share shared-keys --add bob.pem --identity identity",
         ])
 
     @Argument(help: ArgumentHelp("The key set, or a shared one.", valueName: "FILE"))
