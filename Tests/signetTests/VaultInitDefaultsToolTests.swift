@@ -117,6 +117,30 @@ import Testing
         #expect(try folder.read("shop/.gitignore") == Array("config.yaml\n/keys\n".utf8))
     }
 
+    @Test func repeatsARuleThatALaterOneUndoes() async throws {
+        let shop = try makeFolder("shop")
+        #expect(try await git(["init", "-q", "."], in: shop).exit == 0)
+        try write("/config.yaml\n/keys\n!*.yaml\n", to: "shop/.gitignore")
+        try write(to: "shop/config.yaml")
+        let made = try await signet(["vault", "init", "config.yaml", "--keys", "keys"], in: shop)
+        #expect(made.exit == 0, "\(made.stderr)")
+        #expect(made.stderr.contains("git rm --cached"))
+        #expect(try await git(["check-ignore", "-q", "config.yaml"], in: shop).exit == 0)
+    }
+
+    @Test func refusesKeysThatAreOneOfItsFiles() async throws {
+        let shop = try makeFolder("shop")
+        try write(to: "shop/config.yaml")
+        let refused = try await signet(
+            [
+                "vault", "init", "config.yaml", "--out", "new", "--keys", "new/signet.dump",
+                "--json",
+            ],
+            in: shop)
+        try expect(refused, exit: 2, code: "usage")
+        #expect(try folder.contents(of: "shop") == ["config.yaml"])
+    }
+
     @Test func writesNoRuleOutsideOfAWorkTree() async throws {
         let shop = try makeFolder("shop")
         try write(to: "shop/config.yaml")

@@ -1,7 +1,7 @@
 internal import SignetBase
 import SignetJSON
 
-/// Finds assignments of secrets in a text: `password=…`, `api-key: …`, `<token>…`, `--token …`.
+/// Finds assignments of secrets in a text: `password=…`, `api-key: …`, `<token>…`.
 enum SecretAssignments {
     /// Returns whether a text assigns a literal to a name that suggests a secret.
     static func areContained(in text: ArraySlice<UInt8>) -> Bool {

@@ -103,7 +103,8 @@ enum SecretCodes {
             && last.contains { !$0.isLetter }
     }
 
-    /// Returns whether the name of a member is `USER:PASSWORD`: the password has letters and digits.
+    /// Returns whether the name of a member is `USER:PASSWORD`, with letters and digits in the
+    /// password.
     static func isUserAndPassword(_ name: ArraySlice<UInt8>) -> Bool {
         let parts = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].contains(where: \.isLetter), parts[1].count >= 6 else {

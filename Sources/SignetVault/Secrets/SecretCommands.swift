@@ -67,7 +67,9 @@ enum SecretCommands {
         guard words.count > 1 else { return false }
         let scheme = String(decoding: words[words.startIndex].dropFirst(), as: UTF8.self)
         return ["basic", "bearer", "digest", "token", "apikey"].contains(scheme.lowercased())
-            && SecretAssignments.isLiteral(words[words.startIndex + 1], minimumCount: 3)
+            && SecretAssignments.isLiteral(
+                words[words.startIndex + 1].prefix { !SecretAssignments.isQuote($0) },
+                minimumCount: 3)
     }
 
     /// Returns whether a line is a directive such as `requirepass VALUE` or `export TOKEN VALUE`.

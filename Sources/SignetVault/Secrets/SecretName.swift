@@ -72,7 +72,7 @@ struct SecretName {
         case .string(let text):
             if KnownFormats.isPin(Array(text.utf8)[...]) { return false }
             return isSecretText(
-                last, word: word, isOrdinary: Self.isOrdinary(text, as: word),
+                last, word: word, isOrdinary: Self.descriptions.contains(word),
                 isPlace: Self.isPlace(text, as: word))
                 || !text.isEmpty && Self.sessionWords.contains(word)
                 || text.utf8.contains(UInt8(ascii: ":"))
@@ -127,13 +127,11 @@ struct SecretName {
         }
     }
 
-    /// Returns whether a word says that the value describes a secret.
-    private static func isOrdinary(_ text: String, as word: String) -> Bool {
-        [
-            "type", "algorithm", "alg", "issuer", "audience", "scheme", "format", "name", "header",
-            "prefix",
-        ].contains(word)
-    }
+    /// Words that say that the value describes a secret.
+    private static let descriptions: Set<String> = [
+        "type", "algorithm", "alg", "issuer", "audience", "scheme", "format", "name", "header",
+        "prefix",
+    ]
 
     // MARK: - Words
 
