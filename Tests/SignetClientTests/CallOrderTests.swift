@@ -108,7 +108,7 @@ import Testing
         ),
         (
             [moved, moved],
-            ["started", "attempt", "redirected", "failed"]
+            ["started", "attempt"] + .init(repeating: "redirected", count: 5) + ["failed"]
         ),
     ]
 

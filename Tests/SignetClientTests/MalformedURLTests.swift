@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: [
         "https://other.test\\@api.example.com/", "\\\\evil.test/", "/\\evil.test/", "/a\\b",
         "/?a\\b",
-        "/a#\\", "/a\tb", "https://api.exa\tmple.com/", "a b",
+        "/a#\\", "/a\tb", "https://api.exa\tmple.com/",
     ])
     func aLocation(_ location: String) async throws {
         let engine = RecordingEngine(responses: [

@@ -22,7 +22,8 @@ struct KeysShareCommand: ParsableCommand {
             "signet keys share shared-keys --add bob.pem --identity identity",
         ])
 
-    @Argument(help: ArgumentHelp("The key set, or a shared one.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("The key set, or a shared one.", valueName: "FILE"), completion: .file())
     var file: String
 
     @Option(
