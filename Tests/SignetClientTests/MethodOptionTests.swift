@@ -129,7 +129,7 @@ import Testing
         "services.a.commonFields": ["x-app": "shop"],
         "services.a.sets.php.parameters": ["format": "json", "v": 2],
         "services.a.sets.php.fields": ["x-backend": "php", "x-app": "shop-php"],
-        "services.a.sets.java.parameters": ["session": "s"],
+        "services.a.sets.java.parameters": ["theme": "s"],
     ]
 
     @Test(
@@ -139,9 +139,9 @@ import Testing
             (nil, ["php"], "/rpc?format=json&v=2", "shop-php"),
             (nil, ["common", "php"], "/rpc?app=shop&v=2&format=json", "shop-php"),
             (nil, ["php", "common"], "/rpc?format=json&v=1&app=shop", "shop"),
-            (nil, ["java"], "/rpc?session=s", nil), (["java"], nil, "/rpc?session=s", nil),
+            (nil, ["java"], "/rpc?theme=s", nil), (["java"], nil, "/rpc?theme=s", nil),
             ([], nil, "/rpc", nil), ([], ["common"], "/rpc?app=shop&v=1", "shop"),
-            (["common", "java"], nil, "/rpc?app=shop&v=1&session=s", "shop"),
+            (["common", "java"], nil, "/rpc?app=shop&v=1&theme=s", "shop"),
         ] as [([JSONValue]?, [String]?, String, String?)])
     func eachCallChoosesItsSets(
         _ defaults: [JSONValue]?, _ chosen: [String]?, _ target: String, _ app: String?

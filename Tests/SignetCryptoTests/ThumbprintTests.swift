@@ -63,7 +63,7 @@ import Testing
 
     @Test func isNoneOfAKeyThatCannotBeUsed() throws {
         let jwk: JSONValue = [
-            "kty": "OKP", "kid": "x", "crv": "X25519",
+            "kty": "OKP", "kid": "x", "crv": "X448",
             "x": "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo",
         ]
         #expect(try Self.key(jwk).thumbprint == nil)
