@@ -89,6 +89,19 @@ import Testing
         #expect(try self.schema["keys"]?["smtp.password"] != nil)
     }
 
+    @Test func severalAtOnceLoseNoKey() async throws {
+        let names = (1...6).map { "new.key\($0)" }
+        try await withThrowingTaskGroup(of: ProcessOutput.self) { group in
+            for name in names { group.addTask { try await add(["--public", "\(name)=1"]) } }
+            for try await output in group { #expect(output.exit == 0, "\(output.stderr)") }
+        }
+        let values = try await vault.inside()["values"]
+        for name in names {
+            #expect(values?[name] == 1)
+            #expect(try schema["keys"]?[name] != nil)
+        }
+    }
+
     @Test(
         arguments: [
             (["a.token=ZZZZZZnew"], 2, "secret-in-arguments"),

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
+internal import SignetSystem
 import SignetVault
 
 /// The dump that `vault set` or `vault unset` changes.
@@ -59,6 +60,11 @@ struct VaultChangeOptions: ParsableArguments {
             var contents = before
             try edit(&contents)
             guard contents != before || !added.isEmpty else { return nil }
+            // Another process may have added keys since the schema was read. A pipe can't be read
+            // again.
+            let schema =
+                Folder.permissions(ofFile: dump.schema) == nil
+                ? schema : try added.schema(in: dump.schema)
             try contents.requireAllowed(by: schema)
             try added.write(to: dump.schema)
             guard contents != before else { return nil }

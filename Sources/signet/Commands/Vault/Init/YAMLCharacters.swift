@@ -5,7 +5,7 @@ import SignetVault
 ///
 /// It takes three of them for line breaks, as YAML 1.1 does, and drops a byte-order mark at the
 /// beginning of a line or of a scalar, where it may also be an escape. While it reads the text,
-/// other characters stand in their places.
+/// other characters replace them.
 struct YAMLCharacters {
     private static let changed: Set<Unicode.Scalar> = [
         "\u{85}", "\u{2028}", "\u{2029}", byteOrderMark,
