@@ -206,23 +206,33 @@ public struct SelfCheckProject: Sendable, Hashable {
     private static func source(
         _ text: String, of name: String, folder: String, isFound: Bool
     ) throws(Invalid) -> String {
+        func refusal() -> Invalid {
+            let expected =
+                isFound ? "a file or credential:NAME" : "a file, env:NAME or credential:NAME"
+            return Invalid(
+                problem: "\"\(name)\": found a command, a descriptor or a variable, expected "
+                    + "\(expected), because the file may come with somebody else's files; give "
+                    + "the source on the command line")
+        }
         guard let file = KeySource(text).filePath else {
             let kind = KeySource(text).kind
-            guard kind == .credential || kind == .environment && !isFound else {
-                let expected =
-                    isFound ? "a file or credential:NAME" : "a file, env:NAME or credential:NAME"
-                throw Invalid(
-                    problem: "\"\(name)\": found a command, a descriptor or a variable, expected "
-                        + "\(expected), because the file may come with somebody else's files; give "
-                        + "the source on the command line")
-            }
+            guard kind == .credential || kind == .environment && !isFound else { throw refusal() }
             return text
         }
         let path = try path(file, in: folder)
+        guard !isFound || !isDevice(path) else { throw refusal() }
         // In a folder named `command:x` the path would be a command, and without a folder commands
         // would take `-` and `prompt` for more than a file's name.
         let isName = !path.utf8.contains(ASCII.slash)
         return isName || KeySource(path).filePath == nil ? "./" + path : path
+    }
+
+    /// Whether a path is a descriptor or a device in the spelling of a file, such as `/dev/fd/3`.
+    private static func isDevice(_ path: String) -> Bool {
+        guard let slash = path.lastIndex(of: "/"),
+            let folder = Folder.resolved(String(path[...slash]))
+        else { return false }
+        return ["/dev/", "/proc/", "/sys/"].contains { (folder + "/").startsWithBytes(of: $0) }
     }
 
     /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from

@@ -152,13 +152,18 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     public var isPrivate: Bool { keys.contains(where: \.isPrivate) }
 
     /// The public halves as a JWK Set, without the keys that have none.
-    public var publicHalves: JSONValue {
-        .object(["keys": .array(keys.compactMap(\.publicHalf).map(JSONValue.object))])
-    }
+    public var publicHalves: JSONValue { keys.publicHalves }
 
     /// The source and the number of keys.
     public var description: String { "KeySet(\(printable(source)), \(keys.count) keys, redacted)" }
 
     /// No children, so that reflection and `dump` show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension [Key] {
+    /// The public halves as a JWK Set, without the keys that have none.
+    package var publicHalves: JSONValue {
+        .object(["keys": .array(compactMap(\.publicHalf).map(JSONValue.object))])
+    }
 }

@@ -12,25 +12,16 @@ struct ProjectOptions: ParsableArguments {
                 + "a parent. \"none\" ignores it.", valueName: "FILE|none"), completion: .file())
     var project: String?
 
-    /// The way in which a command uses a project file.
-    enum Use {
-        /// It reads the files that the project names.
-        case reading
-        /// It runs, writes, signs, verifies or connects by what the project names. A file that was
-        /// found is used only if the user trusts its folder.
-        case acting
-    }
-
     /// Reads the project file that was named or found; empty without one.
     ///
     /// - Throws: `malformed-input`, `unreadable-file`, and for a file that was named
     ///   `project-file-permissions`.
-    func load(for use: Use = .reading) throws -> Project {
+    func load() throws -> Project {
         if let path = try project ?? Project.variable("SIGNET_PROJECT") {
             return try Project(named: path)
         }
         guard let path = try Self.found() else { return Project() }
-        return try Project.found(path, for: use)
+        return try Project.found(path)
     }
 
     /// The file of the current folder, or of the nearest parent up to the top of the git work tree
@@ -96,7 +87,7 @@ struct Project {
     }
 
     /// Reads a file that was found, which may have come with somebody else's files.
-    static func found(_ path: String, for use: ProjectOptions.Use) throws -> Project {
+    static func found(_ path: String) throws -> Project {
         let file: SelfCheckProject
         do {
             file = try SelfCheckProject(file: path, isFound: true)
@@ -106,12 +97,16 @@ struct Project {
         }
         let trust = try trust(of: path)
         let isTrusted = trust.map { ProjectTrust(file).equals($0) } ?? false
-        guard isTrusted || use == .reading else {
-            return leavingOut(untrusted(path))
-        }
         return Project(
             isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted,
             trustedKeys: isTrusted ? trust?.keys : nil)
+    }
+
+    /// The project for a command that runs, writes, signs, verifies or connects by what it names:
+    /// without a file if that was found in a folder that the user doesn't trust.
+    var acting: Project {
+        guard let path, !isTrusted else { return self }
+        return Self.leavingOut(Self.untrusted(path))
     }
 
     private static func untrusted(_ path: String) -> String {

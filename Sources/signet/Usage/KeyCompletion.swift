@@ -31,7 +31,7 @@ enum KeyCompletion {
             return try? Project(named: path).schemaFile
         }
         return (try? ProjectOptions.found()).flatMap {
-            try? Project.found($0, for: .reading).schemaFile
+            try? Project.found($0).schemaFile
         }
     }
 

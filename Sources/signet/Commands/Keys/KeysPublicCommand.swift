@@ -44,12 +44,9 @@ struct KeysPublicCommand: ParsableCommand {
         }
         switch format {
         case .jwk:
-            let halves: JSONObject = [
-                "keys": .array(keys.compactMap(\.publicHalf).map(JSONValue.object))
-            ]
+            let halves = keys.publicHalves
             try common.terminal.result(
-                halves,
-                text: JSONValue.object(halves).serialized(.pretty) + [UInt8(ascii: "\n")])
+                halves.object ?? [:], text: halves.serialized(.pretty) + [UInt8(ascii: "\n")])
         case .pem:
             let blocks = try keys.compactMap { (key) -> (id: String, pem: [UInt8])? in
                 try key.subjectPublicKeyInfo().map { (id: key.id, pem: PEM.text(ofPublicKey: $0)) }

@@ -147,16 +147,16 @@ struct CallOptions: ParsableArguments {
         }
     }
 
-    /// The pin policy, of the option or of a project; nil without one.
-    func policy(notingOn terminal: Terminal?) throws -> PinPolicy? {
-        let project = try project.load()
+    /// The pin policy, of the option or of the project; nil without one.
+    func policy(of project: Project, notingOn terminal: Terminal?) throws -> PinPolicy? {
         if policyFile == nil, let terminal { project.note(on: terminal) }
         return try project.pinPolicy(policyFile)
     }
 
-    /// The keys and the rule, or nil if nothing is signed.
-    func signing() throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
-        let project = try project.load(for: .acting)
+    /// The keys and the rule, of the options or of the project; nil if nothing is signed.
+    func signing(
+        by project: Project
+    ) throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
         let scheme = scheme ?? project.scheme
         let keys = keys ?? project.keySource
         try requireComplete(scheme: scheme, keys: keys, leftOut: project.leftOut)
@@ -198,9 +198,10 @@ func withNetworkSystem<Result>(
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
     let service: Service = "call"
-    try call.project.load().requireTrust(
+    let project = try call.project.load()
+    try project.requireTrust(
         for: (call.scheme == nil ? ["scheme"] : []) + (network.caFile == nil ? ["caFile"] : []))
-    let signer = try call.signing()
+    let signer = try call.signing(by: project.acting)
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout, attempts: 1)
@@ -212,7 +213,7 @@ func withNetworkSystem<Result>(
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the
     // latter.
     options.logger.logLevel = .error
-    options.caFile = try network.caFile ?? call.project.load().file.caFile
+    options.caFile = network.caFile ?? project.file.caFile
     if call.usesHTTP1 {
         var settings = CurlEngine.Configuration()
         settings.offersHTTP2 = false
@@ -227,7 +228,8 @@ func withNetworkSystem<Result>(
     options.callOptions.progress = bar?.progress
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: try call.policy(notingOn: terminal) ?? PinPolicy(rules: [], unlisted: .allow),
+        policy: try call.policy(of: project, notingOn: terminal)
+            ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {
         let result = try await ProgressBar.showing(bar) { try await work(system, service) }

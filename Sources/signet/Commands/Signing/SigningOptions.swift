@@ -54,7 +54,7 @@ struct SigningOptions: ParsableArguments {
 
     /// The scheme: built in by its name, else of a file.
     func resolvedScheme() throws -> SigningScheme {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let named = try project.required(
             scheme ?? project.scheme, option: "--scheme NAME|FILE", member: "scheme")
         return try SigningScheme(nameOrFile: named, insecure: options.insecureSchemeOk)
@@ -68,7 +68,7 @@ struct SigningOptions: ParsableArguments {
     }
 
     func loadKeys() throws -> KeySet {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let source = try project.required(
             project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
         return try identity.load(source, of: project)

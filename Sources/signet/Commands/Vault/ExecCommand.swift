@@ -59,7 +59,7 @@ struct ExecCommand: ParsableCommand {
         guard let program = command.first else {
             throw ToolError.usage("missing COMMAND: give it after --, as in signet exec -- env")
         }
-        let project = try reading.project.load(for: .acting)
+        let project = try reading.project.load().acting
         let contents = DumpContents(
             try reading.open(
                 project.dump(dump, as: "--dump FILE"), in: project, on: common.terminal))

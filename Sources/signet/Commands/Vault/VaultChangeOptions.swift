@@ -34,7 +34,7 @@ struct VaultChangeOptions: ParsableArguments {
 
     /// Finds the dump, and returns the arguments that don't name it.
     func dump(_ arguments: [String]) throws -> (dump: Dump, rest: [String]) {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let (path, rest) = try project.dump(dump, before: arguments)
         let binding = try binding.binding(project)
         _ = try key.source(project)

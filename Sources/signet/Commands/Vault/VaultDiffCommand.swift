@@ -136,7 +136,7 @@ struct VaultDiffCommand: ParsableCommand {
         else { return (nil, nil) }
         let projects = try folders.map { folder -> Project? in
             guard let folder, Folder.exists(folder + "/signet.json") else { return nil }
-            return try Project.found(folder + "/signet.json", for: .reading)
+            return try Project.found(folder + "/signet.json")
         }
         return (projects[0], projects[1])
     }

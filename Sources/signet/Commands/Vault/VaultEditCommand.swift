@@ -45,7 +45,7 @@ struct VaultEditCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let target = Target(
             file: try state.dump(project.changedDump(file), in: project),
             binding: try binding.binding(project),

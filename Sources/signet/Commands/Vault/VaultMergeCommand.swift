@@ -70,7 +70,7 @@ struct VaultMergeCommand: ParsableCommand {
 
     func run() throws {
         // Keys alone: the project's versions may be newer than those of older branches.
-        let project = try project.load(for: .acting).keysAlone
+        let project = try project.load().acting.keysAlone
         let schema = try schema.map { try Schema(contentsOf: $0) }
         let preferred = try prefer.map { try Self.side($0, of: "--prefer") }
         let taken = try taken()

@@ -80,7 +80,7 @@ struct VaultRebindCommand: ParsableCommand {
     }
 
     func run() throws {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let appID = try project.appID(appID)
         let isProjects = file == nil
         let target = try state.dump(project.changedDump(file), in: project)

@@ -64,7 +64,7 @@ struct VaultRekeyCommand: ParsableCommand {
     }
 
     func run() throws {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let binding = try binding.binding(project)
         let target = try state.dump(project.changedDump(file), in: project)
         let keys = try key.load(project)

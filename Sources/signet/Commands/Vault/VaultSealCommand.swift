@@ -49,7 +49,7 @@ struct VaultSealCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let project = try project.load(for: .acting)
+        let project = try project.load().acting
         let configuration = try inputs.merged(project)
         let binding = try binding.binding(project)
         let file = try state.dump(project.changedDump(out, as: "--out FILE"), in: project)
