@@ -1,4 +1,5 @@
 internal import SignetBase
+internal import SignetSystem
 
 /// The folders of the user who runs the tool.
 enum UserFolder {
@@ -22,5 +23,13 @@ enum UserFolder {
             throw .usage("found no home folder: set HOME or XDG_CONFIG_HOME")
         }
         return home + "/.config/signet"
+    }
+
+    /// Creates the folder of a file that will be written, if it is the folder of Signet's own files.
+    static func create(holding file: String) throws {
+        guard let own = try? configuration(),
+            sameBytes(InputFile.folder(of: file), own + "/")
+        else { return }
+        try Folder.createPrivate(own)
     }
 }

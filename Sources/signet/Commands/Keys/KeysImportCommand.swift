@@ -67,6 +67,7 @@ struct KeysImportCommand: ParsableCommand {
         for note in (key.isPrivate ? [warning].compactMap(\.self) : []) + key.notes {
             common.terminal.note(note)
         }
+        try UserFolder.create(holding: new.out)
         try TrustList.carryOn(changing: new.out) {
             try KeyFile.add(key, to: new.out, append: new.append)
         }

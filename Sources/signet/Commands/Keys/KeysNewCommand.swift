@@ -34,6 +34,7 @@ struct KeysNewCommand: ParsableCommand {
 
     func run() throws {
         let (id, out) = (new.id, new.out)
+        try UserFolder.create(holding: out)
         try TrustList.carryOn(changing: out) {
             try KeyFile.add(type, id: id, use: use?.rawValue, to: out, append: new.append)
         }

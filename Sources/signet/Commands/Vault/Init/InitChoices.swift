@@ -53,11 +53,6 @@ struct InitChoices {
     /// The source of the keys for people.
     var shownKeys: String { projectKeys ?? keys }
 
-    /// Creates the folder of the user's keys, which only they may enter.
-    static func createKeyFolder() throws {
-        try Folder.createPrivate(try UserFolder.configuration())
-    }
-
     /// The id of the app that a folder suggests.
     private static func name(of folder: String) throws(ToolError) -> String {
         let path = Folder.resolved(folder) ?? folder

@@ -148,7 +148,7 @@ struct VaultInitCommand: ParsableCommand {
         guard let file = KeySource(choices.keys).filePath, !Folder.exists(file) else {
             return false
         }
-        if choices.assumesKeys { try InitChoices.createKeyFolder() }
+        try UserFolder.create(holding: file)
         try KeyFile.add(.vault, id: keyID ?? "vault", to: file, append: false)
         return true
     }
