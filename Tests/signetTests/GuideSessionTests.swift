@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: [
         "several-environments", "keys-lost-or-rotated", "ci", "coming-from-sops-or-age",
-        "coming-from-curl-and-openssl",
+        "coming-from-curl-and-openssl", "share-keys",
     ])
     func aPage(_ name: String) async throws { try await run("Documentation/\(name).md") }
 

@@ -100,6 +100,39 @@ import Testing
         }
     }
 
+    /// A shared key set, opened by the identity in the user's own folder.
+    @Test func aSharedSetHasOnlyTrustedRoots() async throws {
+        let identity = folder.path("config/signet/identity")
+        func share(_ keys: String, _ file: String) async throws {
+            let half = try await run(["keys", "public", identity])
+            try folder.write(half.stdout, to: "shop/alice.pub")
+            let shared = try await run(["keys", "share", keys, "--to", "alice.pub", "--out", file])
+            #expect(shared.exit == 0, "\(shared.stderr)")
+        }
+        for arguments in [
+            ["--type", "x25519", "--id", "alice", "--out", identity],
+            ["--type", "vault", "--id", "vault", "--out", "evil"],
+        ] {
+            let made = try await run(["keys", "new"] + arguments)
+            #expect(made.exit == 0, "\(made.stderr)")
+        }
+        try await share(folder.path("config/signet/shop.keys"), "keys.shared")
+        try await share("evil", "evil.shared")
+        try change(["keys": "keys.shared"])
+        let list = ["vault", "get", "orders.host"]
+        let untrusted = try await run(list)
+        #expect(untrusted.exit == 2 && untrusted.stderr.contains("signet project trust"))
+        #expect(try await run(["project", "trust"]).exit == 0)
+        let got = try await run(list)
+        #expect(got.text == "a.example\n", "\(got.stderr)")
+        try folder.write(folder.read("shop/evil.shared"), to: "shop/keys.shared")
+        let other = try await run(list + ["--json"])
+        #expect(other.exit != 0 && !other.text.contains("a.example"), "\(other.text)")
+        #expect(
+            ["unknown-root", "signet project trust"].contains { other.text.contains($0) },
+            "\(other.text)")
+    }
+
     @Test(arguments: ["scheme", "caFile"])
     func aCallIsNotSentWithout(_ member: String) async throws {
         let made = try await run(["keys", "new", "--type", "hmac", "--id", "k", "--out", "hmac"])

@@ -25,7 +25,7 @@ enum UserFolder {
         return home + "/.config/signet"
     }
 
-    /// Creates the folder of a file that will be written, if it is the folder of Signet's own files.
+    /// Creates the folder of a file that will be written, if it is that of Signet's own files.
     static func create(holding file: String) throws {
         guard let own = try? configuration(),
             sameBytes(InputFile.folder(of: file), own + "/")

@@ -95,8 +95,8 @@ struct KeysShareCommand: ParsableCommand {
         for thumbprint in remove { try shared.remove(thumbprint) }
         if !remove.isEmpty {
             common.terminal.note(
-                "who was removed can still open each earlier version; make a new root with signet "
-                    + "vault rekey")
+                "a recipient who was removed can still open each earlier version; make a new root "
+                    + "and run signet vault rekey")
         }
         try lock.write(shared.bytes, mode: 0o644)
         return shared
