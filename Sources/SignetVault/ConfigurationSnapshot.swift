@@ -115,8 +115,7 @@ extension GlobalConfiguration {
     ) throws(VaultError) -> (value: CheckedValue?, typed: Value) {
         let name = quoted(key.name)
         guard let rule = schema.rule(named: key.name) else {
-            throw VaultError(
-                .unknownConfigKey, "key \(name), which the program reads: not in the schema")
+            throw PublicView.unknown(key.name, in: schema)
         }
         guard !rule.isPublic else {
             throw VaultError(
@@ -126,7 +125,7 @@ extension GlobalConfiguration {
         }
         guard let value = value(named: key.name) else {
             if let missing = Value.valueIfMissing { return (nil, missing) }
-            throw missing(name)
+            throw PublicView.missing(key.name)
         }
         guard let typed = Value(value) else {
             throw PublicView.wrongType(of: value, rule: rule, as: Value.self)
@@ -139,7 +138,7 @@ extension GlobalConfiguration {
         of key: ConfigurationKey<Value, Secret>, mustLock: Bool
     ) throws(VaultError) -> LockedBytes {
         let name = quoted(key.name)
-        guard let value = try secret(key).value else { throw missing(name) }
+        guard let value = try secret(key).value else { throw PublicView.missing(key.name) }
         let copy: LockedBytes?
         switch value.typed {
         case .string(let text): copy = LockedBytes(copying: text.utf8.span)
@@ -160,9 +159,5 @@ extension GlobalConfiguration {
                     + "`ulimit -l` shows")
         }
         return copy
-    }
-
-    private func missing(_ name: String) -> VaultError {
-        VaultError(.missingValue, "key \(name), which the program reads: no input sets it")
     }
 }

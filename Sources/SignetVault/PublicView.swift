@@ -80,10 +80,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
         if let value = read(key) { return value }
         let name = quoted(key.name)
         guard let rule = storage.schema.rule(named: key.name) else {
-            throw VaultError(
-                .unknownConfigKey,
-                "key \(name), which the program reads: not in the schema"
-                    + NearestName.suggestion(for: key.name, among: storage.schema.keys))
+            throw Self.unknown(key.name, in: storage.schema)
         }
         guard rule.isPublic else {
             throw VaultError(
@@ -92,10 +89,23 @@ public struct PublicView: Sendable, CustomStringConvertible {
             )
         }
         guard slot(key.number) != nil else {
-            throw VaultError(
-                .missingValue, "key \(name), which the program reads: no input sets it")
+            throw Self.missing(key.name)
         }
         throw Self.wrongType(of: slot(key.number), rule: rule, as: Value.self)
+    }
+
+    /// Returns the error for a key that the schema lacks.
+    static func unknown(_ name: String, in schema: Schema) -> VaultError {
+        VaultError(
+            .unknownConfigKey,
+            "key \(quoted(name)), which the program reads: not in the schema"
+                + NearestName.suggestion(for: name, among: schema.keys))
+    }
+
+    /// Returns the error for a key without a value.
+    static func missing(_ name: String) -> VaultError {
+        VaultError(
+            .missingValue, "key \(quoted(name)), which the program reads: no input sets it")
     }
 
     /// Returns the error for a value that can't be read as a Swift type.
