@@ -19,7 +19,7 @@ extension GlobalConfiguration {
     public func seal(
         with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        try DumpContents(self).requireValues(of: schema)
+        try requireValues()
         return try SealedDump(
             tail: sealedTail, sequence: sequence, with: .key(key), for: binding,
             now: now ?? UnixTime.now(), salt: SealedDump.newSalt())
@@ -41,11 +41,16 @@ extension GlobalConfiguration {
         with keys: VaultKeys, keyID: String? = nil, for binding: VersionBinding,
         sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
-        try DumpContents(self).requireValues(of: schema)
+        try requireValues()
         let now = now ?? UnixTime.now()
         return try SealedDump(
             tail: sealedTail, sequence: sequence, with: keys.root(sealingAs: keyID, at: now),
             for: binding, now: now, salt: SealedDump.newSalt())
+    }
+
+    /// Looks up the required keys alone, which keeps `dump-seal-1k` at 2.0 × its floor, not 2.3 ×.
+    private func requireValues() throws(VaultError) {
+        try schema.requireValues(in: "the configuration") { value(named: $0) != nil }
     }
 }
 
