@@ -162,8 +162,8 @@ let package = Package(
             "SignetClient",
             [
                 "SignetBase", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
-                "SignetRPC", "SignetServiceDescription", "SignetSigning", "SignetSystem",
-                "SignetTransport", "SignetVault", httpTypes, logging,
+                "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport", "SignetVault",
+                httpTypes, logging,
             ]),
         // Empty without the trait Metrics; its tests are a package of their own, which sets it.
         module(

@@ -253,18 +253,6 @@ public final class NetworkSystem: Sendable {
                 context.request(method, to: url, fields: fields, body: body), for: context)
         }
     }
-
-    // MARK: Helpers
-
-    static func rpc<Value>(
-        _ work: () throws(RPCError) -> Value
-    ) throws(ClientError) -> Value {
-        do {
-            return try work()
-        } catch {
-            throw ClientError(error)
-        }
-    }
 }
 
 /// A weak reference to a system, for parts of it that send calls through it.

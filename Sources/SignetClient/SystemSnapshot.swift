@@ -146,3 +146,12 @@ final class SnapshotBox: Sendable {
         }
     }
 }
+
+extension [Service: ServiceConfiguration] {
+    /// Keeps the cookies of services that have a store and had one before.
+    mutating func keepCookies(of before: SystemSnapshot?) {
+        for (name, old) in before?.services ?? [:] where self[name]?.cookies != nil {
+            if let store = old.configuration.cookies { self[name]?.cookies = store }
+        }
+    }
+}

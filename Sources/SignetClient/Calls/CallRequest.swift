@@ -38,7 +38,7 @@ extension CallContext {
         switch request {
         case .procedure(let call, let path):
             let call = try service.joiningCommonParameters(call)
-            let boxed = try NetworkSystem.rpc { () throws(RPCError) in
+            let boxed = try ClientError.rpc { () throws(RPCError) in
                 try service.adapter.box(call)
             }
             return (boxed, try service.url(below: path))

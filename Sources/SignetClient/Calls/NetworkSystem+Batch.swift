@@ -142,9 +142,9 @@ extension NetworkSystem {
         var full: [RPCCall] = []
         for call in calls { full.append(try service.joiningCommonParameters(call)) }
         let batch = full
-        let boxed = try Self.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
+        let boxed = try ClientError.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
         let raw = try await send(context.request(boxed, at: service.url), for: context)
-        var response = try Self.rpc { () throws(RPCError) in
+        var response = try ClientError.rpc { () throws(RPCError) in
             try adapter.unboxBatch(raw, to: boxed)
         }
         if let json = context.options.json { response.use(json) }

@@ -142,7 +142,7 @@ extension NetworkSystem {
             throw ClientError(
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
-        return try rpc { () throws(RPCError) in
+        return try ClientError.rpc { () throws(RPCError) in
             var request = try JSONConventions.using(conventions ?? JSONConventions()) {
                 () throws(RPCError) in try call.request()
             }

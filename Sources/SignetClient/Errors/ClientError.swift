@@ -181,3 +181,16 @@ extension ClientError {
             serverError: error.server, problem: error.problem, responseBody: error.body)
     }
 }
+
+extension ClientError {
+    /// Runs work of the adapters, and turns its error into the client's.
+    static func rpc<Value>(
+        _ work: () throws(RPCError) -> Value
+    ) throws(ClientError) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}

@@ -4,13 +4,13 @@ public import SignetTransport
 
 /// A request on its way, as interceptors see it.
 public struct OutgoingCall: Sendable, CustomReflectable {
-    let context: CallContext
+    let call: AdmittedCall
     /// Which call it is.
-    public var identity: CallIdentity { context.identity }
+    public var identity: CallIdentity { call.identity }
     /// The call's merged options.
-    public var options: CallOptions { context.options }
+    public var options: CallOptions { call.options }
     /// The run mode of the configuration that the call began with.
-    public var mode: RunMode { context.snapshot.mode.mode }
+    public var mode: RunMode { call.mode }
     /// The number of the attempt, from 1; nil around the whole call.
     public let attempt: Int?
     /// The method, URL and fields. The scheme and the host can't be changed.
@@ -19,7 +19,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     public var body: RequestBody
 
     func with(attempt: Int) -> OutgoingCall {
-        OutgoingCall(context: context, attempt: attempt, request: request, body: body)
+        OutgoingCall(call: call, attempt: attempt, request: request, body: body)
     }
 
     /// Call, attempt, method and URL without its query; neither fields nor the body.
@@ -117,4 +117,19 @@ public struct NextAttempt: Sendable {
     }
 
     func close() { step.close() }
+}
+
+/// The identity, options and run mode of an admitted call, as interceptors see them.
+final class AdmittedCall: Sendable {
+    let identity: CallIdentity
+    /// The merged options.
+    let options: CallOptions
+    /// The run mode of the configuration that the call began with.
+    let mode: RunMode
+
+    init(_ identity: CallIdentity, options: CallOptions, mode: RunMode) {
+        self.identity = identity
+        self.options = options
+        self.mode = mode
+    }
 }

@@ -42,20 +42,20 @@ extension NetworkSystem {
 
 /// Sends a call through the rest of the pipeline. A further use needs a replayable body, and after
 /// the interceptor has returned every use throws.
-final class NextStep<Response: Sendable>: Sendable {
+final class NextStep<Reply: Sendable>: Sendable {
     private struct State {
         var count = 0
         var isClosed = false
     }
 
     private let state = Mutex(State())
-    private let send: @Sendable (OutgoingCall) async throws(ClientError) -> Response
+    private let send: @Sendable (OutgoingCall) async throws(ClientError) -> Reply
 
-    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Response) {
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Reply) {
         self.send = send
     }
 
-    func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Response {
+    func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Reply {
         let (isFirst, isClosed) = state.withLock { state in
             state.count += 1
             return (state.count == 1, state.isClosed)

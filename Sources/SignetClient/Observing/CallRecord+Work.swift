@@ -123,12 +123,3 @@ extension CallRecord {
         return "\(head.scheme ?? "https")://\(host)\(path)"
     }
 }
-
-extension CallRecord.Limits {
-    init(_ rules: CallRules, deadline: Duration?) {
-        self.init(
-            deadline: deadline, timeout: rules.timeout, connectTimeout: rules.connectTimeout,
-            attempts: rules.attempts, maximumResponseSize: rules.maximumResponseSize,
-            maximumRedirects: rules.redirects.maximum)
-    }
-}

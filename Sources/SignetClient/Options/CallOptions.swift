@@ -137,8 +137,8 @@ public struct CallOptions: Sendable {
     }
 
     /// The base URL in place of the service's; nil for the service's own.
-    func baseURL(in mode: ModeSettings) -> String? {
-        (mode.mode == .production ? nil : testBaseURL) ?? baseURL
+    func baseURL(in mode: RunMode) -> String? {
+        (mode == .production ? nil : testBaseURL) ?? baseURL
     }
 
     /// Checks the values.

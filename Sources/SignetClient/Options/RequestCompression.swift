@@ -35,40 +35,6 @@ public struct RequestCompression: Sendable, Hashable {
     }
 }
 
-extension OutgoingCall {
-    /// The call with a compressed body, if the options and the request allow it.
-    func compressed(by compression: RequestCompression?) throws(ClientError) -> OutgoingCall {
-        guard let minimumSize = compression?.minimumSize, body.length != 0,
-            (body.length ?? .max) >= Int64(minimumSize),
-            !request.headerFields.contains(where: { Self.keepsBody($0.name) })
-        else { return self }
-        var call = self
-        do throws(TransportError) {
-            if let bytes = body.bytes {
-                let encoded = try ContentEncoder.encode(whole: bytes)
-                guard encoded.count < bytes.count else { return self }
-                call.body = RequestBody(encoded)
-            } else {
-                call.body = RequestBody(CompressedBody(body: body)).withTrailers(of: body)
-            }
-        } catch {
-            throw ClientError(error)
-        }
-        // A Content-Length that the caller set is that of the uncompressed body.
-        call.request.headerFields[.contentLength] = nil
-        call.request.headerFields[.contentEncoding] = "gzip"
-        return call
-    }
-
-    private static func keepsBody(_ name: HTTPField.Name) -> Bool {
-        [
-            "content-encoding", "content-range", "content-digest", "content-md5", "digest",
-            "repr-digest",
-        ]
-        .contains(name.canonicalName)
-    }
-}
-
 extension RequestCompression {
     /// Returns the bytes of a request's body before they were compressed; the bytes themselves if
     /// they aren't gzip, or are more than 64 MiB.
@@ -89,40 +55,4 @@ extension RequestCompression {
             return body
         }
     }
-}
-
-private struct CompressedBody: RequestBodySource {
-    let body: RequestBody
-
-    var length: Int64? { nil }
-    var isReplayable: Bool { body.isReplayable }
-
-    func makeReader() throws(TransportError) -> any RequestBodyReader {
-        CompressedReader(reader: try body.makeReader(), encoder: try EncoderBox())
-    }
-}
-
-private struct CompressedReader: RequestBodyReader {
-    var reader: RequestBody.Reader
-    let encoder: EncoderBox
-
-    mutating func next() async throws -> [UInt8]? {
-        while let chunk = try await reader.next() {
-            let encoded = encoder.encode(chunk)
-            if !encoded.isEmpty { return encoded }
-        }
-        return encoder.finish()
-    }
-}
-
-/// Holds a noncopyable value in a class, so that a copyable reader can own it.
-private final class EncoderBox {
-    private var encoder: ContentEncoder?
-
-    init() throws(TransportError) { encoder = try ContentEncoder() }
-
-    func encode(_ chunk: [UInt8]) -> [UInt8] { encoder?.encode(chunk) ?? [] }
-
-    /// The end of the encoded body; nil the second time.
-    func finish() -> [UInt8]? { encoder.take()?.finish() }
 }

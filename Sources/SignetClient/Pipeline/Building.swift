@@ -27,7 +27,7 @@ extension NetworkSystem {
     private func unboxed(
         _ raw: RawResponse, to boxed: BoxedRequest, for context: CallContext
     ) throws(ClientError) -> UnboxedResponse {
-        var response = try Self.rpc { () throws(RPCError) in
+        var response = try ClientError.rpc { () throws(RPCError) in
             try context.service.adapter.unbox(raw, to: boxed)
         }
         response.raw = raw
@@ -90,7 +90,7 @@ extension CallContext {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(
-            context: self, attempt: nil,
+            call: admitted, attempt: nil,
             request: HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),

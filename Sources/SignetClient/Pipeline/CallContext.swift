@@ -3,68 +3,6 @@ internal import SignetPinning
 public import SignetRPC
 internal import SignetTransport
 
-/// The request for a call: where it goes and which options it has.
-struct CallTarget: Sendable {
-    var service: Service
-    /// The remote procedure's name, or the HTTP method.
-    var method: String
-    /// The options of endpoint and call.
-    var options = CallOptions()
-    /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to
-    /// GET.
-    var isBoxed = true
-    /// The snapshot to use; nil is the current one.
-    var snapshot: SystemSnapshot?
-    /// A host of the system's own, instead of a service of the configuration.
-    var host: SystemHost?
-    /// The path without values, for logs.
-    var path: String?
-}
-
-extension CallTarget {
-    /// Creates the target of a typed call, whose own options are below those that are given.
-    init(_ call: some TypedCall, options: CallOptions, isBoxed: Bool = true) {
-        let path: String? =
-            switch call {
-            case let call as RESTCall: call.pathTemplate
-            case let call as any RESTEndpoint: call.path.description
-            default: nil
-            }
-        self.init(
-            service: call.service, method: call.methodName,
-            options: call.callOptions.merging(options), isBoxed: isBoxed, path: path)
-    }
-}
-
-/// A host that the system calls for itself: that of signed pin policies, or a collector of pin
-/// reports.
-struct SystemHost: Sendable {
-    /// The name that identities of calls show.
-    let name: Service
-    let service: PreparedService
-    /// The pins that hold in place of the snapshot's policy.
-    var policy: PinPolicy?
-    /// Whether the call sends a pin report. It is sent while the system stops too, and makes no
-    /// report.
-    let isReport: Bool
-
-    /// Prepares a host that is called without a signature, once, and whose redirects are not
-    /// followed.
-    init(
-        _ name: Service, url: String, timeout: Duration, policy: PinPolicy?, isReport: Bool = false
-    ) throws(ClientError) {
-        var configuration = ServiceConfiguration(
-            baseURL: url, payloadProtocol: .rest, timeout: timeout, attempts: 1)
-        configuration.redirects = .none
-        configuration.options.connectTimeout = timeout
-        self.name = name
-        self.service = try PreparedService(
-            name, configuration: configuration, keys: nil, maximumResponseSize: .max)
-        self.policy = policy
-        self.isReport = isReport
-    }
-}
-
 /// The snapshot, service, options, limits and identity of an admitted call, until its end. Every
 /// stage gets it, so it is an object, which costs less to hand on than its members.
 final class CallContext: Sendable {
@@ -73,9 +11,10 @@ final class CallContext: Sendable {
     let policy: PinPolicy?
     /// The call's engine choice; nil for the standard engine.
     let engine: CallEngine?
-    let identity: CallIdentity
-    /// The merged options.
-    let options: CallOptions
+    /// The identity and the merged options, as interceptors see them.
+    let admitted: AdmittedCall
+    var identity: CallIdentity { admitted.identity }
+    var options: CallOptions { admitted.options }
     let rules: CallRules
     let call: RunningCall
     /// The calls that share the work; nil for the work of one call.
@@ -100,8 +39,7 @@ final class CallContext: Sendable {
         self.service = service
         policy = target.host?.policy ?? snapshot.policy
         self.engine = engine
-        identity = call.identity
-        self.options = options
+        admitted = AdmittedCall(call.identity, options: options, mode: snapshot.mode.mode)
         self.rules = rules
         self.call = call
         joint = nil
@@ -122,8 +60,7 @@ final class CallContext: Sendable {
         service = first.service
         policy = first.policy
         engine = first.engine
-        identity = first.identity
-        options = first.options
+        admitted = first.admitted
         self.rules = rules
         call = first.call
         joint = calls
@@ -201,7 +138,7 @@ extension NetworkSystem {
             of: prepared, target.options, method: target.method, in: snapshot,
             isForServices: target.host == nil)
         var service = try prepared.choosing(options.sets)
-        if let base = options.baseURL(in: snapshot.mode) {
+        if let base = options.baseURL(in: snapshot.mode.mode) {
             service.url = try WebURL(base)
         }
         let rules = CallRules(
@@ -313,54 +250,5 @@ extension SystemSnapshot {
                     + NearestName.suggestion(for: name.name, among: services.keys.map(\.name)))
         }
         return service
-    }
-}
-
-/// The limits of one call.
-struct CallRules: Sendable {
-    /// Of one attempt.
-    let timeout: Duration
-    let connectTimeout: Duration?
-    let attempts: Int
-    /// In bytes.
-    let maximumResponseSize: Int
-    let retry: RetryPolicy
-    let redirects: RedirectPolicy
-    /// Whether the call may reach the server twice; nil if the HTTP method decides.
-    let isIdempotent: Bool?
-    /// The end of all attempts together.
-    var end: ContinuousClock.Instant?
-
-    /// Makes limits of merged options.
-    ///
-    /// - Parameters:
-    ///   - isBoxed: Whether an adapter makes the request.
-    ///   - service: The service, whose protocol or adapter decides whether the call is REST.
-    ///   - limit: The system's limit of a response's size.
-    init(
-        _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,
-        maximumResponseSize limit: Int
-    ) {
-        timeout = options.timeout ?? service.timeout
-        connectTimeout = options.connectTimeout
-        attempts = options.attempts ?? service.attempts
-        maximumResponseSize = min(limit, options.maximumResponseSize ?? limit)
-        retry = options.retry ?? RetryPolicy()
-        var redirects = options.redirects ?? service.redirects
-        // A remote procedure's call is its body: as GET it would be another request.
-        if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
-        self.redirects = redirects
-        isIdempotent = options.isIdempotent
-        end = options.deadline.map { .now + $0 }
-    }
-
-    /// The time that an attempt which begins now may take.
-    ///
-    /// - Throws: `timeout` if the deadline has passed.
-    func timeLeft() throws(ClientError) -> Duration {
-        guard let end else { return timeout }
-        let left = end - .now
-        guard left > .zero else { throw .deadlinePassed }
-        return min(timeout, left)
     }
 }

@@ -86,12 +86,12 @@ final class CallLog: Sendable {
 
     func setRaw(_ raw: RawResponse) { state.withLock { if $0.keepsRaw { $0.raw = raw } } }
 
-    func setRequest(_ call: OutgoingCall) {
-        let url = CallRecord.url(of: call.request)
+    func setRequest(_ head: HTTPRequest, bodySize: Int64?) {
+        let url = CallRecord.url(of: head)
         state.withLock { state in
-            state.request.method = call.request.method
+            state.request.method = head.method
             state.request.url = url
-            state.request.bodySize = call.body.length
+            state.request.bodySize = bodySize
         }
     }
 

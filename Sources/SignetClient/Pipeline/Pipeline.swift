@@ -51,7 +51,7 @@ extension NetworkSystem {
         let reader =
             reader ?? MemoryReader(system: self, limit: context.rules.maximumResponseSize)
         try check(request, for: context)
-        context.log.setRequest(request)
+        context.log.setRequest(request.request, bodySize: request.body.length)
         context.log.enter(context.options.interceptors.isEmpty ? nil : .interceptors)
         let isSent = SentFlag()
         let response = try await intercepted(request, by: context.options.interceptors[...]) {

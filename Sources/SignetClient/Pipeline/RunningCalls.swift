@@ -269,26 +269,6 @@ final class RunningCall: Sendable {
     }
 }
 
-/// The calls of one owner.
-final class OwnedCalls: Sendable {
-    private let calls = Mutex<[ObjectIdentifier: RunningCall]>([:])
-
-    func add(_ call: RunningCall) { calls.withLock { $0[ObjectIdentifier(call)] = call } }
-
-    func remove(_ call: RunningCall) { calls.withLock { $0[ObjectIdentifier(call)] = nil } }
-
-    @discardableResult
-    func end() -> Int {
-        let calls = calls.withLock { Array($0.values) }
-        return calls.filter { $0.end(.cancelledByCaller) }.count
-    }
-}
-
-/// A weak reference to an owner.
-struct WeakOwner: Sendable {
-    private(set) weak var object: CallOwner?
-}
-
 /// Resumes a continuation once, with the first outcome.
 private final class OutcomeSlot<Output: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Result<Output, ClientError>, Never>?>

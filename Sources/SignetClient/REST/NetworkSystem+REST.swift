@@ -73,9 +73,9 @@ extension NetworkSystem {
                 service: service, method: request.method.rawValue, options: options,
                 path: request.path.template)
         ) { context throws(ClientError) in
-            let (contentType, body) = try Self.rpc(make)
+            let (contentType, body) = try ClientError.rpc(make)
             var request = request
-            request.body = try Self.rpc { () throws(RPCError) in
+            request.body = try ClientError.rpc { () throws(RPCError) in
                 try .bytes([], contentType: contentType)
             }
             let boxed = try context.service.box(request)
@@ -96,6 +96,6 @@ extension PreparedService {
         for (name, value) in configuration.commonParameters where request.query[name] == nil {
             request.query[name] = value
         }
-        return try NetworkSystem.rpc { () throws(RPCError) in try adapter.box(request) }
+        return try ClientError.rpc { () throws(RPCError) in try adapter.box(request) }
     }
 }

@@ -225,14 +225,14 @@ extension Pages {
         try await system.admitted(target) { context throws(ClientError) in
             let whole = try request(context.options.json)
             let isREST = context.service.adapter is any RESTBoxing
-            let asked = try NetworkSystem.rpc { () throws(RPCError) in
+            let asked = try ClientError.rpc { () throws(RPCError) in
                 var request = whole
                 try request.prepare(for: step, of: paging, isREST: isREST)
                 return request
             }
             var (boxed, base) = try context.box(asked)
             if let (value, status) = step.value {
-                try NetworkSystem.rpc { () throws(RPCError) in
+                try ClientError.rpc { () throws(RPCError) in
                     try paging.set(value, in: &boxed, status: status)
                 }
             }
@@ -275,18 +275,18 @@ extension Pages {
         let reference: String?
         switch paging.way {
         case .cursor(let source, _):
-            return try NetworkSystem.rpc { () throws(RPCError) in
+            return try ClientError.rpc { () throws(RPCError) in
                 try Paging.cursor(from: source, in: response).map { .cursor($0, response.status) }
             }
         case .counted(let count):
             guard case .number(let number, _) = step else { return nil }
-            return try NetworkSystem.rpc { () throws(RPCError) in
+            return try ClientError.rpc { () throws(RPCError) in
                 try count.next(after: number, in: response).map {
                     .number($0, after: response.result?.bytes)
                 }
             }
         case .link(let relation):
-            reference = try NetworkSystem.rpc { () throws(RPCError) in
+            reference = try ClientError.rpc { () throws(RPCError) in
                 try LinkField(response.raw.fields, status: response.status).target(
                     of: relation, status: response.status)
             }

@@ -66,15 +66,3 @@ extension ServiceConfiguration {
         (commonFields, commonParameters) = (joined.fields, joined.parameters)
     }
 }
-
-extension PreparedService {
-    /// Returns the service with the sets that a call's options name.
-    ///
-    /// - Throws: `invalid-options` for a set that the service has not.
-    func choosing(_ names: [String]?) throws(ClientError) -> PreparedService {
-        guard let names else { return self }
-        var service = self
-        try service.configuration.use(names, code: .invalidOptions)
-        return service
-    }
-}

@@ -127,7 +127,7 @@ extension NetworkSystem {
                 context.request(boxed, at: base), into: reader, for: context)
             guard try !reader.hasFinished() else { return }
             guard raw.isSuccess else {
-                _ = try Self.rpc { () throws(RPCError) in
+                _ = try ClientError.rpc { () throws(RPCError) in
                     try context.service.adapter.unbox(raw, to: boxed)
                 }
                 throw ClientError(

@@ -1,0 +1,90 @@
+internal import SignetBase
+internal import SignetVault
+
+/// The mode of a system, what it simulates, and what is set without effect.
+struct ModeSettings: Sendable {
+    /// The mode that holds.
+    let mode: RunMode
+    /// Whether the build may run in another.
+    let isSwitchable: Bool
+    /// The simulated failures; empty in production.
+    let simulation: FailureSimulation
+    /// Keys and options that are set and would do something in another build or mode.
+    let ignored: [String]
+
+    /// Real servers only, as in a system that has no configuration.
+    init() {
+        self.mode = .production
+        self.isSwitchable = RunMode.isSwitchable
+        self.simulation = FailureSimulation()
+        self.ignored = []
+    }
+
+    /// Reads the mode and the switches.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration with `app.runMode`, `simulation.…` and the environments
+    ///     of services; nil for services that are given as values.
+    ///   - options: The mode and the simulation that win over those of the configuration, and
+    ///     whether this build can switch modes. Tests pass the opposite value.
+    ///   - environments: The keys of other hosts of services that are given as values.
+    /// - Throws: `invalid-configuration` for an unknown mode or a switch of a wrong type, if the
+    ///   build can switch modes. A release build doesn't check these keys.
+    init(
+        _ configuration: GlobalConfiguration?,
+        options: NetworkSystem.Options = NetworkSystem.Options(), environments: [String] = []
+    ) throws(ClientError) {
+        isSwitchable = options.isModeSwitchable
+        let reader = configuration.map { SettingsReader($0) }
+        var ignored: [String] = []
+        if isSwitchable {
+            let configured = options.runMode == nil ? try reader?.runMode() : nil
+            mode = options.runMode ?? configured ?? .production
+        } else {
+            mode = .production
+            if options.runMode ?? .production != .production { ignored.append("options.runMode") }
+            if let value = configuration?.value(named: "app.runMode"),
+                String(value) != RunMode.production.rawValue
+            {
+                ignored.append("app.runMode")
+            }
+        }
+        guard mode == .production else {
+            if let given = options.simulation {
+                simulation = given
+            } else {
+                simulation = try reader.map(FailureSimulation.init) ?? FailureSimulation()
+            }
+            self.ignored = []
+            return
+        }
+        simulation = FailureSimulation()
+        if options.simulation?.keys.isEmpty == false { ignored.append("options.simulation") }
+        self.ignored = ignored + environments + (configuration.map(Self.switches) ?? [])
+    }
+
+    /// Hosts of environments, and simulations, that are set.
+    private static func switches(in configuration: GlobalConfiguration) -> [String] {
+        configuration.schema.keys.filter { key in
+            guard let value = configuration.value(named: key) else { return false }
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            if parts.first == "simulation" {
+                return Bool(value) != false && Double(value) != 0
+            }
+            return parts.count == 4 && parts[0] == "services" && parts[3] == "baseURL"
+                && [RunMode.staging, .development].contains { $0.rawValue == parts[2] }
+        }
+    }
+}
+
+extension SettingsReader {
+    /// Reads `app.runMode`; nil where no input gives it.
+    fileprivate func runMode() throws(ClientError) -> RunMode? {
+        guard let name = try read("app.runMode", as: String.self) else { return nil }
+        guard let mode = RunMode(rawValue: name) else {
+            let all = RunMode.allCases.map(\.rawValue).joined(separator: ", ")
+            throw invalid("app.runMode", reason: "is not one of \(all)")
+        }
+        return mode
+    }
+}
