@@ -181,8 +181,8 @@ let package = Package(
         module(
             "SignetTesting",
             [
-                "SignetBase", "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning",
-                "SignetTransport", httpTypes,
+                "SignetBase", "SignetClient", "SignetJSON", "SignetPinning", "SignetTransport",
+                httpTypes,
             ]),
         .executableTarget(
             name: "signet",
@@ -216,7 +216,7 @@ let package = Package(
             name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
             swiftSettings: houseRules),
         tests("SignetBase", ["SignetBase"], hasVectors: false),
-        tests("SignetSystem", ["SignetBase", "SignetSystem"], hasVectors: false),
+        tests("SignetSystem", ["SignetSystem"], hasVectors: false),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
@@ -227,15 +227,10 @@ let package = Package(
             hasVectors: false),
         tests(
             "SignetPinning", ["SignetCrypto", "SignetJSON", "SignetPinFormats", "SignetPinning"]),
-        tests(
-            "SignetPinFormats",
-            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetPinFormats", "SignetPinning"]),
+        tests("SignetPinFormats", ["SignetPinFormats", "SignetPinning"]),
         tests(
             "SignetSigning",
-            [
-                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSigning", "SignetSystem",
-                httpTypes,
-            ]),
+            ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSigning", httpTypes]),
         tests(
             "SignetVault",
             ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault"]),
@@ -245,8 +240,8 @@ let package = Package(
             "SignetClient",
             [
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
-                "SignetPinning", "SignetRPC", "SignetServiceDescription", "SignetSigning",
-                "SignetSystem", "SignetTransport", "SignetVault", httpTypes, logging,
+                "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport",
+                "SignetVault", httpTypes, logging,
             ]),
         tests(
             "SignetTesting",
@@ -257,8 +252,8 @@ let package = Package(
         tests(
             "signet",
             [
-                "SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault",
-                "shop-database", "signet",
+                "SignetBase", "SignetCrypto", "SignetJSON", "SignetVault", "shop-database",
+                "signet",
             ]),
         .testTarget(
             name: "OrdersHostTests", dependencies: ["TestSupport", "shop", "signet"],

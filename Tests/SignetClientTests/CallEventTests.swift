@@ -23,7 +23,7 @@ import Testing
             .init(failure: TransportError(.connect, "down")),
             .init(status: 503, body: ""), .init(body: "1"),
         ])
-        let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
         let events = system.events
         _ = try await system.call(RESTRequest(.get, "/x", query: ["k": "ZZZZZZ"]), on: "a")
         _ = await Pipeline.code { () async throws(ClientError) in

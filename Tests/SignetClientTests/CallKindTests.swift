@@ -47,7 +47,7 @@ import Testing
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         options.callOptions.fields[system] = "system"
         var values: JSONObject = [
             "services.a.protocol": kind.isProcedure ? "jsonrpc-2.0" : "rest",

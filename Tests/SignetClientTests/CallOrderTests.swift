@@ -54,7 +54,7 @@ import Testing
         _ work: (NetworkSystem, CallTrace) async -> Void
     ) async throws -> [String] {
         let system = try await Pipeline.system(engine) { options in
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
             changeOptions(&options)
         }
         let (trace, all) = (CallTrace(), system.events)
@@ -194,7 +194,7 @@ import Testing
     @Test(.features("000-21")) func aCallCancelledInItsPauseEmitsItsEnd() async throws {
         let engine = RecordingEngine(responses: [Self.down])
         let names = try await Self.names(engine) { options in
-            options.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }
+            options.clock.sleep = { _ in try await Task.sleep(for: .seconds(3600)) }
         } _: { system, trace in
             var events = trace.events.makeAsyncIterator()
             let call = Task { await Self.get(system, trace) }
@@ -218,7 +218,7 @@ import Testing
         let first = start(0)
         #expect(try await eventually { engine.count == 1 })
         let others = (1..<4).map(start)
-        #expect(try await eventually { system.duplicateCalls.joinedCount == 4 })
+        #expect(try await eventually { system.pipeline.duplicates.joinedCount == 4 })
         // The work continues after the call that began it has ended.
         first.cancel()
         #expect(await first.value == .cancelled)

@@ -77,7 +77,7 @@ import Testing
 
     @Test func startsAgainWithEachAttempt() async throws {
         let engine = RecordingEngine(failingFirst: 2)
-        let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
         let progress = CallProgress()
         try await exchange(system, [1, 2, 3], progress)
         #expect(engine.count == 3 && progress.state.sent == 3)

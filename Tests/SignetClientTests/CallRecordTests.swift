@@ -16,7 +16,7 @@ import Testing
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         return try await NetworkSystem.start(Settings.configuration(values), options: options)
     }
 
@@ -62,7 +62,7 @@ import Testing
         let engine = RecordingEngine(responses: [
             .init(failure: TransportError(.connect, "down")), .init(body: "1"),
         ])
-        let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
         var options = CallOptions()
         let trace = CallTrace()
         options.trace = trace
@@ -248,7 +248,7 @@ import Testing
             .init(status: 404, body: "no"),
         ])
         let system = try await Pipeline.system(engine) { options in
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
             options.logger = Logger(label: "test") { _ in log }
         }
         await #expect(throws: ClientError.self) {
@@ -317,7 +317,7 @@ import Testing
             .init(status: 500, body: secret, fields: fields),
         ])
         let system = try await Pipeline.system(engine) { options in
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
             options.logger = Logger(label: "test") { _ in log }
         } changeService: { service in
             service.commonFields[.authorization] = secret

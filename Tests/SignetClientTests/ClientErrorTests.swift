@@ -111,7 +111,7 @@ import Testing
             String(
                 decoding: try Data(contentsOf: PackageLayout.url("Sources/\(path)")), as: UTF8.self)
         }
-        let constants = try text("SignetClient/Errors/ClientError+Codes.swift")
+        let constants = try text("SignetClient/Vocabulary/ClientError+Codes.swift")
         let code = /public static let (\w+) = Code\(/
         let names = Set(try text(module.file).matches(of: code).map { String($0.1) })
         #expect(names.count > 10 && module.unreachable.isSubset(of: names))

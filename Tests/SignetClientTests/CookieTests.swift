@@ -28,7 +28,7 @@ import Testing
         change(&service)
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.clock = clock ?? { now }
+        options.clock.now = clock ?? { now }
         return try await NetworkSystem.start(
             services: [
                 "a": service,
@@ -245,7 +245,7 @@ import Testing
         ])
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.clock = { Self.now }
+        options.clock.now = { Self.now }
         let system = try await NetworkSystem.start(
             Settings.configuration(["services.a.cookies": true]), options: options)
         _ = try await system.call(RPCCall("m"), on: "a")
@@ -270,7 +270,7 @@ import Testing
         service.cookies = store
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.clock = { Self.now }
+        options.clock.now = { Self.now }
         options.logger = Logger(label: "test") { _ in log }
         let system = try await NetworkSystem.start(
             services: ["a": service], policy: .allowingAll(), options: options)

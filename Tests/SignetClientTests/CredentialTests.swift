@@ -194,7 +194,7 @@ private final class GuardedEngine: HTTPEngine {
         let first = Task { await Self.call(system, source) }
         #expect(try await eventually { source.asked == 1 })
         let second = Task { await Self.call(system, source) }
-        #expect(try await eventually { system.credentials.waitingCount == 2 })
+        #expect(try await eventually { system.pipeline.attempts.credentials.waitingCount == 2 })
         first.cancel()
         #expect(await first.value == .cancelled)
         producer.yield()

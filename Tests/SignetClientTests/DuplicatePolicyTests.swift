@@ -32,7 +32,7 @@ import Testing
         let calls = (0..<10_000).map { _ in Self.start(system, .join) }
         #expect(
             try await eventually {
-                system.duplicateCalls.joinedCount == 10_000 && engine.count == 1
+                system.pipeline.duplicates.joinedCount == 10_000 && engine.count == 1
             })
         // Cancelling one, the first too, leaves the others.
         for call in calls[..<10] { call.cancel() }
@@ -48,7 +48,9 @@ import Testing
         let system = try await Pipeline.system(engine)
         let calls = (0..<3).map { _ in Self.start(system, .join) }
         #expect(
-            try await eventually { system.duplicateCalls.joinedCount == 3 && engine.count == 1 })
+            try await eventually {
+                system.pipeline.duplicates.joinedCount == 3 && engine.count == 1
+            })
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value == .cancelled) }
         // The next one makes a request of its own.
@@ -165,7 +167,7 @@ import Testing
         let second = Self.start(system, .join) {
             $0.responseChecks = isFirstChecked ? [] : [AlwaysFails()]
         }
-        #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
+        #expect(try await eventually { system.pipeline.duplicates.joinedCount == 2 })
         engine.letGo()
         #expect(await first.value == (isFirstChecked ? .businessCode : nil))
         #expect(await second.value == (isFirstChecked ? nil : .businessCode))
@@ -209,13 +211,13 @@ import Testing
         let engine = RecordingEngine(failingFirst: 1)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let system = try await Pipeline.system(engine) {
-            $0.sleep = { _ in for await _ in gate {} }
+            $0.clock.sleep = { _ in for await _ in gate {} }
         }
         let progress = CallProgress()
         let first = Self.start(system, .join) { $0.progress = progress }
         #expect(try await eventually { engine.count == 1 })
         let second = Self.start(system, .join)
-        #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
+        #expect(try await eventually { system.pipeline.duplicates.joinedCount == 2 })
         first.cancel()
         #expect(await first.value == .cancelled)
         opener.finish()

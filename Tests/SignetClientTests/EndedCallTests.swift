@@ -62,11 +62,11 @@ import Testing
         let engine =
             after == "retry"
             ? ActingEngine(503) : ActingEngine(307, fields: [.location: "/v1/y"])
-        let system = try await Pipeline.system(engine) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
         engine.setAction {
             _ = system.cancelCalls(of: "a")
             // A joint call has ended once its task has noticed that.
-            _ = try? await eventually { system.duplicateCalls.joinedCount == 0 }
+            _ = try? await eventually { system.pipeline.duplicates.joinedCount == 0 }
         }
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
         var options = CallOptions()
@@ -89,14 +89,14 @@ import Testing
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
         // Those of the system, because a call with interceptors of its own joins no other.
         let system = try await Pipeline.system(engine) { options in
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
             options.callOptions.interceptors = [Held(gate: gate), Detaching(ends: ends)]
         }
         let first = Task { await join(system) }
         #expect(try await eventually { system.runningCalls.count == 1 })
         engine.setAction { _ = system.cancelCalls(taggedWith: "first") }
         let second = Task { await join(system, tag: "second") }
-        #expect(try await eventually { system.duplicateCalls.joinedCount == 2 })
+        #expect(try await eventually { system.pipeline.duplicates.joinedCount == 2 })
         opener.yield()
         #expect(await first.value == .cancelled)
         for await _ in ended { break }
@@ -125,7 +125,7 @@ import Testing
         let engine = ActingEngine(503)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let system = try await Pipeline.system(engine) { options in
-            options.sleep = { _ in for await _ in gate { break } }
+            options.clock.sleep = { _ in for await _ in gate { break } }
         }
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
         var options = CallOptions()

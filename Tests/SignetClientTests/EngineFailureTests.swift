@@ -56,8 +56,8 @@ import Testing
         try await Pipeline.system(first) { options in
             options.engines["second"] = second
             options.callOptions.engine = choice
-            options.instant = { [clock] in clock.now }
-            options.sleep = { _ in }
+            options.clock.instant = { [clock] in clock.now }
+            options.clock.sleep = { _ in }
         } changeService: {
             $0.attempts = attempts
         }

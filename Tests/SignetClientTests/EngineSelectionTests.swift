@@ -17,7 +17,7 @@ import Testing
         try await Pipeline.system(one) { options in
             options.engines["two"] = two
             options.callOptions.engine = choice
-            options.random = { random }
+            options.clock.random = { random }
         } changeService: {
             $0.options.engine = service
         }
@@ -93,8 +93,8 @@ import Testing
         let system = try await Pipeline.system(one) { options in
             options.engines["two"] = failing
             options.callOptions.engine = EngineChoice(trial: .init("two", percent: 50))
-            options.random = { numbers.withLock { $0.removeFirst() } }
-            options.sleep = { _ in }
+            options.clock.random = { numbers.withLock { $0.removeFirst() } }
+            options.clock.sleep = { _ in }
         }
         let (code, engines) = await call(system)
         #expect(code == nil && engines == Array(repeating: "two (trial)", count: 3))
@@ -159,7 +159,7 @@ import Testing
         options.engines["weak"] = weak
         options.engines["down"] = down
         options.callOptions.engine = choice
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         let pin = try Pin(bytes: [UInt8](repeating: 1, count: 32))
         let system = try await NetworkSystem.start(
             services: [

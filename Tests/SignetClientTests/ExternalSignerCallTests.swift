@@ -59,7 +59,7 @@ import Testing
         var options = NetworkSystem.Options()
         options.engine = engine
         options.externalSigners = signers
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         var all: JSONObject = [
             "services.a.protocol": "rest", "services.a.signing.scheme": .string(scheme),
             "services.a.signing.key": "kms", "services.a.attempts": 3,

@@ -94,7 +94,7 @@ import Testing
     private static func options(_ engine: RecordingEngine) -> NetworkSystem.Options {
         var options = NetworkSystem.Options()
         options.engine = engine
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         return options
     }
 

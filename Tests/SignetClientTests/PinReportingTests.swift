@@ -43,7 +43,7 @@ import Testing
         log: RecordingLog? = nil
     ) throws -> NetworkSystem.Options {
         var options = try Shop.options()
-        options.clock = { Self.now }
+        options.clock.now = { Self.now }
         options.pinReports.sinks = sinks
         options.pinReports.collectors = collectors
         options.pinReports.flushTime = .seconds(300)
@@ -227,7 +227,7 @@ import Testing
     @Test func concurrentCallsMakeOneReport() async throws {
         let (sink, clock) = (Sink(), Clock())
         var options = try options([sink])
-        options.clock = { clock.read() }
+        options.clock.now = { clock.read() }
         options.caFile = nil
         options.engine = RecordingEngine(pins: false)
         let system = try await Self.start(

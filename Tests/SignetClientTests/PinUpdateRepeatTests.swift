@@ -74,7 +74,7 @@ extension PinUpdateSystemTests {
         let clock = SlowClock()
         var options = try Shop.options()
         options.pinUpdates = try plan()
-        options.clock = { clock.read() }
+        options.clock.now = { clock.read() }
         let system = try await PolicyUpdateTests.start(host, policy(right), options)
         let eighth = try policy(authority.intermediate.pin)
         let ninth = try PinPolicy(

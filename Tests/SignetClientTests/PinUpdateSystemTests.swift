@@ -79,7 +79,7 @@ import Testing
         options.pinUpdates = try plan ?? self.plan()
         options.pinReports.sinks = sinks
         let clock = self.clock.now.withLock { $0 }
-        options.clock = { clock }
+        options.clock.now = { clock }
         return try await PolicyUpdateTests.start(host, builtIn ?? policy(right), options)
     }
 

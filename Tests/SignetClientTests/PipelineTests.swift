@@ -169,7 +169,9 @@ final class WaitingEngine: HTTPEngine {
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":7}"#),
             .init(status: 503, body: ""),
         ])
-        let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2) {
+            $0.clock.sleep = { _ in }
+        }
         #expect(try await system.send(Pay(amount: 1)) == 7)
         #expect(engine.count == 2)
         // The computed property `options` isn't sent as a parameter.

@@ -21,8 +21,8 @@ import Testing
         change: (inout ServiceConfiguration) -> Void = { _ in }
     ) async throws -> NetworkSystem {
         try await Pipeline.system(engine) { options in
-            options.random = { random }
-            options.sleep = { pauses.add($0) }
+            options.clock.random = { random }
+            options.clock.sleep = { pauses.add($0) }
         } changeService: {
             change(&$0)
         }

@@ -125,7 +125,7 @@ import Testing
         let system = try await system {
             $0.runMode = .development
             $0.simulation = simulation
-            $0.sleep = { _ in }
+            $0.clock.sleep = { _ in }
         }
         let code = await Pipeline.code { () async throws(ClientError) in
             try await system.send(.get("/x", on: "a"))

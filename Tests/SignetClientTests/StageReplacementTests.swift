@@ -58,7 +58,7 @@ import Testing
         ])
         let system = try await Pipeline.system(engine) { options in
             options.externalSigners = [Signer()]
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
         } changeService: { service in
             switch stage {
             case .adapter: service.adapter = EnvelopeAdapter()

@@ -198,7 +198,7 @@ import Testing
             .init(failure: TransportError(.connect, "down")), .init(status: 503, body: "no"),
             .init(body: "yes"),
         ])
-        let system = try await Pipeline.system(recording) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(recording) { $0.clock.sleep = { _ in } }
         let response = try await stream(system)
         #expect(response.status == 200 && recording.count == 3)
         #expect(try await response.body.collect(limit: 9) == Array("yes".utf8))
@@ -207,7 +207,7 @@ import Testing
 
     @Test func theLastResponseIsReturnedWithAnyStatus() async throws {
         let recording = RecordingEngine(responses: [.init(status: 503, body: "no")])
-        let system = try await Pipeline.system(recording) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(recording) { $0.clock.sleep = { _ in } }
         let response = try await stream(system)
         #expect(response.status == 503 && recording.count == 3)
         #expect(try await response.body.collect(limit: 9) == Array("no".utf8))

@@ -94,7 +94,7 @@ import Testing
         options.pinReports.logs = false
         options.callOptions.attempts = 5
         options.callOptions.isIdempotent = true
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         let system = try await NetworkSystem.start(
             Settings.configuration(["app.userAgent": "shop/1"]), options: options)
         let events = system.events

@@ -170,7 +170,9 @@ private final class BatchEngine: HTTPEngine {
     @Test(arguments: [true, false])
     func aBatchIsIdempotentIfAllCallsAre(_ areAll: Bool) async throws {
         let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
-        let system = try await Pipeline.system(engine, payload: .jsonRPC2) { $0.sleep = { _ in } }
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2) {
+            $0.clock.sleep = { _ in }
+        }
         let calls = [Number(1) { $0.isIdempotent = true }, Number(2) { $0.isIdempotent = areAll }]
         let code = await Pipeline.code { () async throws(ClientError) in
             try await system.batch(calls)

@@ -94,7 +94,7 @@ enum WaitingPlace: CaseIterable, Sendable {
         var options = NetworkSystem.Options()
         options.engine = engine ?? hold
         options.externalSigners = [hold]
-        options.sleep = { _ in await hold.wait() }
+        options.clock.sleep = { _ in await hold.wait() }
         var service = ServiceConfiguration(
             baseURL: "https://api.example.com/v1", payloadProtocol: .rest,
             timeout: .seconds(3600))

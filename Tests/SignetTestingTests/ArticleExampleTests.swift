@@ -50,7 +50,7 @@ import Testing
 
     private func system(_ stub: StubEngine) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         return try await NetworkSystem.start(
             services: [
                 "orders": .init(

@@ -30,7 +30,7 @@ import Testing
         var options = NetworkSystem.Options()
         options.engine = network
         options.mayBeSwitched = mayBeSwitched
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         if let point { options.callOptions.attemptInterceptors = [point] }
         return try await NetworkSystem.start(
             GlobalConfiguration(

@@ -1,14 +1,17 @@
 internal import Logging
+internal import SignetCurl
 
-// The lines that calls write to the system's logger, at debug, because a library's caller decides
-// what is news. They contain no URL, field, value of a path or message of an error.
-extension NetworkSystem {
-    func logStart(of call: CallIdentity) {
+/// Writes the lines about calls to the system's logger, at debug, because a library's caller
+/// decides what is news. They contain no URL, field, value of a path or message of an error.
+struct CallLogger: Sendable {
+    let logger: Logger
+
+    func started(_ call: CallIdentity) {
         logger.debug("call started", metadata: call.metadata)
     }
 
     /// - Parameter duration: The time from the attempt's beginning to the response's header.
-    func logResponse(to call: CallIdentity, attempt: Int, status: Int, after duration: Duration) {
+    func response(to call: CallIdentity, attempt: Int, status: Int, after duration: Duration) {
         logger.debug(
             "response",
             metadata: call.metadata.merging([
@@ -16,7 +19,7 @@ extension NetworkSystem {
             ]) { $1 })
     }
 
-    func logRetry(of call: CallIdentity, after attempt: Int, reason: String, pause: Duration) {
+    func retry(of call: CallIdentity, after attempt: Int, reason: String, pause: Duration) {
         logger.debug(
             "retrying",
             metadata: call.metadata.merging([
@@ -24,8 +27,17 @@ extension NetworkSystem {
             ]) { $1 })
     }
 
+    func redirect(of call: CallIdentity, _ redirect: Redirect) {
+        logger.debug(
+            "redirect",
+            metadata: [
+                "call": "\(call.id)", "status": "\(redirect.status)",
+                "to": "\(redirect.to.origin)",
+            ])
+    }
+
     /// The call's last line. The caller gets the error.
-    func logEnd(_ record: CallRecord) {
+    func ended(_ record: CallRecord) {
         logger.debug(
             record.failure == nil ? "call finished" : "call failed",
             metadata: {

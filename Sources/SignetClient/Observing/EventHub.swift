@@ -97,31 +97,6 @@ final class EventHub: Sendable {
     }
 }
 
-extension NetworkSystem {
-    /// The events of all calls from now on, until the system is shut down.
-    ///
-    /// Each use of the property is a listener of its own. A shutdown ends every call, so each gets
-    /// its `finished`; the sequence ends after the last one. A listener that falls behind by 10,000
-    /// events loses the oldest (``CallEvents/lostCount``).
-    public var events: CallEvents { hub.events() }
-
-    /// The events of one running call from now on, to its `finished`. There are none if the call
-    /// isn't running.
-    ///
-    /// ```swift
-    /// func follow(_ tag: String, in system: NetworkSystem) async {
-    ///     let call = system.runningCalls.first { $0.tags.contains(tag) }
-    ///     guard let call else { return }
-    ///     for await event in system.events(of: call.id) { print(event) }
-    /// }
-    /// ```
-    ///
-    /// To see a call's events from the beginning, give it a ``CallTrace``.
-    public func events(of call: CallIdentity.ID) -> CallEvents {
-        calls.call(call)?.events() ?? EventHub.ended.events()
-    }
-}
-
 extension EventHub {
     /// A hub without events.
     static let ended: EventHub = {

@@ -1,3 +1,5 @@
+internal import SignetRPC
+
 /// The request for a call: where it goes and which options it has.
 struct CallTarget: Sendable {
     var service: Service
@@ -17,16 +19,10 @@ struct CallTarget: Sendable {
 }
 
 extension CallTarget {
-    /// Creates the target of a typed call, whose own options are below those that are given.
-    init(_ call: some TypedCall, options: CallOptions, isBoxed: Bool = true) {
-        let path: String? =
-            switch call {
-            case let call as RESTCall: call.pathTemplate
-            case let call as any RESTEndpoint: call.path.description
-            default: nil
-            }
+    /// Creates the target of a REST request.
+    init(_ request: RESTRequest, on service: Service, options: CallOptions) {
         self.init(
-            service: call.service, method: call.methodName,
-            options: call.callOptions.merging(options), isBoxed: isBoxed, path: path)
+            service: service, method: request.method.rawValue, options: options,
+            path: request.path.template)
     }
 }

@@ -19,9 +19,9 @@ struct DuplicateKey: Sendable, Hashable {
         init(_ context: CallContext) {
             engine = context.options.engine
             compression = context.options.compression
-            redirects = context.rules.redirects
-            isIdempotent = context.rules.isIdempotent
-            maximumResponseSize = context.rules.maximumResponseSize
+            redirects = context.limits.redirects
+            isIdempotent = context.limits.isIdempotent
+            maximumResponseSize = context.limits.maximumResponseSize
             scenario = context.options.scenario
         }
     }
@@ -69,7 +69,7 @@ final class DuplicateCalls: Sendable {
     ///
     /// - Throws: `already-running`; the work's error.
     func run(
-        _ request: CallRequest, for context: CallContext,
+        _ request: CallRequest, in context: CallContext,
         work: @escaping @Sendable (CallContext) async throws(ClientError) -> UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
         let policy = context.options.duplicates ?? .allow

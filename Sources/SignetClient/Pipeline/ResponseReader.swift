@@ -8,9 +8,15 @@ protocol ResponseReader: Sendable {
     /// The maximum size of a response's body in bytes.
     var limit: Int { get }
 
+    /// Whether the response that `read` returns has the body.
+    var keepsBody: Bool { get }
+
     /// Whether a response was handed to the caller before its body had been read. No attempt
     /// follows then.
     var hasHandedOut: Bool { get }
+
+    /// The reader of a response that another attempt may replace; nil if it is this one.
+    var preliminary: MemoryReader? { get }
 
     /// Changes the next request, if a part of the response is there already.
     func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest
@@ -22,8 +28,11 @@ protocol ResponseReader: Sendable {
 }
 
 extension ResponseReader {
+    var keepsBody: Bool { false }
     /// False: the caller gets the response after its body has been read.
     var hasHandedOut: Bool { false }
+    var preliminary: MemoryReader? { nil }
+    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
 }
 
 /// The outcome of reading a response.
@@ -37,20 +46,30 @@ enum ResponseReading: Sendable {
     case partial(ClientError)
 }
 
-/// Reads responses into memory, and decodes content codings if the options allow it.
+/// Reads responses into memory.
 struct MemoryReader: ResponseReader {
-    let system: NetworkSystem
+    let decoder: ResponseDecoder
     let limit: Int
 
-    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
+    var keepsBody: Bool { true }
 
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
         do throws(TransportError) {
-            return .whole(try await system.collect(response, answering: method, limit: limit))
+            return .whole(try await decoder.collect(response, answering: method, limit: limit))
         } catch {
             throw ClientError(error)
         }
+    }
+}
+
+extension EngineResponse {
+    /// A response that is in memory.
+    init(_ raw: RawResponse) {
+        self.init(
+            response: HTTPResponse(status: .init(code: raw.status), headerFields: raw.fields),
+            body: ResponseBody(bytes: raw.body),
+            httpVersion: HTTPVersion(major: 1, minor: 1))
     }
 }

@@ -148,7 +148,7 @@ final class RunningCalls: Sendable {
 }
 
 /// One call between its start and its end.
-final class RunningCall: Sendable {
+final class RunningCall: OwnedCall {
     private struct State {
         var task: Task<Void, Never>?
         var abandon: (@Sendable (ClientError) -> Void)?
@@ -287,10 +287,4 @@ private final class OutcomeSlot<Output: Sendable>: Sendable {
         if case .failure(let error) = outcome { atEnd(error) } else { atEnd(nil) }
         continuation.resume(returning: outcome)
     }
-}
-
-extension ClientError {
-    static let notRunning = ClientError(.notRunning, "the network system is shut down")
-    static let cancelledByCaller = ClientError(.cancelled, "the call was cancelled")
-    static let deadlinePassed = ClientError(.timeout, "the deadline of the call passed")
 }

@@ -1,86 +1,6 @@
-internal import HTTPTypes
 internal import SignetJSON
-public import SignetRPC
+internal import SignetRPC
 internal import SignetTransport
-
-extension NetworkSystem {
-    /// Returns the pages of a list, each of which is requested when the reader wants it.
-    ///
-    /// ```swift
-    /// struct Order: Decodable { var item: String }
-    ///
-    /// func printItems(with system: NetworkSystem) async throws {
-    ///     for try await page in system.pages(
-    ///         of: RESTRequest(.get, "/orders"), on: "shop", by: .link())
-    ///     {
-    ///         for order in try page.result?.decode([Order].self) ?? [] { print(order.item) }
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// A link may lead only to the service's own origin, and only once to the same page. A list
-    /// with more pages than the limit is an error. So a server can't send the program to another
-    /// host, and can't keep it in an endless list.
-    ///
-    /// - Parameters:
-    ///   - request: The first page's request, with GET; with POST if the cursor is in the body.
-    ///   - service: The service that responds; its adapter is one for REST.
-    ///   - paging: How the list continues.
-    ///   - options: The options of each page's call.
-    public func pages(
-        of request: RESTRequest, on service: Service, by paging: Paging,
-        options: CallOptions = CallOptions()
-    ) -> Pages<UnboxedResponse> {
-        Pages(
-            system: self,
-            target: CallTarget(
-                service: service, method: request.method.rawValue, options: options,
-                path: request.path.template),
-            paging: paging, request: { _ throws(ClientError) in .resource(request) },
-            value: { response throws(ClientError) in response })
-    }
-
-    /// Returns the typed pages of a list, each of which is requested when the reader wants it.
-    ///
-    /// The first page is the call's own; later ones have the cursor, number or offset in their
-    /// parameters, or follow the link. With JSON-RPC, a cursor goes into the parameters, which are
-    /// by name:
-    ///
-    /// ```swift
-    /// struct ListOrders: Endpoint {
-    ///     var service: Service { "orders" }
-    ///     var method: RPCMethod { "orders.list" }
-    ///     var limit: Int
-    ///     struct Success: Decodable, Sendable { var items: [String] }
-    /// }
-    ///
-    /// func printItems(with system: NetworkSystem) async throws {
-    ///     let paging = Paging.cursor(from: .result("next"), to: .parameter("cursor"))
-    ///     for try await page in system.pages(of: ListOrders(limit: 50), by: paging) {
-    ///         print(page.items)
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - call: The first page's call; with REST a GET, or a POST with the cursor in the body.
-    ///   - paging: How the list continues.
-    ///   - options: The options of each page's call, which win over the call's own.
-    public func pages<Call: TypedCall>(
-        of call: Call, by paging: Paging, options: CallOptions = CallOptions()
-    ) -> Pages<Call.Success> {
-        Pages(
-            system: self,
-            target: CallTarget(call, options: options),
-            paging: paging,
-            request: { conventions throws(ClientError) in
-                try Self.request(of: call, as: conventions)
-            },
-            value: { response throws(ClientError) in
-                try Self.value(of: response) { try call.success(from: $0) }
-            })
-    }
-}
 
 /// The pages of a list; each iteration begins with the first one.
 ///
@@ -91,11 +11,11 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that ends a list early.
     public typealias Failure = ClientError
 
-    fileprivate let system: NetworkSystem
-    fileprivate let target: CallTarget
-    fileprivate let paging: Paging
-    fileprivate let request: @Sendable (JSONConventions?) throws(ClientError) -> CallRequest
-    fileprivate let value: @Sendable (UnboxedResponse) throws(ClientError) -> Element
+    let pipeline: CallPipeline
+    let target: CallTarget
+    let paging: Paging
+    let request: @Sendable (JSONConventions?) throws(ClientError) -> CallRequest
+    let value: @Sendable (UnboxedResponse) throws(ClientError) -> Element
 
     /// Requests page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -222,7 +142,7 @@ extension Pages {
     fileprivate func read(
         _ step: PageStep
     ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>, CallContext) {
-        try await system.admitted(target) { context throws(ClientError) in
+        try await pipeline.admission.admit(target) { context throws(ClientError) in
             let whole = try request(context.options.json)
             let isREST = context.service.adapter is any RESTBoxing
             let asked = try ClientError.rpc { () throws(RPCError) in
@@ -230,21 +150,18 @@ extension Pages {
                 try request.prepare(for: step, of: paging, isREST: isREST)
                 return request
             }
-            var (boxed, base) = try context.box(asked)
+            var boxed = try context.box(asked)
             if let (value, status) = step.value {
                 try ClientError.rpc { () throws(RPCError) in
-                    try paging.set(value, in: &boxed, status: status)
+                    try paging.set(value, in: &boxed.request, status: status)
                 }
             }
             if case .at(let url) = step {
-                (boxed.path, boxed.query) = (nil, nil)
-                base = try WebURL("\(url.origin)\(url.target)")
+                (boxed.request.path, boxed.request.query) = (nil, nil)
+                boxed.base = try WebURL("\(url.origin)\(url.target)")
             }
-            let url = try boxed.path.map { path throws(ClientError) in
-                try base.appending(path: path)
-            }
-            let page = try Self.webURL(url ?? base, for: boxed)
-            let response = try await system.complete(boxed, at: base, for: context)
+            let page = try Self.url(of: context.request(boxed))
+            let response = try await pipeline.respond(to: boxed, in: context)
             if case .number(_, let previous?) = step, previous == response.result?.bytes {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
@@ -323,14 +240,9 @@ extension Pages {
         return url
     }
 
-    private static func webURL(
-        _ url: WebURL, for boxed: BoxedRequest
-    ) throws(ClientError) -> WebURL {
+    private static func url(of call: OutgoingCall) throws(ClientError) -> WebURL {
         do throws(TransportError) {
-            return try WebURL(
-                HTTPRequest(
-                    method: boxed.method, scheme: url.scheme, authority: url.authority,
-                    path: boxed.target(joinedTo: url.target)))
+            return try WebURL(call.request)
         } catch {
             throw ClientError(error)
         }

@@ -108,11 +108,3 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
         }
     }
 }
-
-extension PreparedService {
-    /// The store of a request to the service's own origin; nil for another one.
-    func cookies(for url: WebURL) -> CookieStore? {
-        guard let store = configuration.cookies, url.origin == self.url.origin else { return nil }
-        return store
-    }
-}

@@ -154,6 +154,12 @@ struct FrozenRequest: Sendable {
 }
 
 extension PreparedService {
+    /// The store of a request to the service's own origin; nil for another one.
+    func cookies(for url: WebURL) -> CookieStore? {
+        guard let store = configuration.cookies, url.origin == self.url.origin else { return nil }
+        return store
+    }
+
     /// Returns the service with the sets that a call's options name.
     ///
     /// - Throws: `invalid-options` for a set that the service has not.

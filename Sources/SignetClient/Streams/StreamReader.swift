@@ -6,11 +6,10 @@ internal import SignetSigning
 internal import SignetTransport
 internal import Synchronization
 
-/// Stage 5d of a stream: hands the header out when it has arrived, and then the body chunk by
-/// chunk.
+/// Reads the response of a stream: hands the header out when it has arrived, and then the body
+/// chunk by chunk.
 final class StreamReader: ResponseReader {
-    let limit: Int
-    private let system: NetworkSystem
+    private let memory: MemoryReader
     private let identity: CallIdentity
     private let json: JSONConventions
     private let pipe: StreamPipe
@@ -30,16 +29,18 @@ final class StreamReader: ResponseReader {
     }
 
     init(
-        _ system: NetworkSystem, for context: CallContext, into pipe: StreamPipe,
+        _ memory: MemoryReader, for context: CallContext, into pipe: StreamPipe,
         needsSuccess: Bool
     ) {
-        self.system = system
-        self.limit = context.rules.maximumResponseSize
+        self.memory = memory
         self.identity = context.identity
         self.json = context.options.json ?? JSONConventions()
         self.pipe = pipe
         self.needsSuccess = needsSuccess
     }
+
+    var limit: Int { memory.limit }
+    var preliminary: MemoryReader? { memory }
 
     var hasHandedOut: Bool {
         switch state.withLock({ $0 }) {
@@ -64,15 +65,12 @@ final class StreamReader: ResponseReader {
         }
     }
 
-    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
-
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
         let status = response.response.status.code
         guard !needsSuccess || (200..<300).contains(status) else {
-            return try await MemoryReader(system: system, limit: limit)
-                .read(response, answering: method)
+            return try await memory.read(response, answering: method)
         }
         try await handOut(response, answering: method)
         return .whole(
@@ -83,12 +81,7 @@ final class StreamReader: ResponseReader {
     /// replaced by another attempt.
     func handOut(_ response: RawResponse) async throws(ClientError) {
         try await handOut(
-            EngineResponse(
-                response: HTTPResponse(
-                    status: .init(code: response.status), headerFields: response.fields),
-                body: ResponseBody(bytes: response.body),
-                httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1)),
-            answering: .get, isDecoded: true)
+            EngineResponse(response), answering: .get, isDecoded: true)
         pipe.setTrailers(response.trailers)
     }
 
@@ -97,11 +90,11 @@ final class StreamReader: ResponseReader {
     ) async throws(ClientError) {
         try begin()
         do {
-            if !isDecoded, var limits = system.options.decoding {
-                limits.maximumSize = min(limits.maximumSize, limit)
-                let decoder = try ContentDecoder(
-                    response.response, answering: method, limits: limits)
-                if decoder.decodes { return try await decode(response, with: decoder) }
+            if !isDecoded,
+                let decoder = try memory.decoder.makeDecoder(
+                    of: response.response, answering: method, limit: limit)
+            {
+                return try await decode(response, with: decoder)
             }
             open(response.response, of: response)
             var left = limit
@@ -139,7 +132,7 @@ final class StreamReader: ResponseReader {
             while let piece = try decoder.next() { try await pipe.write(piece) }
         }
         try decoder.finish()
-        try NetworkSystem.check(digester.finish(), of: response.response)
+        try ResponseDecoder.check(digester.finish(), of: response.response)
         finish(with: response.trailers)
     }
 

@@ -50,7 +50,7 @@ import Testing
         let engine = RespondingEngine(one.threads)
         let notes = Notes()
         let system = try await Self.system(one, engine, notes)
-        notes.budget = system.retryBudget
+        notes.budget = system.pipeline.attempts.budget
         notes.drain(to: one.tokens)
         if one.threads.count == 1 {
             await Self.run(0, engine, notes, system)
@@ -86,12 +86,12 @@ import Testing
         _ one: AWSRetryVectors.Case, _ engine: RespondingEngine, _ notes: Notes
     ) async throws -> NetworkSystem {
         try await Pipeline.system(engine) { options in
-            options.random = { 1 }
-            options.sleep = { pause in
+            options.clock.random = { 1 }
+            options.clock.sleep = { pause in
                 notes.add(.init(quota: notes.quota, pause: pause), by: Notes.thread)
                 await notes.gate?.pass(Notes.thread)
             }
-            options.retryAfter = { response, now in
+            options.clock.retryAfter = { response, now in
                 response.headerFields[.awsRetryAfter].flatMap { Int($0) }.map { .milliseconds($0) }
                     ?? RetryPolicy.wait(response, now: now)
             }

@@ -16,7 +16,7 @@ import Testing
         ])
         var settings = NetworkSystem.Options()
         settings.engine = engine
-        settings.sleep = { _ in }
+        settings.clock.sleep = { _ in }
         let host = "https://api.example.com"
         let system = try await NetworkSystem.start(
             services: [

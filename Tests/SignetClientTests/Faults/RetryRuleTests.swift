@@ -33,8 +33,8 @@ import Testing
         _ engine: any HTTPEngine, change: (inout NetworkSystem.Options) -> Void = { _ in }
     ) async throws -> NetworkSystem {
         try await Pipeline.system(engine) { options in
-            options.random = { 1 }
-            options.sleep = { _ in }
+            options.clock.random = { 1 }
+            options.clock.sleep = { _ in }
             change(&options)
         }
     }
@@ -128,14 +128,14 @@ import Testing
         options.retry = RetryPolicy()
         options.retry?.firstPause = .seconds(3)
         #expect(await Self.call(system, .get, options) == .httpStatus)
-        #expect(system.retryBudget.tokens(for: .failed, of: Self.host) == 500)
+        #expect(system.pipeline.attempts.budget.tokens(for: .failed, of: Self.host) == 500)
         await system.shutdown()
     }
 
     @Test func aPauseThatIsCancelledGivesItsTokensBack() async throws {
         let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine) { options in
-            options.sleep = { try await Task.sleep(for: $0) }
+            options.clock.sleep = { try await Task.sleep(for: $0) }
         }
         var options = CallOptions()
         options.retry = RetryPolicy()
@@ -150,7 +150,7 @@ import Testing
                 }
             }
         }
-        let budget = system.retryBudget
+        let budget = system.pipeline.attempts.budget
         #expect(try await eventually { budget.tokens(for: .failed, of: Self.host) == 80 })
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value == .cancelled) }
@@ -163,7 +163,7 @@ import Testing
     func aFailureGivesNothingBack(_ status: Int, _ amount: Int) async throws {
         let engine = RecordingEngine(responses: [.init(status: status, body: "")])
         let system = try await Self.system(engine)
-        let budget = system.retryBudget
+        let budget = system.pipeline.attempts.budget
         #expect(budget.withdraw(for: .failed, from: Self.host))
         _ = await Self.call(system, .post)
         #expect(budget.tokens(for: .failed, of: Self.host) == 486 + amount)
@@ -175,8 +175,8 @@ import Testing
         let system = try await Self.system(engine)
         for _ in 0..<40 { #expect(await Self.call(system, .post) == .connect) }
         #expect(engine.count == 40 + 35)
-        #expect(system.retryBudget.tokens(for: .unsent, of: Self.host) == 10)
-        #expect(system.retryBudget.tokens(for: .failed, of: Self.host) == 500)
+        #expect(system.pipeline.attempts.budget.tokens(for: .unsent, of: Self.host) == 10)
+        #expect(system.pipeline.attempts.budget.tokens(for: .failed, of: Self.host) == 500)
         await system.shutdown()
     }
 
@@ -184,7 +184,7 @@ import Testing
         var options = NetworkSystem.Options()
         let engine = RecordingEngine(responses: [Self.busy])
         options.engine = engine
-        options.sleep = { _ in }
+        options.clock.sleep = { _ in }
         func service(_ host: String) -> ServiceConfiguration {
             ServiceConfiguration(baseURL: "https://\(host)", payloadProtocol: .rest)
         }
@@ -193,7 +193,7 @@ import Testing
             policy: .allowingAll(), options: options)
         for _ in 0..<50 { _ = await Self.call(system) }
         #expect(engine.count == 50 + 35)
-        let budget = system.retryBudget
+        let budget = system.pipeline.attempts.budget
         #expect(budget.tokens(for: .failed, of: "a.example.com") == 10)
         #expect(budget.tokens(for: .failed, of: "b.example.com") == 500)
         await system.shutdown()
@@ -247,14 +247,14 @@ import Testing
                 status: 503, body: "", fields: [.retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"])
         ])
         let system = try await Self.system(engine) { options in
-            options.clock = {
+            options.clock.now = {
                 times[
                     looks.withLock { looks in
                         looks += 1
                         return looks % times.count
                     }]
             }
-            options.sleep = { pauses.add($0) }
+            options.clock.sleep = { pauses.add($0) }
         }
         let events = system.events
         for _ in 0..<12 {
@@ -272,7 +272,7 @@ import Testing
     @Test func theLongestDurationsDoNotOverflow() async throws {
         let pauses = RetryTests.Pauses()
         let engine = RecordingEngine(responses: [Self.busy])
-        let system = try await Self.system(engine) { $0.sleep = { pauses.add($0) } }
+        let system = try await Self.system(engine) { $0.clock.sleep = { pauses.add($0) } }
         var options = CallOptions()
         options.attempts = 10
         options.retry = RetryPolicy()

@@ -67,7 +67,7 @@ import Testing
         _ engine: any HTTPEngine, change: (inout NetworkSystem.Options) -> Void = { _ in }
     ) async throws -> NetworkSystem {
         try await Pipeline.system(engine) { options in
-            options.sleep = { _ in }
+            options.clock.sleep = { _ in }
             change(&options)
         }
     }

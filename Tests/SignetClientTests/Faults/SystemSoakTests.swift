@@ -165,7 +165,7 @@ struct SystemSoakTests {
         var options = NetworkSystem.Options()
         let engine = try FaultyEngine(seed: 1)
         options.engine = engine
-        options.sleep = { _ in await Task.yield() }
+        options.clock.sleep = { _ in await Task.yield() }
         options.logger = Logger(label: "soak") { _ in canaries }
         let service = ServiceConfiguration(
             baseURL: "https://api.example.com/v1", payloadProtocol: .rest,
@@ -196,8 +196,10 @@ struct SystemSoakTests {
         #expect(system.pinReportCounts.made > 0)
         #expect(opened <= 0)
         #expect(good > 70_000)
-        #expect(system.runningCalls.isEmpty && system.duplicateCalls.joinedCount == 0)
-        #expect(system.credentials.waitingCount == 0 && system.credentials.count <= 50)
+        #expect(system.runningCalls.isEmpty && system.pipeline.duplicates.joinedCount == 0)
+        #expect(
+            system.pipeline.attempts.credentials.waitingCount == 0
+                && system.pipeline.attempts.credentials.count <= 50)
         await system.shutdown()
         #expect(await listener.value > 0)
     }

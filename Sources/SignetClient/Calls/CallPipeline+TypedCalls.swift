@@ -1,0 +1,90 @@
+internal import SignetJSON
+internal import SignetRPC
+
+extension CallPipeline {
+    /// Makes a typed call.
+    ///
+    /// - Parameters:
+    ///   - content: The content of the response that the caller can read.
+    ///   - note: Notes what becomes known of the call.
+    ///   - reform: Converts the response.
+    func perform<Output: Sendable>(
+        _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
+        noting note: ResponseNote? = nil,
+        reform: @escaping @Sendable (UnboxedResponse) throws -> Output
+    ) async throws(ClientError) -> Output {
+        try await run(
+            CallTarget(call, options: options),
+            request: { context throws(ClientError) in
+                note?.begin(context)
+                return try CallRequest(of: call, reading: content, as: context.options.json)
+            },
+            value: { response throws(ClientError) in
+                note?.setRaw(response.raw)
+                return try response.converted(by: reform)
+            })
+    }
+}
+
+extension CallTarget {
+    /// Creates the target of a typed call, whose own options are below those that are given.
+    init(_ call: some TypedCall, options: CallOptions, isBoxed: Bool = true) {
+        let path: String? =
+            switch call {
+            case let call as RESTCall: call.pathTemplate
+            case let call as any RESTEndpoint: call.path.description
+            default: nil
+            }
+        self.init(
+            service: call.service, method: call.methodName,
+            options: call.callOptions.merging(options), isBoxed: isBoxed, path: path)
+    }
+}
+
+extension CallRequest {
+    /// Checks a call's values and makes its request.
+    init(
+        of call: some TypedCall, reading content: ResponseContent = .json,
+        as conventions: JSONConventions?
+    ) throws(ClientError) {
+        do {
+            try call.validate()
+        } catch let error as ClientError {
+            throw error
+        } catch let error as RPCError {
+            throw ClientError(error)
+        } catch {
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain a value.
+            throw ClientError(
+                .invalidParameters, "the call refused its values: \(type(of: error))")
+        }
+        self = try ClientError.rpc { () throws(RPCError) in
+            var request = try JSONConventions.using(conventions ?? JSONConventions()) {
+                () throws(RPCError) in try call.request()
+            }
+            if content == .any || call.responseContent == .any { request.responseContent = .any }
+            return request
+        }
+    }
+}
+
+extension UnboxedResponse {
+    /// Converts the response.
+    func converted<Value>(
+        by reform: (UnboxedResponse) throws -> Value
+    ) throws(ClientError) -> Value {
+        do {
+            return try reform(self)
+        } catch let error as ClientError {
+            throw error
+        } catch {
+            // For an error of a foreign type the message has only the type's name, because the
+            // error may contain what the server sent.
+            let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
+            throw ClientError(
+                .typeMismatch, "the result is of another type: \(reason)",
+                status: status)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+public import HTTPTypes
+public import SignetRPC
+public import SignetTransport
+internal import Synchronization
+
+/// A request on its way, as interceptors see it.
+public struct OutgoingCall: Sendable, CustomReflectable {
+    let call: AdmittedCall
+    /// Which call it is.
+    public var identity: CallIdentity { call.identity }
+    /// The call's merged options.
+    public var options: CallOptions { call.options }
+    /// The run mode of the configuration that the call began with.
+    public var mode: RunMode { call.mode }
+    /// The number of the attempt, from 1; nil around the whole call.
+    public let attempt: Int?
+    /// The method, URL and fields. The scheme and the host can't be changed.
+    public var request: HTTPRequest
+    /// The body. `isReplayable` says whether it can be sent again.
+    public var body: RequestBody
+
+    func with(attempt: Int) -> OutgoingCall {
+        OutgoingCall(call: call, attempt: attempt, request: request, body: body)
+    }
+
+    /// Call, attempt, method and URL without its query; neither fields nor the body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "call": identity, "attempt": attempt as Any, "method": request.method,
+                "url": CallRecord.url(of: request),
+            ])
+    }
+}
+
+/// Code that runs around a call, before its attempts.
+///
+/// An interceptor may change the request, change the response, look at errors, respond itself, or
+/// call `next` again if the body is replayable. Interceptors run in the order in which they are
+/// declared: those of the system first, then those of the service, the endpoint and the call.
+///
+/// The response's body is what the server sent, before it is unboxed. For a download and a
+/// stream it is empty, and only an own response (without `next`) is written to the file or handed
+/// out. After a stream's header was handed out, and while or after a download's body was read,
+/// `next` ends with `interceptor-failed`.
+///
+/// ```swift
+/// struct Timing: CallInterceptor {
+///     func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+///         let start = ContinuousClock.now
+///         defer { print(call.identity.method, ContinuousClock.now - start) }
+///         return try await next(call)
+///     }
+/// }
+/// ```
+public protocol CallInterceptor: Sendable {
+    /// Handles a call.
+    ///
+    /// - Throws: A `ClientError` is passed on. Of any other error the caller gets the type's name,
+    ///   with the code `interceptor-failed`.
+    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse
+}
+
+/// Code that runs around each attempt, before the attempt is signed.
+///
+/// It sees the response when the header has arrived, after redirects; the body can be read once.
+///
+/// ```swift
+/// struct RequestNumber: AttemptInterceptor {
+///     func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+///         var call = call
+///         call.request.headerFields[.init("X-Attempt")!] = "\(call.attempt ?? 0)"
+///         return try await next(call)
+///     }
+/// }
+/// ```
+public protocol AttemptInterceptor: Sendable {
+    /// Handles an attempt.
+    ///
+    /// - Throws: As `CallInterceptor.intercept(_:next:)`.
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse
+}
+
+/// The rest of the pipeline around a call: `try await next(call)`.
+public struct NextCall: Sendable {
+    private let step: NextStep<RawResponse>
+
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> RawResponse) {
+        step = NextStep(send)
+    }
+
+    /// Sends the call on.
+    ///
+    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
+    ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
+    ///   interceptor returned or the call ended.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
+        try await step(call)
+    }
+
+    func close() { step.close() }
+}
+
+/// The rest of the pipeline around an attempt: `try await next(call)`.
+public struct NextAttempt: Sendable {
+    private let step: NextStep<EngineResponse>
+
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse) {
+        step = NextStep(send)
+    }
+
+    /// Sends the attempt on.
+    ///
+    /// - Throws: As `NextCall.callAsFunction(_:)`.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
+        try await step(call)
+    }
+
+    func close() { step.close() }
+}
+
+/// The identity, options and run mode of an admitted call, as interceptors see them.
+final class AdmittedCall: Sendable {
+    let identity: CallIdentity
+    /// The merged options.
+    let options: CallOptions
+    /// The run mode of the configuration that the call began with.
+    let mode: RunMode
+
+    init(_ identity: CallIdentity, options: CallOptions, mode: RunMode) {
+        self.identity = identity
+        self.options = options
+        self.mode = mode
+    }
+}
+
+/// Sends a call through the rest of the pipeline. A further use needs a replayable body, and after
+/// the interceptor has returned every use throws.
+final class NextStep<Reply: Sendable>: Sendable {
+    private struct State {
+        var count = 0
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let send: @Sendable (OutgoingCall) async throws(ClientError) -> Reply
+
+    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Reply) {
+        self.send = send
+    }
+
+    func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Reply {
+        let (isFirst, isClosed) = state.withLock { state in
+            state.count += 1
+            return (state.count == 1, state.isClosed)
+        }
+        guard !isClosed else {
+            throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
+        }
+        guard isFirst || call.body.isReplayable else {
+            throw ClientError(
+                .bodyNotReplayable,
+                "an interceptor sends the call again, but its body can be read only once")
+        }
+        return try await send(call)
+    }
+
+    /// Makes every later use throw, because the interceptor has returned.
+    func close() { state.withLock { $0.isClosed = true } }
+}

@@ -1,0 +1,21 @@
+package import HTTPTypes
+internal import SignetBase
+internal import SignetCrypto
+
+/// The times, pauses and random numbers of a system. Tests replace them.
+package struct SystemClock: Sendable {
+    /// The time in Unix seconds.
+    package var now: @Sendable () -> Int64 = { UnixTime.now() }
+    /// The monotonic time.
+    package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Waits between attempts; throws if the task is cancelled.
+    package var sleep: @Sendable (Duration) async throws -> Void = {
+        try await Task.sleep(for: $0)
+    }
+    /// A random number in 0..<1.
+    package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+    /// Reads the time that a response asks to wait before another attempt, at a Unix time.
+    package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
+        RetryPolicy.wait($0, now: $1)
+    }
+}

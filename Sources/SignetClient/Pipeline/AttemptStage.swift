@@ -1,0 +1,277 @@
+internal import HTTPTypes
+internal import SignetBase
+internal import SignetRPC
+internal import SignetTransport
+
+/// Makes attempts until one succeeds, or no further one is allowed.
+struct AttemptStage: Sendable {
+    let budget: RetryBudget
+    let credentials: CredentialStore
+    var hops: HopStage
+    let clock: SystemClock
+    let log: CallLogger
+
+    /// The decision after an attempt.
+    private enum Step {
+        /// The call has this outcome.
+        case done(Result<RawResponse, ClientError>)
+        /// The request is sent again at once, and no attempt is counted.
+        case again
+        /// The same, with a new credential.
+        case renewed
+        /// Another attempt.
+        case next(RetryBudget.Cause)
+    }
+
+    /// The attempts of a call so far.
+    private struct Progress {
+        /// The number of the attempt, from 1.
+        var number = 1
+        /// Whether a credential was renewed, which happens once.
+        var hasRenewed = false
+        /// Why the attempt is not the first one.
+        var cause: RetryBudget.Cause?
+    }
+
+    func run(
+        _ call: OutgoingCall, into reader: any ResponseReader, in context: CallContext
+    ) async throws(ClientError) -> RawResponse {
+        let call = try call.compressed(by: context.options.compression)
+        var progress = Progress()
+        while true {
+            guard !context.hasEnded else { throw .cancelledByCaller }
+            switch try await step(progress, of: call, into: reader, in: context) {
+            case .done(let outcome): return try outcome.get()
+            case .again: continue
+            case .renewed: progress.hasRenewed = true
+            case .next(let cause):
+                progress.cause = cause
+                progress.number += 1
+            }
+        }
+    }
+
+    /// Makes one attempt, and decides what follows.
+    private func step(
+        _ progress: Progress, of call: OutgoingCall, into reader: any ResponseReader,
+        in context: CallContext
+    ) async throws(ClientError) -> Step {
+        let attempt = Attempt(progress.number)
+        let host = call.request.authority ?? ""
+        let outcome: Result<RawResponse, ClientError>
+        do throws(ClientError) {
+            switch try await self.attempt(
+                attempt, of: call, into: reader, mayRenew: !progress.hasRenewed, in: context)
+            {
+            case .whole(let response): outcome = .success(response)
+            case .unfinished: return .again
+            case .partial(let error):
+                // The server sent bytes, so there is no pause.
+                guard attempt.number < context.limits.attempts,
+                    budget.withdraw(for: .failed, from: host)
+                else { return .done(.failure(error)) }
+                log.retry(
+                    of: context.identity, after: attempt.number, reason: error.code.name,
+                    pause: .zero)
+                return .next(.failed)
+            }
+        } catch {
+            outcome = .failure(error)
+        }
+        if !reader.hasHandedOut, !progress.hasRenewed, isRejected(attempt, of: call, in: context),
+            try await renew(after: attempt, in: context)
+        {
+            return .renewed
+        }
+        guard !reader.hasHandedOut,
+            let retry = retry(after: attempt, failure: outcome.failure, of: call, in: context)
+        else {
+            if case .success(let response) = outcome,
+                !context.limits.retry.isFailure(response.status)
+            {
+                budget.deposit(after: progress.cause, to: host)
+            }
+            return .done(outcome)
+        }
+        // A call that has no time for another attempt takes no tokens from the others.
+        guard context.limits.end.map({ .now + retry.pause < $0 }) ?? true,
+            budget.withdraw(for: retry.cause, from: host)
+        else { return .done(outcome) }
+        guard await wait(retry, after: attempt, failure: outcome.failure, in: context) else {
+            budget.deposit(after: retry.cause, to: host)
+            return .done(.failure(outcome.failure ?? .cancelledByCaller))
+        }
+        return .next(retry.cause)
+    }
+
+    /// Gets a new credential after the server rejected the attempt's.
+    ///
+    /// - Returns: Whether there is a new one.
+    private func renew(
+        after attempt: Attempt, in context: CallContext
+    ) async throws(ClientError) -> Bool {
+        guard let source = context.options.credentials, let key = context.credentialKey,
+            let rejected = attempt.credential
+        else { return false }
+        let stage = context.log.begin(.credentials)
+        defer { context.log.end(stage) }
+        let new = try await credentials.credential(
+            of: source, for: key, replacing: rejected, by: context.identity)
+        return new != nil
+    }
+
+    /// Makes one attempt and reads its response.
+    private func attempt(
+        _ attempt: Attempt, of call: OutgoingCall, into reader: any ResponseReader, mayRenew: Bool,
+        in context: CallContext
+    ) async throws(ClientError) -> ResponseReading {
+        if let source = context.options.credentials, let key = context.credentialKey {
+            let stage = context.log.begin(.credentials)
+            defer { context.log.end(stage) }
+            attempt.credential = try await credentials.credential(
+                of: source, for: key, by: context.identity)
+        }
+        let start = ContinuousClock.now
+        context.log.beginAttempt()
+        let stage = context.log.begin(.attempt)
+        defer { context.log.end(stage) }
+        context.send { .attempt($0, number: attempt.number) }
+        let call = call.with(attempt: attempt.number).with(attempt.credential)
+        do throws(ClientError) {
+            let response = try await self.response(
+                to: attempt, of: call, with: reader, in: context)
+            attempt.header = response.response
+            let status = response.response.status.code
+            context.send { .readingResponse($0, status: status) }
+            log.response(
+                to: context.identity, attempt: attempt.number, status: status,
+                after: .now - start)
+            if let key = context.credentialKey, response.response.status != .unauthorized {
+                credentials.noteAccepted(attempt.credential, for: key)
+            }
+            let stage = context.log.begin(.reading)
+            defer { context.log.end(stage) }
+            var reader = reader
+            if let preliminary = reader.preliminary,
+                isPreliminary(attempt, of: call, mayRenew: mayRenew, in: context)
+            {
+                reader = preliminary
+            }
+            let reading = try await reader.read(response, answering: attempt.method)
+            if case .partial(let error) = reading {
+                attempt.endHop(failure: error.code.name, in: context.log)
+            } else {
+                attempt.endHop(in: context.log)
+            }
+            return reading
+        } catch {
+            attempt.endHop(failure: error.code.name, in: context.log)
+            throw error
+        }
+    }
+
+    /// Sends an attempt through its interceptors.
+    private func response(
+        to attempt: Attempt, of call: OutgoingCall, with reader: any ResponseReader,
+        in context: CallContext
+    ) async throws(ClientError) -> EngineResponse {
+        let interceptors = context.options.attemptInterceptors
+        let stage = interceptors.isEmpty ? nil : context.log.begin(.attemptInterceptors)
+        defer { if let stage { context.log.end(stage) } }
+        return try await InterceptorChain.run(call, by: interceptors[...]) {
+            changed throws(ClientError) in
+            try await hops.run(
+                context.requireSameOrigin(changed, as: call), with: reader, noting: attempt,
+                in: context)
+        }
+    }
+
+    /// Whether another attempt may replace a response, which is therefore not handed out as a
+    /// stream.
+    private func isPreliminary(
+        _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, in context: CallContext
+    ) -> Bool {
+        if mayRenew, isRejected(attempt, of: call, in: context) { return true }
+        return retry(after: attempt, failure: nil, of: call, in: context) != nil
+    }
+
+    /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another
+    /// one.
+    ///
+    /// If the call isn't idempotent, servers must have refused every request of the attempt: after
+    /// a redirect or an interceptor's first request, the call may have been processed, whatever the
+    /// last response is.
+    private func isRejected(
+        _ attempt: Attempt, of call: OutgoingCall, in context: CallContext
+    ) -> Bool {
+        attempt.header?.status == .unauthorized && attempt.credential != nil
+            && attempt.isWithinOrigin && call.body.isReplayable
+            && (attempt.wasRefused || isIdempotent(attempt, of: call, in: context))
+    }
+
+    private func isIdempotent(
+        _ attempt: Attempt, of call: OutgoingCall, in context: CallContext
+    ) -> Bool {
+        context.limits.isIdempotent
+            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
+    }
+
+    /// Decides whether another attempt follows, and after which pause; nil if none does.
+    private func retry(
+        after attempt: Attempt, failure: ClientError?, of call: OutgoingCall,
+        in context: CallContext
+    ) -> Retry? {
+        let (limits, number) = (context.limits, attempt.number)
+        guard number < limits.attempts else { return nil }
+        let isIdempotent = isIdempotent(attempt, of: call, in: context)
+        guard call.body.isReplayable else { return nil }
+        if let failure, failure.neverReachedTheServer {
+            // Of requests before the last one: those that were redirected, or that an interceptor
+            // repeated.
+            guard isIdempotent || !attempt.mayHaveArrived else { return nil }
+            return Retry(
+                cause: .unsent, pause: limits.retry.pause(after: number, random: clock.random()))
+        }
+        guard isIdempotent else { return nil }
+        if failure?.code == .cutOff {
+            return Retry(
+                cause: .failed, pause: limits.retry.pause(after: number, random: clock.random()))
+        }
+        guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
+            let pause = limits.retry.pause(
+                after: number, status: header.status.code,
+                wait: clock.retryAfter(header, clock.now()), random: clock.random())
+        else { return nil }
+        return Retry(
+            cause: header.status == .tooManyRequests ? .throttled : .failed, pause: pause)
+    }
+
+    /// Waits before another attempt.
+    ///
+    /// - Returns: Whether it may be made: not by a call that was ended.
+    private func wait(
+        _ retry: Retry, after attempt: Attempt, failure: ClientError?, in context: CallContext
+    ) async -> Bool {
+        let reason =
+            failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
+        context.send { .retrying($0, reason: reason, pause: retry.pause) }
+        log.retry(
+            of: context.identity, after: attempt.number, reason: reason, pause: retry.pause)
+        let stage = context.log.begin(.pause)
+        defer { context.log.end(stage) }
+        do { try await clock.sleep(retry.pause) } catch { return false }
+        return !context.hasEnded
+    }
+}
+
+/// Another attempt that is worth making.
+private struct Retry {
+    let cause: RetryBudget.Cause
+    let pause: Duration
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}

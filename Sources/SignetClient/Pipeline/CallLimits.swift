@@ -1,0 +1,60 @@
+internal import SignetRPC
+internal import SignetTransport
+
+/// The limits of one call.
+struct CallLimits: Sendable {
+    /// Of one attempt.
+    let timeout: Duration
+    let connectTimeout: Duration?
+    let attempts: Int
+    /// In bytes.
+    let maximumResponseSize: Int
+    let retry: RetryPolicy
+    let redirects: RedirectPolicy
+    /// Whether the call may reach the server twice; nil if the HTTP method decides.
+    let isIdempotent: Bool?
+    /// The end of all attempts together.
+    var end: ContinuousClock.Instant?
+
+    /// Makes limits of merged options.
+    ///
+    /// - Parameters:
+    ///   - isBoxed: Whether an adapter makes the request.
+    ///   - service: The service, whose protocol or adapter decides whether the call is REST.
+    ///   - limit: The system's limit of a response's size.
+    init(
+        _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,
+        maximumResponseSize limit: Int
+    ) {
+        timeout = options.timeout ?? service.timeout
+        connectTimeout = options.connectTimeout
+        attempts = options.attempts ?? service.attempts
+        maximumResponseSize = min(limit, options.maximumResponseSize ?? limit)
+        retry = options.retry ?? RetryPolicy()
+        var redirects = options.redirects ?? service.redirects
+        // A remote procedure's call is its body: as GET it would be another request.
+        if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
+        self.redirects = redirects
+        isIdempotent = options.isIdempotent
+        end = options.deadline.map { .now + $0 }
+    }
+
+    /// The time that an attempt which begins now may take.
+    ///
+    /// - Throws: `timeout` if the deadline has passed.
+    func timeLeft() throws(ClientError) -> Duration {
+        guard let end else { return timeout }
+        let left = end - .now
+        guard left > .zero else { throw .deadlinePassed }
+        return min(timeout, left)
+    }
+}
+
+extension CallRecord.Limits {
+    init(_ limits: CallLimits, deadline: Duration?) {
+        self.init(
+            deadline: deadline, timeout: limits.timeout, connectTimeout: limits.connectTimeout,
+            attempts: limits.attempts, maximumResponseSize: limits.maximumResponseSize,
+            maximumRedirects: limits.redirects.maximum)
+    }
+}

@@ -1,0 +1,118 @@
+internal import HTTPTypes
+internal import SignetBase
+internal import SignetCrypto
+internal import SignetPinning
+internal import SignetTransport
+
+extension HopStage {
+    /// Sends one request, and returns when its response's header has arrived.
+    ///
+    /// The reader of the body adds the request to the log; this function adds one without a
+    /// response.
+    func send(
+        _ request: FrozenRequest, isSigned: Bool, in context: CallContext,
+        within timeout: Duration, limit: Int
+    ) async throws(ClientError) -> OpenedResponse {
+        let start = ContinuousClock.now
+        let stage = context.log.begin(.request)
+        defer { context.log.end(stage) }
+        var hop = CallRecord.Hop(
+            method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
+        let authority = request.head.authority ?? ""
+        let use = engines.use(context.engine, at: authority)
+        hop.engine = use
+        let began = clock.instant()
+        do throws(ClientError) {
+            guard !Task.isCancelled, !context.hasEnded else { throw .cancelledByCaller }
+            let engine = engines.engine(of: use)
+            try requirePins(of: engine, at: request.url.origin, in: context)
+            do throws(ClientError) {
+                try context.snapshot.mode.simulation.act()
+            } catch {
+                hop.isSimulated = true
+                throw error
+            }
+            guard timeout > .zero else {
+                throw ClientError(.timeout, "the time for the call has passed with its redirects")
+            }
+            var response = try await transmit(
+                request, to: engine, in: context, within: timeout, limit: limit)
+            engines.noteResponse(
+                of: use, for: context.engine, at: authority, after: clock.instant() - began)
+            context.progress?.observe(&response, answering: request.head.method)
+            hop.status = response.response.status.code
+            hop.httpVersion = response.httpVersion
+            hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
+            return OpenedResponse(response: response, hop: hop, start: start)
+        } catch {
+            engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
+            hop.failure = error.code.name
+            hop.timings.total = .now - start
+            context.log.add(hop, since: start)
+            throw error
+        }
+    }
+
+    /// Makes the engine's request and hands it to the engine.
+    private func transmit(
+        _ request: FrozenRequest, to engine: any HTTPEngine, in context: CallContext,
+        within timeout: Duration, limit: Int
+    ) async throws(ClientError) -> EngineResponse {
+        do throws(TransportError) {
+            var outgoing = EngineRequest(request.head, body: request.body)
+            context.progress?.observe(&outgoing)
+            outgoing.policy = context.policy
+            outgoing.timeout = timeout
+            outgoing.connectTimeout = context.limits.connectTimeout.map { min(timeout, $0) }
+            outgoing.maximumBodySize = limit
+            outgoing.connectTo = connectTo
+            outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
+            guard let reporter else { return try await engine.send(outgoing) }
+            return try await reporter.send(outgoing, through: engine)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+
+    /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host
+    /// that the policy pins or refuses, or that has CAs of its own.
+    private func requirePins(
+        of engine: any HTTPEngine, at origin: WebOrigin, in context: CallContext
+    ) throws(ClientError) {
+        guard let policy = context.policy, !engine.capabilities.pinsPublicKeys else { return }
+        let decision = policy.decision(
+            for: origin.host, isSecure: origin.isSecure, now: UnixTime.now(), port: origin.port)
+        if let refusal = decision.refusal {
+            reporter?.submit(refusal, port: origin.port, isEnforced: true)
+            throw ClientError(TransportError(refusal))
+        }
+        guard !decision.isPinned else {
+            throw ClientError(
+                .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the pins of"
+                    + " \(origin.authority)")
+        }
+        guard decision.rule?.authorities == nil || !origin.isSecure else {
+            throw ClientError(
+                .engineCannotPin,
+                "the engine \(engine.capabilities.name) cannot check the host's own CAs of"
+                    + " \(origin.authority)")
+        }
+    }
+}
+
+/// A response whose header has arrived, and what is written down of it after its body.
+struct OpenedResponse: Sendable {
+    let response: EngineResponse
+    fileprivate var hop: CallRecord.Hop
+    let start: ContinuousClock.Instant
+
+    /// The request's entry in the log, at the end of the body or where it was left.
+    func hop(failure: String? = nil) -> CallRecord.Hop {
+        var hop = hop
+        hop.timings = response.finalTimings
+        if hop.timings.total == .zero { hop.timings.total = .now - start }
+        hop.failure = failure
+        return hop
+    }
+}

@@ -1,0 +1,71 @@
+internal import SignetCurl
+internal import SignetTransport
+
+extension CallPipeline {
+    /// Makes the stages of a system. Its calls make no pin reports yet.
+    ///
+    /// - Throws: `invalid-options` for engines and their settings; the engine's error.
+    init(
+        _ options: NetworkSystem.Options, snapshots: SnapshotBox
+    ) throws(ClientError) {
+        try options.checkEngineSettings()
+        let engine = try options.makeStandardEngine(for: snapshots.current)
+        let log = CallLogger(logger: options.logger)
+        admission = AdmissionStage(
+            calls: RunningCalls(executor: options.runsOnEngineThread ? engine.executor : nil),
+            hub: EventHub(), snapshots: snapshots, common: options.callOptions,
+            engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
+            decodes: options.decoding != nil, random: options.clock.random, log: log)
+        duplicates = DuplicateCalls()
+        decoder = ResponseDecoder(limits: options.decoding)
+        attempts = AttemptStage(
+            budget: RetryBudget(), credentials: CredentialStore(),
+            hops: HopStage(
+                engines: EngineSet(
+                    standard: engine, options.engines, now: options.clock.instant),
+                reporter: nil, connectTo: options.connectTo, clock: options.clock, log: log),
+            clock: options.clock, log: log)
+    }
+
+    /// Returns the pipeline whose calls report what the pin policy refuses.
+    func reporting(to reporter: PinReporter) -> CallPipeline {
+        var pipeline = self
+        pipeline.attempts.hops.reporter = reporter
+        return pipeline
+    }
+}
+
+extension PinReporter {
+    /// Makes the reporter of a system, whose collectors get reports through a pipeline.
+    convenience init(
+        _ options: NetworkSystem.Options, sendingThrough pipeline: CallPipeline
+    ) throws(ClientError) {
+        var sinks = options.pinReports.sinks
+        if options.pinReports.logs { sinks.append(LogPinReportSink(logger: options.logger)) }
+        for collector in options.pinReports.collectors {
+            sinks.append(
+                HTTPPinReportSink(target: try PreparedCollector(collector), pipeline: pipeline))
+        }
+        self.init(
+            options.pinReports, sinks: sinks, logger: options.logger, clock: options.clock.now)
+    }
+}
+
+extension NetworkSystem.Options {
+    /// The engine of calls that choose no other: the given one, or libcurl.
+    fileprivate func makeStandardEngine(
+        for snapshot: SystemSnapshot
+    ) throws(ClientError) -> any HTTPEngine {
+        if let engine { return engine }
+        var settings = engineSettings ?? CurlEngine.Configuration()
+        if engineSettings == nil, let configuration = snapshot.configuration {
+            settings = try CurlEngine.Configuration(configuration)
+        }
+        settings.caFile = caFile ?? settings.caFile
+        do throws(TransportError) {
+            return try CurlEngine(settings)
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}

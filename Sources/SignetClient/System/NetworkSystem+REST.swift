@@ -1,0 +1,77 @@
+public import SignetRPC
+public import SignetTransport
+
+extension NetworkSystem {
+    /// Makes one REST request with a path, a query and a body of its own.
+    ///
+    /// - Parameters:
+    ///   - request: Method, path below the service's URL, query and body.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; `unsupported-call` if the service isn't a REST service.
+    public func call(
+        _ request: RESTRequest, on service: Service, options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> UnboxedResponse {
+        try await pipeline.run(
+            CallTarget(request, on: service, options: options),
+            request: { _ throws(ClientError) in .resource(request) },
+            value: { response throws(ClientError) in response })
+    }
+
+    /// Sends fields and files as `multipart/form-data` (RFC 7578), files of any size in constant
+    /// memory.
+    ///
+    /// If the service's requests are signed, each file is read twice, as with a stream of
+    /// `exchange(_:method:target:fields:body:options:)`.
+    ///
+    /// - Parameters:
+    ///   - upload: Fields and files.
+    ///   - request: Method, path and query; its body is ignored.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; also `invalid-params` for a name that can't be expressed,
+    ///   `body-length`, `body-failed`, `body-changed` and `body-not-replayable`.
+    public func upload(
+        _ upload: MultipartUpload, with request: RESTRequest, to service: Service,
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> UnboxedResponse {
+        try await self.upload(with: request, to: service, options: options) {
+            () throws(RPCError) in try upload.body()
+        }
+    }
+
+    /// Sends bytes or a stream unchanged, of any size in constant memory.
+    ///
+    /// - Parameters:
+    ///   - body: The bytes that are sent; if requests are signed, they are read twice.
+    ///   - contentType: Its media type (RFC 9110, section 8.3.1).
+    ///   - request: Method, path, query and fields; its body is ignored.
+    ///   - service: The service that responds; its adapter is one for REST.
+    ///   - options: The call's options.
+    /// - Throws: `ClientError`; also `invalid-params` for an invalid media type, `body-length`,
+    ///   `body-failed`, `body-changed` and `body-not-replayable`.
+    public func upload(
+        _ body: RequestBody, contentType: String, with request: RESTRequest, to service: Service,
+        options: CallOptions = CallOptions()
+    ) async throws(ClientError) -> UnboxedResponse {
+        try await upload(with: request, to: service, options: options) { (contentType, body) }
+    }
+
+    private func upload(
+        with request: RESTRequest, to service: Service, options: CallOptions,
+        of make: @escaping @Sendable () throws(RPCError) -> (contentType: String, body: RequestBody)
+    ) async throws(ClientError) -> UnboxedResponse {
+        try await pipeline.admission.admit(
+            CallTarget(request, on: service, options: options)
+        ) { call throws(ClientError) in
+            let (contentType, body) = try ClientError.rpc(make)
+            var request = request
+            request.body = try ClientError.rpc { () throws(RPCError) in
+                try .bytes([], contentType: contentType)
+            }
+            var boxed = try call.box(.resource(request))
+            boxed.stream = body
+            return try await self.pipeline.respond(to: boxed, in: call)
+        }
+    }
+}

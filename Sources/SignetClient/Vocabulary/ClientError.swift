@@ -1,0 +1,202 @@
+package import SignetBase
+public import SignetJSON
+public import SignetRPC
+internal import SignetSigning
+package import SignetTransport
+internal import SignetVault
+
+/// An error of the network system: why a call has no value to return.
+///
+/// The message says what was found, what was expected and where. It names hosts and paths of
+/// requests, but never contains a key, a signature, a query, another value of the configuration or
+/// the `data` of a remote error.
+///
+/// ```swift
+/// func printOrders(with system: NetworkSystem) async {
+///     do throws(ClientError) {
+///         print(try await system.call(RPCCall("orders.list"), on: "orders").status)
+///     } catch {
+///         switch error.kind {
+///         case .noResponse: print("no response")
+///         case .refused: print(error.message)
+///         case .malformed, .local: print(error.code)
+///         }
+///     }
+/// }
+/// ```
+public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The four kinds of failure. A code has one kind, wherever the failure is noticed.
+    public enum Kind: String, Sendable, Hashable {
+        /// No response, or only a part of one: name, connection, TLS, pins, timeout, cut off.
+        case noResponse = "no-response"
+        /// The server refused: a status that isn't 2xx, an RPC error or a business code.
+        case refused
+        /// The server sent what its protocol forbids, or too much.
+        case malformed
+        /// The program, its configuration or this machine is the cause, or the caller cancelled.
+        case local
+    }
+
+    /// The code of a failure, as the tool prints it.
+    ///
+    /// New codes may be added, so a `switch` needs a default.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        package let value: ErrorCode
+
+        package init(_ value: ErrorCode) { self.value = value }
+
+        /// The code in kebab-case, as in the tool's `--json` output.
+        public var name: String { value.name }
+
+        /// The kind of every failure with this code.
+        public var kind: Kind {
+            switch value.kind {
+            case .noResponse: .noResponse
+            case .refused: .refused
+            case .malformed: .malformed
+            case .local: .local
+            }
+        }
+
+        /// The name.
+        public var description: String { name }
+    }
+
+    /// The code.
+    public let code: Code
+    /// One line for people.
+    public private(set) var message: String
+    /// The HTTP status, if a response arrived.
+    public let status: Int?
+    /// The error that the service responded with, if it did.
+    public private(set) var serverError: RPCServerError?
+    /// The error's description in `application/problem+json` (RFC 9457), if the response has one.
+    public private(set) var problem: ProblemDetails?
+    /// The response's body if its status isn't 2xx and it isn't a response of the protocol. It is
+    /// never printed.
+    public let responseBody: [UInt8]
+    /// The details of a pin policy's refusal, if a policy refused the host.
+    public let pinRefusal: PinRefusal?
+    /// The identity of the call that failed; nil for an error of the system itself.
+    public private(set) var identity: CallIdentity?
+    /// The conventions of the call; nil for those of `JSONConventions()`.
+    private var json: JSONConventions?
+    /// The record of the call that failed; nil if the call wasn't admitted.
+    public private(set) var record: CallRecord?
+    /// The call's URL without its query, if the call got that far.
+    public var url: String? { record?.url }
+    /// The number of the call's attempts; 0 if it failed before the first one.
+    public var attempts: Int { record?.attempts.count ?? 0 }
+
+    package init(
+        _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
+        problem: ProblemDetails? = nil, responseBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.serverError = serverError
+        self.problem = problem
+        self.responseBody = responseBody
+        self.pinRefusal = pinRefusal
+    }
+
+    /// The kind of the failure, which its code decides.
+    public var kind: Kind { code.kind }
+
+    /// Whether the server refused because of the credentials: status 401, they are missing or
+    /// invalid, or 403, they are not enough (RFC 9110, sections 15.5.2 and 15.5.4).
+    public var isUnauthorized: Bool { kind == .refused && (status == 401 || status == 403) }
+
+    /// Code and message.
+    public var description: String { "\(code.name): \(message)" }
+
+    /// Code, message, status, service, method, URL and attempts; not the response's body.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "code": code.name, "message": message, "status": status as Any,
+                "service": identity?.service as Any, "method": identity?.method as Any,
+                "url": url as Any, "attempts": attempts,
+            ])
+    }
+
+    /// Decodes the body of an error response, for an API whose errors have a shape of their own.
+    ///
+    /// - Parameters:
+    ///   - type: The type to decode.
+    ///   - conventions: The forms of dates and of members' names; nil for the call's
+    ///     ``CallOptions/json``.
+    /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
+    public func decodeResponse<Value: Decodable>(
+        _ type: Value.Type, conventions: JSONConventions? = nil
+    ) throws(JSONError) -> Value {
+        try StrictJSONDecoder(conventions: conventions ?? json ?? JSONConventions())
+            .decode(type, from: responseBody)
+    }
+
+    /// Returns the error with the call that it belongs to, unless it belongs to one already.
+    ///
+    /// - Parameter json: The call's conventions, by which the caller decodes what the server sent.
+    func of(
+        _ identity: CallIdentity, record: CallRecord?, json: JSONConventions? = nil
+    ) -> ClientError {
+        guard self.identity == nil else { return self }
+        var error = self
+        (error.identity, error.record, error.json) = (identity, record, json)
+        error.serverError?.conventions = json
+        error.problem?.conventions = json
+        return error
+    }
+
+    /// Returns the error with another message.
+    func withMessage(_ message: String) -> ClientError {
+        var error = self
+        error.message = message
+        return error
+    }
+
+    /// Whether the server can't have seen the call, so that a retry does nothing twice.
+    var neverReachedTheServer: Bool { [.name, .offline, .connect, .proxy].contains(code) }
+}
+
+extension ClientError {
+    init(_ error: VaultError) {
+        self.init(Code(error.code.value), error.message)
+    }
+
+    package init(_ error: TransportError, status: Int? = nil) {
+        self.init(
+            Code(error.code.value), error.message, status: status, pinRefusal: error.pinRefusal)
+    }
+
+    init(_ error: SigningError) {
+        self.init(Code(error.code.value), error.message)
+    }
+
+    package init(_ error: RPCError) {
+        self.init(
+            Code(error.code.value), error.message, status: error.status,
+            serverError: error.server, problem: error.problem, responseBody: error.body)
+    }
+}
+
+extension ClientError {
+    /// Runs work of the adapters, and turns its error into the client's.
+    static func rpc<Value>(
+        _ work: () throws(RPCError) -> Value
+    ) throws(ClientError) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw ClientError(error)
+        }
+    }
+}
+
+extension ClientError {
+    static let notRunning = ClientError(.notRunning, "the network system is shut down")
+    static let cancelledByCaller = ClientError(.cancelled, "the call was cancelled")
+    static let deadlinePassed = ClientError(.timeout, "the deadline of the call passed")
+}

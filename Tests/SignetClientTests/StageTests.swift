@@ -1,0 +1,241 @@
+import HTTPTypes
+import Logging
+import SignetPinning
+import SignetRPC
+import SignetTransport
+import Synchronization
+import Testing
+
+@testable import SignetClient
+
+/// Each stage of the pipeline alone, without a started system.
+@Suite struct StageTests {
+    // MARK: Admission
+
+    @Test func admissionGivesNumbersAndSnapshot() async throws {
+        let stages = try Stages()
+        var numbers: [UInt64] = []
+        for _ in 0..<2 {
+            numbers += [
+                try await stages.admission.admit(stages.target) { call throws(ClientError) in
+                    call.identity.id.number
+                }
+            ]
+        }
+        #expect(numbers == [1, 2])
+        await expect(.unknownService) {
+            try await stages.admission.admit(CallTarget(service: "b", method: "m")) {
+                _ throws(ClientError) in
+            }
+        }
+        #expect(stages.calls.identities.isEmpty)
+    }
+
+    @Test func admissionRefusesAfterTheStop() async throws {
+        let stages = try Stages()
+        _ = stages.calls.stop()
+        await expect(.notRunning) { try await stages.admit { _ throws(ClientError) in } }
+    }
+
+    @Test func anUpdateLeavesACallsSnapshot() async throws {
+        let stages = try Stages()
+        try await stages.admit { call throws(ClientError) in
+            let before = call.snapshot
+            try stages.snapshots.change { current throws(ClientError) in
+                SystemSnapshot(current, policy: current.policy!)
+            }
+            #expect(call.snapshot === before && stages.snapshots.current !== before)
+        }
+        stages.snapshots.close()
+        #expect(throws: ClientError.self) {
+            try stages.snapshots.change { current throws(ClientError) in current }
+        }
+    }
+
+    // MARK: Duplicates
+
+    @Test func joinedCallsShareTheirWork() async throws {
+        var options = CallOptions()
+        options.duplicates = .join
+        let stages = try Stages(common: options)
+        let duplicates = DuplicateCalls()
+        let works = Steps()
+        let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    try await stages.admit { call throws(ClientError) in
+                        try await duplicates.run(.procedure(RPCCall("m")), in: call) {
+                            _ throws(ClientError) in
+                            while duplicates.joinedCount < 2 { await Task.yield() }
+                            works.add("work")
+                            return UnboxedResponse(result: nil, status: 200)
+                        }.status
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(bodies == [200, 200] && works.all == ["work"])
+    }
+
+    // MARK: Attempts and hops
+
+    @Test func attemptsEndWithTheirBudget() async throws {
+        let engine = RecordingEngine(failingFirst: 9)
+        var options = CallOptions()
+        options.attempts = 3
+        let stages = try Stages(engine: engine, common: options)
+        await expect(.connect) { _ = try await stages.send() }
+        #expect(engine.count == 3)
+        #expect(stages.pauses.all.count == 2)
+    }
+
+    @Test func aHopToAnotherOriginIsUnsigned() async throws {
+        let engine = RecordingEngine(responses: [
+            .init(status: 307, fields: [.location: "https://other.example.com/x"]), .init(),
+        ])
+        let stages = try Stages(engine: engine, redirects: RedirectPolicy())
+        let response = try await stages.send(fields: [.authorization: "Bearer x", .accept: "*/*"])
+        #expect(response.status == 200)
+        let last = try #require(engine.requests.last)
+        #expect(last.request.authority == "other.example.com")
+        #expect(last.request.headerFields[.authorization] == nil)
+        #expect(last.request.headerFields[.accept] == "*/*")
+    }
+
+    @Test func aHopNeedsAnEngineThatPins() async throws {
+        let engine = RecordingEngine(pins: false)
+        let policy = try PinPolicy(rules: [
+            PinRule(host: "api.example.com", pins: [Pin(parsing: Self.pin)])
+        ])
+        let stages = try Stages(engine: engine, policy: policy)
+        await expect(.engineCannotPin) { _ = try await stages.send() }
+        #expect(engine.count == 0)
+    }
+
+    private func expect(
+        _ code: ClientError.Code, _ work: () async throws -> Void
+    ) async {
+        let error = await #expect(throws: ClientError.self) { try await work() }
+        #expect(error?.code == code)
+    }
+
+    private static let pin = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+
+    // MARK: Order
+
+    /// Interceptors run around the attempts, and checks after the response was unboxed.
+    @Test func theStagesComeInTheirOrder() async throws {
+        let steps = Steps()
+        let note: @Sendable (String) -> Void = { steps.add($0) }
+        var options = CallOptions()
+        options.interceptors = [NotingCall(note: note)]
+        options.attemptInterceptors = [NotingAttempt(note: note)]
+        options.responseChecks = [NotingCheck(note: note)]
+        let stages = try Stages(common: options)
+        let value = try await stages.pipeline.run(
+            stages.target,
+            request: { _ throws(ClientError) in
+                note("request")
+                return .procedure(RPCCall("m"))
+            },
+            value: { response throws(ClientError) in
+                note("value")
+                return response.status
+            })
+        #expect(value == 200)
+        #expect(steps.all == ["request", "call", "attempt", "check", "value"])
+    }
+}
+
+/// The stages of a pipeline, made by hand, with one service at a recording engine.
+private struct Stages {
+    let pipeline: CallPipeline
+    let target = CallTarget(service: "a", method: "m")
+    let pauses: Steps
+
+    var admission: AdmissionStage { pipeline.admission }
+    var calls: RunningCalls { admission.calls }
+    var snapshots: SnapshotBox { admission.snapshots }
+
+    init(
+        engine: RecordingEngine = RecordingEngine(), common: CallOptions = CallOptions(),
+        redirects: RedirectPolicy = .none, policy: PinPolicy? = nil
+    ) throws {
+        let pauses = Steps()
+        var service = ServiceConfiguration(
+            baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
+        service.redirects = redirects
+        var clock = SystemClock()
+        clock.sleep = { pauses.add("\($0)") }
+        let log = CallLogger(
+            logger: Logger(label: "stages", factory: { _ in SwiftLogNoOpLogHandler() }))
+        let snapshot = try SystemSnapshot(
+            services: ["a": service], keys: nil, policy: policy ?? .allowingAll(),
+            options: NetworkSystem.Options())
+        self.pauses = pauses
+        pipeline = CallPipeline(
+            admission: AdmissionStage(
+                calls: RunningCalls(), hub: EventHub(),
+                snapshots: SnapshotBox(snapshot, logger: log.logger), common: common, engines: [],
+                maximumResponseSize: 1 << 20, decodes: false, random: { 0 }, log: log),
+            duplicates: DuplicateCalls(),
+            attempts: AttemptStage(
+                budget: RetryBudget(), credentials: CredentialStore(),
+                hops: HopStage(
+                    engines: EngineSet(standard: engine, [:], now: { .now }), reporter: nil,
+                    connectTo: [], clock: clock, log: log),
+                clock: clock, log: log),
+            decoder: ResponseDecoder(limits: nil))
+    }
+
+    func admit<Output: Sendable>(
+        _ work: @escaping @Sendable (CallContext) async throws(ClientError) -> Output
+    ) async throws(ClientError) -> Output {
+        try await admission.admit(target, work: work)
+    }
+
+    /// Sends a GET through attempts and hops alone.
+    func send(fields: HTTPFields = [:]) async throws(ClientError) -> RawResponse {
+        try await admit { call throws(ClientError) in
+            let request = call.request(.get, to: call.service.url, fields: fields, body: [])
+            return try await pipeline.attempts.run(
+                request, into: pipeline.memoryReader(for: call), in: call)
+        }
+    }
+}
+
+private final class Steps: Sendable {
+    private let steps = Mutex<[String]>([])
+
+    var all: [String] { steps.withLock { $0 } }
+
+    func add(_ step: String) { steps.withLock { $0.append(step) } }
+}
+
+private struct NotingCall: CallInterceptor {
+    let note: @Sendable (String) -> Void
+
+    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        note("call")
+        return try await next(call)
+    }
+}
+
+private struct NotingAttempt: AttemptInterceptor {
+    let note: @Sendable (String) -> Void
+
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+        note("attempt")
+        return try await next(call)
+    }
+}
+
+private struct NotingCheck: ResponseCheck {
+    let note: @Sendable (String) -> Void
+
+    func failure(in response: UnboxedResponse) -> String? {
+        note("check")
+        return nil
+    }
+}
