@@ -185,15 +185,9 @@ public struct PinPolicy: Sendable, Hashable {
             found = "no pin matches for \(name) \(pattern)"
             remedy = self.remedy(forMismatchWith: chain, host: host, port: port, rule: rule)
         }
-        let certificates = chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
-        let seen =
-            chain.isEmpty && code != .pinMismatch
-            ? "" : "; verified chain: \(chain.isEmpty ? "none" : certificates)"
-        let pins = rule?.pins.map(\.text).joined(separator: ", ")
-        let wanted = pins.map { "; expected: \($0)" } ?? ""
         return PinRefusal(
-            code, "\(found)\(seen)\(wanted); remedy: \(remedy.text)", host: host, port: port,
-            rule: rule, seen: chain, served: served, remedy: remedy)
+            code, found, host: host, port: port, rule: rule, seen: chain, served: served,
+            remedy: remedy)
     }
 }
 

@@ -2,7 +2,8 @@ package import SignetBase
 
 /// The error with which a policy refuses a host.
 ///
-/// Its message contains every pin that was seen and every pin that the rule expected.
+/// Its message contains every pin that was seen and every pin that the rule expected, so that one
+/// line of a log is enough to correct a policy.
 public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The reason of a refusal; more may be added.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -28,7 +29,7 @@ public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     private struct Values: Sendable, Hashable {
         var code: Code
-        var message: String
+        var summary: String
         var host: HostName
         var port: Int?
         var rule: PinRule?
@@ -44,8 +45,21 @@ public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The reason.
     public var code: Code { values.code }
-    /// One line for people to read: what was found, what was expected, and the remedy.
-    public var message: String { values.message }
+    /// The finding alone, such as `no pin matches for api.example.com (rule api.example.com)`.
+    public var summary: String { values.summary }
+    /// One line for logs: what was found, what was expected, and the remedy.
+    public var message: String {
+        var parts = [summary]
+        if !seen.isEmpty || code == .pinMismatch {
+            let chain = seen.map { "\($0.pin.text) (\($0.subject))" }
+            parts.append(
+                "verified chain: \(chain.isEmpty ? "none" : chain.joined(separator: ", "))")
+        }
+        if rule != nil {
+            parts.append("expected: \(wanted.map(\.text).joined(separator: ", "))")
+        }
+        return printable((parts + ["remedy: \(remedy.text)"]).joined(separator: "; "))
+    }
     /// The host of the call.
     public var host: HostName { values.host }
     /// The port of the call; nil if it isn't known.
@@ -65,14 +79,14 @@ public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message.
     public var description: String { message }
 
-    /// Creates a refusal, and escapes the control characters of its message.
+    /// Creates a refusal, and escapes the control characters of its summary.
     public init(
-        _ code: Code, _ message: String, host: HostName, port: Int? = nil, rule: PinRule?,
+        _ code: Code, _ summary: String, host: HostName, port: Int? = nil, rule: PinRule?,
         seen: [SeenCertificate], served: [[UInt8]] = [], remedy: PinRemedy
     ) {
         box = [
             Values(
-                code: code, message: printable(message), host: host, port: port, rule: rule,
+                code: code, summary: printable(summary), host: host, port: port, rule: rule,
                 seen: seen, served: served, remedy: remedy)
         ]
     }

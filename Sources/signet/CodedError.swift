@@ -17,10 +17,14 @@ protocol CodedError: Error {
     var message: String { get }
     /// Further members of the `error` object with `--json`.
     var details: JSONObject { get }
+    /// The refusal of a pin policy that caused the error, with which its message ends; nil if none
+    /// did.
+    var pinRefusal: PinRefusal? { get }
 }
 
 extension CodedError {
-    var details: JSONObject { [:] }
+    var details: JSONObject { pinRefusal.map { ["pin": .object($0.object)] } ?? [:] }
+    var pinRefusal: PinRefusal? { nil }
 }
 
 extension CryptoFailure: CodedError {}
@@ -68,12 +72,11 @@ extension PinError: CodedError {
 
 extension PinRefusal: CodedError {
     var errorCode: ErrorCode { code.value }
-    var details: JSONObject { ["pin": .object(object)] }
+    var pinRefusal: PinRefusal? { self }
 }
 
 extension TransportError: CodedError {
     var errorCode: ErrorCode { code.value }
-    var details: JSONObject { pinRefusal.map { ["pin": .object($0.object)] } ?? [:] }
 }
 
 extension RPCError: CodedError {

@@ -72,8 +72,11 @@ struct Terminal: Sendable {
 
     /// Prints a line for the person on standard error, unless they want none; control characters
     /// are escaped.
-    func note(_ line: String) {
-        if !isQuiet { say(line) }
+    func note(_ line: String) { note([line]) }
+
+    /// Prints lines for the person on standard error, unless they want none.
+    func note(_ lines: [String]) {
+        if !isQuiet { say(lines) }
     }
 
     /// Says on a terminal what the command waits for, if it is about to read standard input.
@@ -82,9 +85,9 @@ struct Terminal: Sendable {
         note("reading \(subject) from standard input; Ctrl-D ends it")
     }
 
-    private func say(_ line: String) {
-        _ = StandardStreams.write(
-            Array("signet: \(Terminal.printable(line))\n".utf8), to: .standardError)
+    private func say(_ lines: [String]) {
+        let text = Terminal.printable(lines.joined(separator: "\n"))
+        _ = StandardStreams.write(Array("signet: \(text)\n".utf8), to: .standardError)
     }
 
     /// Prints several lines on standard error, for a person to read or to compare; control
@@ -98,6 +101,26 @@ struct Terminal: Sendable {
     static func printable(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { SignetBase.printable(String($0)) }.joined(separator: "\n")
+    }
+
+    /// Returns a text in lines of 80 columns, the second and further ones indented.
+    ///
+    /// A word is never divided, so a long host name makes a longer line.
+    static func wrapped(_ text: String, firstIndent: Int = 0, indent: Int) -> [String] {
+        var lines: [String] = []
+        var line = String(repeating: " ", count: firstIndent)
+        var isEmpty = true
+        for word in SignetBase.printable(text).split(separator: " ") {
+            // The name of the program precedes a first line that isn't indented.
+            let width = lines.isEmpty && firstIndent == 0 ? 72 : 80
+            if !isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                (line, isEmpty) = (String(repeating: " ", count: indent), true)
+            }
+            line += isEmpty ? String(word) : " " + word
+            isEmpty = false
+        }
+        return lines + [line]
     }
 
     /// Ends the process.
@@ -135,12 +158,12 @@ struct Terminal: Sendable {
             object.append(["error": .object(told)])
             let reason = StandardStreams.write(object.close(), to: .standardOutput)
             // Without standard output, standard error is left.
-            if reason != nil { say(failure.message) }
+            if reason != nil { say([failure.message]) }
         } else if let errors = failure.details["errors"]?.array, errors.count > 1 {
-            for error in errors { say(error["message"]?.string ?? "") }
-            say("\(errors.count) errors\(failure.remedy.map { "; \($0)" } ?? "")")
+            for error in errors { say([error["message"]?.string ?? ""]) }
+            say(["\(errors.count) errors\(failure.remedy.map { "; \($0)" } ?? "")"])
         } else {
-            say(failure.message)
+            say(failure.lines ?? [failure.message])
         }
         exit(failure.status)
     }

@@ -37,6 +37,8 @@ struct ToolError: CodedError {
     var status: ExitStatus
     let errorCode: ErrorCode
     var message: String
+    /// The lines for people in place of the message; nil if it is one itself.
+    var lines: [String]?
     /// Further members of the `error` object with `--json`.
     var details: JSONObject = [:]
     /// Members next to `error` with `--json`.
@@ -66,6 +68,7 @@ struct ToolError: CodedError {
             self.init(
                 error.errorCode, error.message + (remedy.map { "; \($0)" } ?? ""),
                 details: error.details)
+            lines = error.pinRefusal?.lines(endingMessage: error.message)
         }
     }
 

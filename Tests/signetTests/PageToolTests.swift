@@ -52,8 +52,8 @@ import Testing
         let own: Set<String> = [
             "html", "head", "meta", "title", "style", "body", "header", "main", "section", "h1",
             "h2",
-            "p", "dl", "dt", "dd", "div", "table", "caption", "thead", "tbody", "tr", "th", "td",
-            "code", "span", "svg", "desc", "rect", "line", "text",
+            "p", "dl", "dt", "dd", "div", "table", "thead", "tbody", "tr", "th", "td",
+            "code", "span", "details", "summary", "svg", "desc", "rect", "line", "text",
         ]
         let tag = try Regex(
             #"</?([a-z0-9]+)((?: [a-zA-Z0-9-]+="[^"<>]*")*)( /)?>"#,
@@ -104,6 +104,11 @@ import Testing
             #expect(page.contains(text), "\(text)")
         }
         #expect(!page.contains("<script") && !page.contains("<b>"))
+        // The heading says it once; a reader of the screen gets it as the name of the table.
+        #expect(page.components(separatedBy: ">Findings<").count == 2)
+        #expect(page.contains("class=\"date\">2099-12-31</span>"))
+        #expect(page.contains(".date{white-space:nowrap}"))
+        #expect(page.contains("<td data-column=\"Finding\">"))
     }
 
     @Test func aPageReplacesOnlyAPage() async throws {
@@ -174,6 +179,16 @@ import Testing
         ] {
             #expect(page.contains(text), "\(text)")
         }
+        // Hosts and pins come first, and the known answers last and folded.
+        let headings = page.matches(of: /<h2[^>]*>([^<]*)<\/h2>/).map { String($0.1) }
+        #expect(
+            headings == [
+                "Hosts and pins", "What is valid when", "Other checks", "Keys", "Known answers",
+            ])
+        let known = try #require(page.firstRange(of: "Known answers"))
+        #expect(page[known.lowerBound...].contains("<details>\n<summary>"))
+        #expect(!page[..<known.lowerBound].contains("known answer"))
+        #expect(!page.contains("<caption"))
         for key in keys {
             let secret = try #require(key["k"]?.string)
             #expect(!page.contains(secret))

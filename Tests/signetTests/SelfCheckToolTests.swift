@@ -271,6 +271,80 @@ import Testing
         try await host.stop()
     }
 
+    // MARK: What ends soon
+
+    /// A certificate, a rule and a key that end in 20 days: warnings within 30 days and by default.
+    @Test func whatEndsSoonIsAWarning() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let end = Date(timeIntervalSinceNow: 20 * 86_400)
+        let day = end.formatted(.iso8601.year().month().day())
+        let leaf = try authority.issue(to: day.replacing("-", with: "") + "235959Z")
+        let host = try await OpenSSLServer(
+            .init(certificate: leaf.pem, key: leaf.key, chain: authority.intermediate.pem))
+        let folder = try TemporaryDirectory()
+        try folder.write(
+            #"{"hosts":{"localhost":{"pins":["\#(leaf.pin)","\#(authority.root.pin)"],"expires":"\#(day)"}}}"#,
+            to: "policy.json")
+        let made = try await SignetTool.run(
+            ["keys", "new", "--type", "hmac", "--id", "orders", "--out", "keys"],
+            directory: folder.url)
+        #expect(made.exit == 0)
+        var keys = try #require(try JSONValue(parsing: folder.read("keys")).object)
+        var key = try #require(keys["keys"]?.array?.first?.object)
+        key["exp"] = .number(JSONNumber(Int(end.timeIntervalSince1970)))
+        keys["keys"] = [.object(key)]
+        try folder.write(JSONValue.object(keys).text, to: "keys")
+        try folder.write(
+            #"{"keys":"keys","policy":"policy.json","caFile":"\#(authority.caFile)","connectTo":["localhost:443:localhost:\#(host.port)"]}"#,
+            to: "project.json")
+        let words = ["self-check", "--project", "\(folder.path)/project.json"]
+        let all = ["keys orders", "pins localhost", "hosts localhost"]
+        for (more, expected) in [
+            ([], all), (["--within", "30"], all), (["--within", "36500"], all),
+            (["--within", "10"], []), (["--within", "0"], []),
+        ] {
+            let output = try await SignetTool.run(words + more + ["--json"])
+            #expect(output.exit == 0, "\(output.text)")
+            let checks = try JSONValue(parsing: output.stdout)["checks"]?.array ?? []
+            let warnings = checks.filter { $0["status"] == "warning" }.map {
+                "\($0["area"]?.string ?? "") \($0["subject"]?.string ?? "")"
+            }
+            #expect(warnings == expected, "\(more)")
+        }
+        for value in ["-1", "36501", "10d", "1e3"] {
+            let refused = try await SignetTool.run(words + ["--within", value, "--json"])
+            #expect(refused.exit == 2, "\(value)")
+        }
+        // People see the host first, and no known answer.
+        let table = try await SignetTool.run(words)
+        let lines = table.text.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("warning  hosts    localhost") == true)
+        #expect(table.text.contains("the certificate CN=localhost ends \(day)T23:59:59Z"))
+        #expect(lines.count { $0.contains("  crypto  ") } == 1)
+        #expect(table.text.contains(/crypto +known answers +(\d+) of \1 are right/))
+        // The page says the same, and draws that lead time.
+        let page = try await SignetTool.run(words + ["--within", "60", "--html", "-"])
+        #expect(page.text.contains("<title>Lead time: 60 days</title>"))
+        #expect(page.text.contains("No check is bad; 3 warnings."))
+        try await host.stop()
+    }
+
+    /// A mismatch has its pins below its line, as in the errors of other commands.
+    @Test func aMismatchHasItsPinsOnLines() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host)
+        let rogue = try TestAuthority.rogue.get()
+        try program.write(policy: [.string(rogue.root.pin), .string(rogue.leaf.pin)])
+        let output = try await program.check()
+        #expect(output.exit == 1)
+        let lines = output.text.split(separator: "\n")
+        for line in lines { #expect(line.count <= 100, "\(line)") }
+        for pin in [rogue.root.pin, rogue.leaf.pin] {
+            #expect(lines.contains("             \(pin)"), "\(output.text)")
+        }
+        try await host.stop()
+    }
+
     @Test func withoutAProjectTheProgramItselfIsChecked() async throws {
         let output = try await SignetTool.run(["self-check", "--offline", "--json"])
         #expect(output.exit == 0, "\(output.text)")

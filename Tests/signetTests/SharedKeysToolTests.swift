@@ -71,6 +71,25 @@ import Testing
         #expect(changed.exit == 2 && changed.stderr.contains("shared key set"))
     }
 
+    /// The roots of a shared set are shown once, and by the first command that isn't quiet.
+    @Test func rootsAreShownOnceAndNotByAQuietCommand() async throws {
+        try await makeIdentity("alice", "x25519")
+        let made = try await signet("keys", "share", "keys", "--to", "alice.pub", "--out", "shared")
+        #expect(made.exit == 0, "\(made.stderr)")
+        for (arguments, isShown) in [
+            (["keys", "list", "shared", "--quiet"], false),
+            (["keys", "list", "shared", "-q", "--json"], false),
+            (["keys", "list", "shared"], true), (["keys", "list", "shared"], false),
+        ] {
+            let output = try await SignetTool.run(
+                arguments + ["--identity", "alice"],
+                environment: ["XDG_CONFIG_HOME": folder.path("config")], directory: folder.url)
+            #expect(output.exit == 0)
+            #expect(output.stderr.contains("compare with its author") == isShown, "\(arguments)")
+            #expect(isShown || output.stderr.isEmpty, "\(output.stderr)")
+        }
+    }
+
     @Test func addsAndRemovesRecipients() async throws {
         for (name, type) in [("alice", "x25519"), ("bob", "p256")] {
             try await makeIdentity(name, type)

@@ -61,6 +61,27 @@ import Testing
             "\(output.stderr)")
     }
 
+    /// `rebind VERSION` names the option; all other errors are the parser's.
+    @Test(arguments: [
+        ("2.4.0", true), ("2", true), ("v2.4.0-rc.1 --json", true), ("1.0+b7 --state s", true),
+        ("shop.dump", false), ("2.4.0.dump", false), ("-", false), ("./2.4.0", false),
+        ("shop.dump --from-app-version 2.4.0", false), ("2.4.0\u{1B}", false), ("", false),
+    ])
+    func aVersionInPlaceOfTheDumpIsNamed(_ words: String, _ isNamed: Bool) async throws {
+        let arguments = ["vault", "rebind"] + words.split(separator: " ").map(String.init)
+        let output = try await SignetTool.run(arguments)
+        #expect(output.exit == 2)
+        let text = output.stderr + output.text
+        let advice =
+            "write signet vault rebind --to-app-version \(arguments.dropFirst(2).first ?? "")"
+        #expect(text.contains(advice) == isNamed, "\(text)")
+        #expect(isNamed || text.contains("--to-app-version <V>"), "\(text)")
+        // With the option, the word is the name of a file.
+        let named = try await SignetTool.run(
+            arguments + ["--to-app-version", "2.4.0", "--project", "none", "--app-id", "a"])
+        #expect(named.exit == 2 && !named.stderr.contains("in place of the dump"))
+    }
+
     @Test func namesTheReasonWhyHelpWasCutShort() async throws {
         let output = try await ChildProcess.run(
             "/bin/sh",

@@ -18,11 +18,17 @@ public struct SelfCheck: Sendable {
     public var isOffline: Bool
     /// The time for one host.
     public var hostTimeout: Duration
+    /// Seconds from now. A certificate of a host, a pin rule or a key that ends within them is a
+    /// warning.
+    public var horizon = Self.horizon
     /// The proxies that hosts are reached through; nil for the configuration's (`proxy.…`).
     public var proxies: ProxyRules?
     /// The proxies if the configuration has none, or if there is no configuration; the tool gives
     /// those of the environment.
     public var otherProxies = ProxyRules.none
+
+    /// 30 days.
+    static let horizon: Int64 = 30 * 86_400
 
     /// Prepares a check.
     public init(
@@ -38,7 +44,7 @@ public struct SelfCheck: Sendable {
     ///
     /// - Parameter now: Unix seconds, for dates of keys and pins; nil means now.
     public func run(now: Int64? = nil) async -> SelfCheckReport {
-        var run = SelfCheckRun(now: now ?? UnixTime.now())
+        var run = SelfCheckRun(now: now ?? UnixTime.now(), horizon: horizon)
         run.checkPrimitives()
         let engine = checkLibcurl(&run)
         let keys = checkKeys(&run)

@@ -1,4 +1,5 @@
 public import SignetJSON
+public import SignetPinning
 
 /// The findings of a self-check, line by line.
 public struct SelfCheckReport: Sendable, Hashable {
@@ -27,6 +28,8 @@ public struct SelfCheckReport: Sendable, Hashable {
         public var detail: String
         /// The next step for the user; nil if there is nothing to do.
         public var remedy: String?
+        /// The refusal of the pin policy, with which the detail ends; nil if the line has none.
+        public var pinRefusal: PinRefusal?
     }
 
     /// The lines in the order of the checks.
@@ -50,9 +53,11 @@ public struct SelfCheckReport: Sendable, Hashable {
 
     mutating func add(
         area: String, subject: String, status: Status, detail: String,
-        remedy: String? = nil
+        remedy: String? = nil, pinRefusal: PinRefusal? = nil
     ) {
         lines.append(
-            Line(area: area, subject: subject, status: status, detail: detail, remedy: remedy))
+            Line(
+                area: area, subject: subject, status: status, detail: detail, remedy: remedy,
+                pinRefusal: pinRefusal))
     }
 }

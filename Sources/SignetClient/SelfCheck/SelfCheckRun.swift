@@ -7,12 +7,16 @@ internal import SignetVault
 /// The parts of a self-check that a running system and a folder of files have in common.
 struct SelfCheckRun {
     var report = SelfCheckReport()
-    /// Unix seconds, for dates of keys and pins.
+    /// Unix seconds, for dates of keys, pins and certificates.
     let now: Int64
+    /// Unix seconds. A certificate, a rule or a key that ends before is a warning.
+    let soon: Int64
 
-    private static let soon: Int64 = 30 * 86400
-
-    init(now: Int64) { self.now = now }
+    init(now: Int64, horizon: Int64 = SelfCheck.horizon) {
+        self.now = now
+        let (soon, isBeyond) = now.addingReportingOverflow(horizon)
+        self.soon = isBeyond ? .max : soon
+    }
 
     // MARK: The program itself
 
@@ -68,7 +72,7 @@ struct SelfCheckRun {
                         "has \(count) bytes: rfc9421 and salted-hmac-v1 refuse HMAC keys of fewer than"
                         + " \(Key.minimumHMACByteCount)",
                     remedy: "make a new key with signet keys new, unless a partner chose this one")
-            } else if let expires = key.expires, expires - now < Self.soon {
+            } else if let expires = key.expires, expires < soon {
                 report.add(
                     area: "keys", subject: key.id, status: .warning,
                     detail: "ends \(UnixTime.rfc3339(expires))",
@@ -91,7 +95,7 @@ struct SelfCheckRun {
                     area: "pins", subject: subject, status: .bad,
                     detail: "expired \(rule.expires?.text ?? "")",
                     remedy: "review the pins (signet pins show) and set a later date")
-            } else if rule.hasExpired(at: now + Self.soon) {
+            } else if rule.hasExpired(at: soon) {
                 report.add(
                     area: "pins", subject: subject, status: .warning,
                     detail: "ends \(rule.expires?.text ?? "")",
@@ -193,12 +197,22 @@ struct SelfCheckRun {
             if let refusal = verdict.refusal {
                 report.add(
                     area: "hosts", subject: subject, status: .bad, detail: refusal.message,
-                    remedy: "if the host's owner changed its keys, update the policy")
-            } else if let finding = verdict.finding {
+                    remedy: "if the host's owner changed its keys, update the policy",
+                    pinRefusal: refusal)
+                return
+            }
+            if let finding = verdict.finding {
                 report.add(
                     area: "hosts", subject: subject, status: .warning, detail: finding.message,
-                    remedy: "fix the policy")
-            } else {
+                    remedy: "fix the policy", pinRefusal: finding)
+            }
+            let ends = ends(of: seen.chain)
+            if !ends.isEmpty {
+                report.add(
+                    area: "hosts", subject: subject, status: .warning,
+                    detail: ends.joined(separator: ", "),
+                    remedy: "renew it; signet pins plan says whether its next key is pinned")
+            } else if verdict.finding == nil {
                 report.add(
                     area: "hosts", subject: subject, status: .good,
                     detail: (verdict.isMatch
@@ -213,6 +227,15 @@ struct SelfCheckRun {
                 remedy: error.isOfProxy
                     ? "fix the proxy, or its settings"
                     : "look at the host with: signet pins show https://\(subject)")
+        }
+    }
+
+    /// Returns the certificates of a chain that end soon, with their ends.
+    private func ends(of chain: [SeenCertificate]) -> [String] {
+        chain.compactMap { certificate in
+            let parsed = try? X509Parser.certificates(certificate.der).first
+            guard let end = parsed?.notAfter, end < soon else { return nil }
+            return "the certificate \(printable(certificate.subject)) ends \(UnixTime.rfc3339(end))"
         }
     }
 

@@ -17,18 +17,19 @@ enum PageStyle {
         h2{font-size:1.2rem;margin:2rem 0 .5rem}
         p{margin:0 0 .75rem}
         dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0}
-        dt,caption{color:var(--faint)}
+        dt{color:var(--faint)}
         dd{margin:0;overflow-wrap:anywhere}
         .wide{overflow-x:auto}
         .wide:focus-visible{outline:2px solid var(--now)}
         table{border-collapse:collapse;width:100%;font-size:.9rem}
-        caption{text-align:left;padding:.25rem 0}
         th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--line);\
         overflow-wrap:anywhere;min-width:5rem}
         th{overflow-wrap:break-word}
         tbody th{font-weight:600}
         code{font:.85rem ui-monospace,monospace}
         .state{font-weight:600;white-space:nowrap}
+        .date{white-space:nowrap}
+        summary{cursor:pointer}
         span.good{color:var(--good)}span.warning{color:var(--warning)}span.bad{color:var(--bad)}\
         span.idle{color:var(--idle)}
         svg{display:block;width:100%;min-width:44rem;height:auto}
@@ -44,6 +45,10 @@ enum PageStyle {
         svg .open{fill:none;stroke-width:2;stroke-dasharray:6 4}
         svg .open.good{stroke:var(--good)}svg .open.warning{stroke:var(--warning)}\
         svg .open.bad{stroke:var(--bad)}svg .open.idle{stroke:var(--idle)}
+        @media screen and (max-width:45rem){body{padding:1rem}table,tbody,tr,th,td{display:block}\
+        thead{display:none}tr{padding:.5rem 0;border-bottom:1px solid var(--line)}\
+        th,td{padding:.1rem 0;border:0}\
+        td::before{content:attr(data-column) ": ";color:var(--faint)}}
         @media print{:root{--page:#fff;--text:#000;--faint:#333;--line:#999;--band:#eee;--good:#0a5c22;\
         --warning:#6b4000;--bad:#8c1d18;--idle:#444;--now:#003a80}
         body{max-width:none;padding:0;font-size:11pt}

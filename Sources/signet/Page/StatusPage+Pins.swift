@@ -11,7 +11,9 @@ extension StatusPage {
     ///   - policyFile: The policy's path.
     init(of plan: PinPlan, now: Int64, leadTime: Int64, policyFile: String) {
         var timeline = Timeline(now: now, leadTime: leadTime)
-        for host in plan.hosts { timeline.rows += Self.rows(of: host, in: plan, now: now) }
+        for host in plan.hosts {
+            timeline.rows += Self.rows(of: host, in: plan, now: now, leadTime: leadTime)
+        }
         let findings = plan.findings.count
         self.init(
             title: "Pins and certificates",
@@ -41,18 +43,21 @@ extension StatusPage {
                     state(
                         finding.severity.rawValue,
                         tone: finding.severity == .error ? .bad : .warning),
-                    "\(finding.message)", "\(Timeline.date(finding.at))",
+                    words(finding.message), words(Timeline.date(finding.at)),
                     "<code>\(finding.code)</code>",
                 ]
             })
     }
 
     /// A row for the rule's own end, and one for each certificate or, without one, each pin.
-    private static func rows(of host: PinPlan.Host, in plan: PinPlan, now: Int64) -> [Timeline.Row]
-    {
+    private static func rows(
+        of host: PinPlan.Host, in plan: PinPlan, now: Int64, leadTime: Int64
+    ) -> [Timeline.Row] {
         let name = host.rule.pattern.description
         var rows: [Timeline.Row] = []
-        if host.rule.expires != nil { rows.append(Timeline.Row(of: host.rule, now: now)) }
+        if host.rule.expires != nil {
+            rows.append(Timeline.Row(of: host.rule, now: now, leadTime: leadTime))
+        }
         for pin in host.pins {
             let isSoon = plan.findings.contains { $0.pin == pin.pin && $0.code == "ends-soon" }
             let tone: Timeline.Tone =
@@ -88,9 +93,9 @@ extension StatusPage {
 
 extension Timeline.Row {
     /// The row of a rule, which may expire.
-    init(of rule: PinRule, now: Int64) {
+    init(of rule: PinRule, now: Int64, leadTime: Int64) {
         let isOver = rule.hasExpired(at: now)
-        let isWeak = rule.pins.count < 2 || rule.hasExpired(at: now + 30 * 86_400)
+        let isWeak = rule.pins.count < 2 || rule.hasExpired(at: now + leadTime)
         let effect =
             rule.expires == nil
             ? "without an end"

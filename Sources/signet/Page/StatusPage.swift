@@ -25,7 +25,8 @@ struct StatusPage {
     /// - Throws: `CryptoFailure`.
     func bytes() throws -> [UInt8] {
         let digest = try Digest.of(Array(PageStyle.text.utf8))
-        let facts = HTML(joining: facts.map { "<dt>\($0.name)</dt><dd>\($0.value)</dd>" })
+        let facts = HTML(
+            joining: facts.map { "<dt>\($0.name)</dt><dd>\(Self.words($0.value))</dd>" })
         let sections = HTML(
             joining: sections.enumerated().map { index, section in
                 """
@@ -65,23 +66,28 @@ struct StatusPage {
         return Array(Self.mark.utf8) + page.bytes
     }
 
-    /// A table with a caption; the first cell of each row is its heading.
+    /// A table; the first cell of each row is its heading. On a narrow screen each cell is a line
+    /// of its own, with the name of its column before it.
+    ///
+    /// - Parameter title: The name for programs that read the page aloud. The heading above the
+    ///   table shows it.
     static func table(
-        _ caption: String, columns: [String], rows: [[HTML]]
+        _ title: String, columns: [String], rows: [[HTML]]
     ) -> HTML {
         let head = HTML(joining: columns.map { "<th scope=\"col\">\($0)</th>" })
         let body = HTML(
             joining: rows.map { cells in
                 let row = HTML(
-                    joining: cells.enumerated().map { index, cell in
-                        index == 0 ? "<th scope=\"row\">\(cell)</th>" : "<td>\(cell)</td>"
+                    joining: zip(columns, cells).enumerated().map { index, cell in
+                        index == 0
+                            ? "<th scope=\"row\">\(cell.1)</th>"
+                            : "<td data-column=\"\(cell.0)\">\(cell.1)</td>"
                     })
                 return "<tr>\(row)</tr>"
             })
         return """
-            <div class="wide" role="region" aria-label="\(caption)" tabindex="0">
+            <div class="wide" role="region" aria-label="\(title)" tabindex="0">
             <table>
-            <caption>\(caption)</caption>
             <thead><tr>\(head)</tr></thead>
             <tbody>
             \(body)
@@ -89,6 +95,18 @@ struct StatusPage {
             </table>
             </div>
             """
+    }
+
+    /// A text whose dates stay on one line.
+    static func words(_ text: String) -> HTML {
+        var pieces: HTML = ""
+        var rest = text[...]
+        while let date = rest.firstMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:]+Z)?/) {
+            let before = String(rest[..<date.range.lowerBound])
+            pieces = "\(pieces)\(before)<span class=\"date\">\(String(date.0))</span>"
+            rest = rest[date.range.upperBound...]
+        }
+        return "\(pieces)\(String(rest))"
     }
 
     /// A word in the colour of what it means; the word says it without the colour too.

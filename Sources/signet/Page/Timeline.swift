@@ -49,8 +49,9 @@ struct Timeline {
             rows: rows.map { row in
                 [
                     "\(row.group)", "<code>\(row.label)</code>",
-                    StatusPage.state(row.state, tone: row.tone), "\(Self.date(row.start))",
-                    "\(Self.date(row.end))", "\(daysLeft(row.end))", "\(row.note)",
+                    StatusPage.state(row.state, tone: row.tone),
+                    StatusPage.words(Self.date(row.start)), StatusPage.words(Self.date(row.end)),
+                    "\(daysLeft(row.end))", StatusPage.words(row.note),
                 ]
             })
     }

@@ -28,6 +28,21 @@ struct UsageAdvice {
             path.append(word)
         }
         return error(inOptions: rest, of: try CommandTree(of: command), at: path)
+            ?? versionInPlaceOfFile(rest, at: path)
+    }
+
+    /// Returns an error for `vault rebind 2.4.0`, which names the new version without its option.
+    private func versionInPlaceOfFile(
+        _ words: ArraySlice<String>, at path: [String]
+    ) -> ToolError? {
+        guard path.dropFirst().elementsEqual(["vault", "rebind"]),
+            let word = words.first,
+            word.wholeMatch(of: /v?[0-9]+(\.[0-9]+)*([-+][0-9A-Za-z.+-]+)?/) != nil,
+            !words.contains(where: { $0.prefix { $0 != "=" } == "--to-app-version" })
+        else { return nil }
+        return .usage(
+            "found the version \"\(word)\" in place of the dump; write "
+                + "\(path.joined(separator: " ")) --to-app-version \(word)")
     }
 
     /// Returns an error for the first unknown name of `signet help NAME…`, or nil.

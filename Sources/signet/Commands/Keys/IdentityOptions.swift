@@ -25,10 +25,15 @@ struct IdentityOptions: ParsableArguments {
 
     /// Reads the keys of a source, also of a shared key set.
     ///
-    /// - Parameter project: The project that may have named the source. If its file was found, a
-    ///   shared set needs the user's trust, and can have only the roots that the user trusts.
+    /// - Parameters:
+    ///   - project: The project that may have named the source. If its file was found, a shared set
+    ///     needs the user's trust, and can have only the roots that the user trusts.
+    ///   - terminal: Where the roots of a shared set are shown when it is opened for the first
+    ///     time. A quiet command shows nothing, and leaves that to the next one.
     /// - Throws: `KeyError`, `ToolError` for a folder that isn't trusted.
-    func load(_ keys: String, of project: Project = Project()) throws -> KeySet {
+    func load(
+        _ keys: String, of project: Project = Project(), notingOn terminal: Terminal
+    ) throws -> KeySet {
         let set = try KeySource(keys).load(identity: source)
         guard set.isShared else { return set }
         let roots = set.roots
@@ -46,11 +51,12 @@ struct IdentityOptions: ParsableArguments {
                     "\(set.source) has the root \(unknown), which isn't one of those that you trust; "
                         + "ask its author, then run signet project trust")
             }
-        } else if let file = KeySource(keys).filePath.flatMap(Folder.resolved),
+        } else if !terminal.isQuiet,
+            let file = KeySource(keys).filePath.flatMap(Folder.resolved),
             !TrustList.knows(roots, of: file)
         {
             let shown = roots.isEmpty ? "no root" : "the roots " + roots.joined(separator: ", ")
-            Terminal(json: false).note(
+            terminal.note(
                 "\(set.source) has \(shown); compare with its author, because anybody can write it")
         }
         return set

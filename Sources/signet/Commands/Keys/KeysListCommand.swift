@@ -97,7 +97,7 @@ extension KeySet {
         fileOrInput file: String?, identity: IdentityOptions, on terminal: Terminal
     ) throws {
         if let file, file != "-" {
-            self = try identity.load(file)
+            self = try identity.load(file, notingOn: terminal)
         } else {
             terminal.awaitInput("a JWK Set", from: file)
             self = try KeySet(

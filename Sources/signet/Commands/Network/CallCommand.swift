@@ -176,11 +176,11 @@ struct CallCommand: AsyncParsableCommand {
         through adapter: (any PayloadAdapter)?,
         work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
     ) async throws -> (Result, JSONObject) {
-        try await traced(if: options.traces, on: common.terminal) { trace in
+        let output = CallOutput(on: common.terminal, tracing: options.traces)
+        return try await output.of {
             try await withNetworkSystem(
                 for: WebURL.escaping(typed: url), payloadProtocol: payloadProtocol,
-                network: network, call: options,
-                showingProgressOn: common.terminal,
+                network: network, call: options, output: output,
                 configure: { service in
                     service.commonFields = given.fields
                     service.adapter = adapter
@@ -195,7 +195,7 @@ struct CallCommand: AsyncParsableCommand {
                     }
                     described = try await CallDescriptionOptions.discover(service, by: system)
                 }
-                return try await work(system, service, described, trace)
+                return try await work(system, service, described, output.trace)
             }
         }
     }
@@ -219,7 +219,7 @@ struct CallCommand: AsyncParsableCommand {
     // MARK: What came
 
     private func tell(_ response: UnboxedResponse, with more: JSONObject) throws {
-        warn(response.warnings)
+        let more = warned(of: response.warnings, beside: more)
         guard var line = response.result?.compactBytes else {
             return try common.terminal.result(
                 Self.joined(["notified": true], with: more), text: [])
@@ -238,7 +238,7 @@ struct CallCommand: AsyncParsableCommand {
     }
 
     private func tell(_ response: BatchResponse, with more: JSONObject) throws {
-        warn(response.warnings)
+        let more = warned(of: response.warnings, beside: more)
         var outcomes = Array("[".utf8)
         for (id, outcome) in zip(response.ids, response.outcomes) {
             var told = MemberText(["id": id?.json ?? .null])
@@ -275,8 +275,19 @@ struct CallCommand: AsyncParsableCommand {
         return joined
     }
 
-    private func warn(_ warnings: [RPCWarning]) {
-        for warning in warnings { common.terminal.note("warning: \(warning.message)") }
+    /// Prints warnings, and returns the members of the JSON object with them.
+    private func warned(of warnings: [RPCWarning], beside members: JSONObject) -> JSONObject {
+        var all = members["warnings"]?.array ?? []
+        for warning in warnings {
+            common.terminal.note("warning: \(warning.message)")
+            all.append([
+                "code": .string(warning.code.name),
+                "message": .string(Terminal.printable(warning.message)),
+            ])
+        }
+        var members = members
+        if !all.isEmpty { members["warnings"] = .array(all) }
+        return members
     }
 }
 

@@ -53,21 +53,6 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
-/// Prints on standard error each mismatch that a policy in report mode allowed.
-struct PinWarnings: PinReportSink {
-    var name: String { "standard error" }
-
-    func receive(_ report: PinReport) async throws(PinError) {
-        guard !report.isEnforced else { return }
-        let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
-        let expected = report.wanted.map(\.text).joined(separator: ", ")
-        let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
-        Terminal(json: false).note(
-            "warning: \(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the "
-                + "call wasn't stopped: found \(seen); expected \(expected)")
-    }
-}
-
 extension PinPolicy {
     /// Reads a policy; an error names the file.
     init(file: String) throws {
@@ -148,20 +133,20 @@ struct CallOptions: ParsableArguments {
     }
 
     /// The pin policy, of the option or of the project; nil without one.
-    func policy(of project: Project, notingOn terminal: Terminal?) throws -> PinPolicy? {
-        if policyFile == nil, let terminal { project.note(on: terminal) }
+    func policy(of project: Project, notingOn terminal: Terminal) throws -> PinPolicy? {
+        if policyFile == nil { project.note(on: terminal) }
         return try project.pinPolicy(policyFile)
     }
 
     /// The keys and the rule, of the options or of the project; nil if nothing is signed.
     func signing(
-        by project: Project
+        by project: Project, notingOn terminal: Terminal
     ) throws -> (keys: KeySet, rule: ServiceConfiguration.Signing)? {
         let scheme = scheme ?? project.scheme
         let keys = keys ?? project.keySource
         try requireComplete(scheme: scheme, keys: keys, leftOut: project.leftOut)
         guard let scheme, let keys else { return nil }
-        let set = try identity.load(keys, of: project)
+        let set = try identity.load(keys, of: project, notingOn: terminal)
         let id = try keyID ?? set.onlySigningKey().id
         let covered = try covers.map { try ComponentIdentifier.list(parsing: $0).map(\.listed) }
         return (set, try schemeOptions.rule(scheme: scheme, keyID: id, covered: covered))
@@ -193,7 +178,7 @@ extension KeySet {
 /// Runs work with a network system for one URL, and stops the system even if the work fails.
 func withNetworkSystem<Result>(
     for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    network: NetworkOptions, call: CallOptions, showingProgressOn terminal: Terminal? = nil,
+    network: NetworkOptions, call: CallOptions, output: CallOutput,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, Service) async throws -> Result
 ) async throws -> Result {
@@ -201,7 +186,7 @@ func withNetworkSystem<Result>(
     let project = try call.project.load()
     try project.requireTrust(
         for: (call.scheme == nil ? ["scheme"] : []) + (network.caFile == nil ? ["caFile"] : []))
-    let signer = try call.signing(by: project.acting)
+    let signer = try call.signing(by: project.acting, notingOn: output.terminal)
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout, attempts: 1)
@@ -222,13 +207,13 @@ func withNetworkSystem<Result>(
     options.connectTo = try network.addresses()
     // The command's own error already reports a refusal.
     options.pinReports.logs = false
-    options.pinReports.sinks = [PinWarnings()]
+    options.pinReports.sinks = [output]
     options.proxies = try network.proxies()
-    let bar = terminal.flatMap { ProgressBar(on: $0) }
+    let bar = ProgressBar(on: output.terminal)
     options.callOptions.progress = bar?.progress
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
-        policy: try call.policy(of: project, notingOn: terminal)
+        policy: try call.policy(of: project, notingOn: output.terminal)
             ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
     do {

@@ -13,12 +13,13 @@ struct SelfCheckCommand: AsyncParsableCommand {
         discussion: """
             Checks the files of the project that --project FILE, else SIGNET_PROJECT or the \
             signet.json of this folder or a parent names (signet project schema prints its \
-            format); without one, only the program. Exit 1 if a line is bad. Hosts are reached \
-            through --proxy, else through the proxy of the configuration, else through that of the \
+            format); without one, only the program. Exit 1 if a line is bad. A certificate, a pin \
+            rule or a key that ends soon is a warning, and the exit is 0. Hosts are reached through \
+            --proxy, else through the proxy of the configuration, else through that of the \
             environment.
             """,
         examples: [
-            "signet self-check --offline", "signet self-check --offline --html check.html",
+            "signet self-check --offline", "signet self-check --within 60 --html check.html",
         ])
 
     @OptionGroup var common: CommonOptions
@@ -28,6 +29,13 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     @Flag(name: .customLong("offline"), help: "Skip the hosts.")
     var isOffline = false
+
+    @Option(
+        name: .customLong("within"),
+        help: ArgumentHelp(
+            "Warn of a certificate, a pin rule or a key that ends within this many days.",
+            valueName: "DAYS"))
+    var days: Int64 = 30
 
     @OptionGroup var proxies: ProxyOptions
 
@@ -40,6 +48,9 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     func validate() throws {
         try page.requireUsable(beside: common)
+        guard (0...36_500).contains(days) else {
+            throw ValidationError("--within is a number of days from 0 to 36500")
+        }
         guard timeoutSeconds > 0, timeoutSeconds <= 86400 else {
             throw ValidationError("--timeout is a number of seconds above 0 and up to 86400")
         }
@@ -52,7 +63,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         project.identity = try identity.source
         // A shared set of a file that was found needs trust in its roots.
         if let keys = project.keys, (try? KeySource(keys).loadShared()) != nil {
-            _ = try identity.load(keys, of: loaded)
+            _ = try identity.load(keys, of: loaded, notingOn: common.terminal)
         }
         // A file that was found must not choose which hosts are reached.
         let reachesHosts = !isOffline && (loaded.path == nil || loaded.isTrusted)
@@ -64,6 +75,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
         var check = SelfCheck(
             of: project, isOffline: !reachesHosts,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
+        check.horizon = days * 86_400
         let rules = try proxies.rules()
         if proxies.namesProxy { check.proxies = rules } else { check.otherProxies = rules }
         let now = UnixTime.now()
@@ -72,8 +84,11 @@ struct SelfCheckCommand: AsyncParsableCommand {
         // An unreadable file becomes a `bad` line of the report, so it doesn't end the command.
         let isShown = try page.write(
             StatusPage(
-                of: report, keys: project.keys.flatMap { try? identity.load($0, of: loaded) },
-                policy: try? loaded.pinPolicy(nil), now: now),
+                of: report,
+                keys: project.keys.flatMap {
+                    try? identity.load($0, of: loaded, notingOn: terminal)
+                },
+                policy: try? loaded.pinPolicy(nil), now: now, leadTime: check.horizon),
             on: terminal)
         if report.isGood {
             if !isShown { try terminal.result(report.json, lines: table(report)) }
@@ -87,17 +102,27 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     private func table(_ report: SelfCheckReport) -> [String] {
-        let area = report.lines.map(\.area.count).max() ?? 0
-        let subject = min(40, report.lines.map { printable($0.subject).count }.max() ?? 0)
+        let shown = report.hostsAndPins + report.others + report.shortKnownAnswers
+        let area = shown.map(\.area.count).max() ?? 0
+        let subject = min(40, shown.map { printable($0.subject).count }.max() ?? 0)
         var lines: [String] = []
-        for line in report.lines {
-            lines.append(
-                [
-                    mark(line.status), padded(line.area, to: area),
-                    padded(printable(line.subject), to: subject), printable(line.detail),
-                ].joined(separator: "  "))
-            if let remedy = line.remedy {
-                lines.append("         \(padded("", to: area + subject))  → \(printable(remedy))")
+        for line in shown {
+            let start = [
+                mark(line.status), padded(line.area, to: area),
+                padded(printable(line.subject), to: subject),
+            ].joined(separator: "  ")
+            let detail = line.pinRefusal?.summary ?? printable(line.detail)
+            if start.count + 2 + detail.count <= 100 {
+                lines.append("\(start)  \(detail)")
+            } else {
+                lines.append(start.replacing(#/ +$/#, with: ""))
+                lines += Terminal.wrapped(detail, firstIndent: 11, indent: 11)
+            }
+            if let refusal = line.pinRefusal {
+                lines += refusal.lines(endingMessage: refusal.message).dropFirst()
+                    .map { "         \($0)" }
+            } else if let remedy = line.remedy {
+                lines += Terminal.wrapped("→ \(remedy)", firstIndent: 11, indent: 13)
             }
         }
         return lines
@@ -117,5 +142,27 @@ struct SelfCheckCommand: AsyncParsableCommand {
 
     private func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+/// The order in which people read a report: first what changes from day to day.
+extension SelfCheckReport {
+    var hostsAndPins: [Line] {
+        lines.filter { $0.area == "hosts" } + lines.filter { $0.area == "pins" }
+    }
+
+    var knownAnswers: [Line] { lines.filter { $0.area == "crypto" } }
+
+    var others: [Line] { lines.filter { !["hosts", "pins", "crypto"].contains($0.area) } }
+
+    /// The known answers on one line, unless one is wrong.
+    fileprivate var shortKnownAnswers: [Line] {
+        let answers = knownAnswers
+        guard var line = answers.first, answers.allSatisfy({ $0.status == .good }) else {
+            return answers
+        }
+        line.subject = "known answers"
+        line.detail = "\(answers.count) of \(answers.count) are right"
+        return [line]
     }
 }

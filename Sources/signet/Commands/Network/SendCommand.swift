@@ -93,14 +93,15 @@ struct SendCommand: AsyncParsableCommand {
             if outFile != "-" { return try await fetch(head, authority: authority, to: outFile) }
         }
         let body = try requestBody(of: message)
-        let (response, more) = try await traced(if: options.traces, on: common.terminal) { trace in
+        let output = CallOutput(on: common.terminal, tracing: options.traces)
+        let (response, more) = try await output.of {
             try await withNetworkSystem(
                 for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
-                network: network, call: options, showingProgressOn: common.terminal
+                network: network, call: options, output: output
             ) { system, service in
                 try await system.exchange(
                     service, method: head.method, target: head.path ?? "/",
-                    fields: head.headerFields, body: body, options: .init(trace: trace))
+                    fields: head.headerFields, body: body, options: .init(trace: output.trace))
             }
         }
         var object = describe(response)
@@ -124,14 +125,15 @@ struct SendCommand: AsyncParsableCommand {
         download.resumes = resumes
         download.sha256 = sha256.flatMap { $0.utf8.decodingHexadecimal() }
         let wanted = download
-        let (result, more) = try await traced(if: options.traces, on: common.terminal) { trace in
+        let output = CallOutput(on: common.terminal, tracing: options.traces)
+        let (result, more) = try await output.of {
             try await withNetworkSystem(
                 for: "\(head.scheme ?? "https")://\(authority)/", payloadProtocol: .rest,
-                network: network, call: options, showingProgressOn: common.terminal
+                network: network, call: options, output: output
             ) { system, service in
                 try await system.download(
                     service, target: head.path ?? "/", to: path, with: wanted,
-                    options: .init(trace: trace))
+                    options: .init(trace: output.trace))
             }
         }
         var object: JSONObject = [

@@ -12,9 +12,9 @@ struct PinsCheckCommand: AsyncParsableCommand {
         commandName: "check", abstract: "Check a server's verified chain against a pin policy.",
         discussion: """
             Makes a TLS connection and requests nothing. With exit 1, it prints every pin that was \
-            seen and every pin that was expected. On a terminal, a table shows the expiration of \
-            each certificate; a pipe gets plain lines. With --within and --enforce, a monitor sees \
-            a problem before programs do.
+            seen and every pin that was expected, one a line, and what to do. On a terminal, a \
+            match is a table with the expiration of each certificate; a pipe gets plain lines. \
+            With --within and --enforce, a monitor sees a problem before programs do.
             """,
         examples: [
             "signet pins check https://api.example.com --policy policy.json",
@@ -75,27 +75,30 @@ struct PinsCheckCommand: AsyncParsableCommand {
         guard seen.isTrusted else { throw target.untrusted(seen) }
         let verdict = policy.verdict(
             for: host, chain: seen.chain, now: now, port: target.port)
-        if let failure = failure(of: verdict, target: target, now: now) {
+        if let refusal = enforce ? verdict.finding : verdict.refusal {
+            var failure = ToolError(refusal)
+            failure.beside = MemberText(object(verdict, of: target))
+            throw failure
+        }
+        if let failure = ending(of: verdict, target: target, now: now) {
             if common.terminal.isForPeople {
                 try common.terminal.result([:], lines: lines(verdict, of: target, now: now))
             }
             throw failure
         }
-        if let finding = verdict.finding, !common.json { common.terminal.note(finding.message) }
+        if let finding = verdict.finding, !common.json {
+            // On a terminal, the table has the pins.
+            common.terminal.note(
+                common.terminal.isForPeople
+                    ? Terminal.wrapped(finding.summary, indent: 2) + finding.remedyLines
+                    : finding.lines(endingMessage: finding.message))
+        }
         try common.terminal.result(
             object(verdict, of: target), lines: lines(verdict, of: target, now: now))
     }
 
-    private func refusal(of verdict: PinVerdict) -> PinRefusal? {
-        enforce ? verdict.finding : verdict.refusal
-    }
-
-    private func failure(of verdict: PinVerdict, target: PinsTarget, now: Int64) -> ToolError? {
-        if let refusal = refusal(of: verdict) {
-            return ToolError(
-                refusal.errorCode, refusal.message, details: refusal.details,
-                beside: object(verdict, of: target))
-        }
+    /// The failure if something ends within the time that `--within` gives.
+    private func ending(of verdict: PinVerdict, target: PinsTarget, now: Int64) -> ToolError? {
         guard let days else { return nil }
         var ends: [(subject: String, end: Int64)] = []
         if let rule = verdict.rule, let expires = verdict.expires {
@@ -109,11 +112,16 @@ struct PinsCheckCommand: AsyncParsableCommand {
         let soon = ends.filter { $0.end <= now + days * 86_400 }
             .map { "\($0.subject) at \(UnixTime.rfc3339($0.end))" }
         guard !soon.isEmpty else { return nil }
-        return ToolError(
+        var failure = ToolError(
             .expiresSoon,
             Terminal.printable(
                 "\(target.origin): \(soon.joined(separator: ", ")) ends, expected nothing that"
                     + " ends within \(days) days"), beside: object(verdict, of: target))
+        failure.lines =
+            Terminal.wrapped(
+                "\(target.origin): expected nothing that ends within \(days) days; this ends:",
+                indent: 2) + soon.flatMap { Terminal.wrapped($0, firstIndent: 2, indent: 4) }
+        return failure
     }
 
     private func object(_ verdict: PinVerdict, of target: PinsTarget) -> JSONObject {
@@ -129,9 +137,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
 
     private func lines(_ verdict: PinVerdict, of target: PinsTarget, now: Int64) -> [String] {
         let (outcome, tone): (String, Table.Tone) =
-            if refusal(of: verdict) != nil {
-                ("refused", .bad)
-            } else if !verdict.isPinned {
+            if !verdict.isPinned {
                 ("not pinned; CA, dates and host name are valid", .plain)
             } else if verdict.isMatch {
                 ("match", .good)

@@ -99,7 +99,7 @@ struct PinsSignCommand: ParsableCommand {
                 "--not-before \(start) and --days \(days) end before now (\(now)); no program would"
                     + " accept the document")
         }
-        let set = try identity.load(keys)
+        let set = try identity.load(keys, notingOn: common.terminal)
         let key = try keyID.map { try set.key(id: $0) } ?? set.onlySigningKey()
         let signed = try SignedPinPolicy(
             serial: serial, notBefore: start, expires: start + days * 86_400, appID: appID,

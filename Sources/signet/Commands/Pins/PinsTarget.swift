@@ -66,11 +66,15 @@ struct PinsTarget {
 
     /// The error for a chain whose CA, dates or host name are invalid.
     func untrusted(_ seen: ProbeResult) -> ToolError {
-        ToolError(
-            TransportError.Code.tls.value,
-            "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given");"
-                + " it sent \(pinsText(seen.chain))",
+        let found =
+            "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given")"
+        var failure = ToolError(
+            TransportError.Code.tls.value, "\(found); it sent \(pinsText(seen.chain))",
             details: ["chain": pinsJSON(seen.chain)])
+        failure.lines =
+            Terminal.wrapped(found, indent: 2)
+            + PinText.lines(of: seen.chain, titled: "it sent, leaf first")
+        return failure
     }
 }
 

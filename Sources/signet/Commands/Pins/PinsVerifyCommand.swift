@@ -53,7 +53,8 @@ struct PinsVerifyCommand: ParsableCommand {
 
     func run() throws {
         let now = self.now ?? UnixTime.now()
-        let verifier = try PinUpdateVerifier(keys: identity.load(keys), appID: appID)
+        let verifier = try PinUpdateVerifier(
+            keys: identity.load(keys, notingOn: common.terminal), appID: appID)
         common.terminal.awaitInput("a signed pin policy", from: file)
         let bytes = try InputFile.read(file, limit: SignedPinPolicy.maximumByteCount + 1)
         let verified: VerifiedPinPolicy

@@ -116,7 +116,7 @@ struct SignCommand: ParsableCommand {
     }
 
     private func key() throws -> Key {
-        let keys = try signing.loadKeys()
+        let keys = try signing.loadKeys(notingOn: common.terminal)
         return try keyID.map { try keys.key(id: $0) } ?? keys.onlySigningKey()
     }
 

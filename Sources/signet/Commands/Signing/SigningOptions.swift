@@ -67,11 +67,11 @@ struct SigningOptions: ParsableArguments {
         try scheme.split(options.settings())
     }
 
-    func loadKeys() throws -> KeySet {
+    func loadKeys(notingOn terminal: Terminal) throws -> KeySet {
         let project = try project.load().acting
         let source = try project.required(
             project.keys(keys), option: "--keys SOURCE", variable: "SIGNET_KEYS", member: "keys")
-        return try identity.load(source, of: project)
+        return try identity.load(source, of: project, notingOn: terminal)
     }
 
     /// The message, with its trailers and the request that it answers.

@@ -72,7 +72,7 @@ struct VerifyCommand: ParsableCommand {
         policy.algorithms = algorithm.isEmpty ? nil : Set(algorithm)
         let now = try unixTime(now, of: "--now") ?? UnixTime.now()
         let verifier = try Verifier(
-            scheme: scheme, keys: signing.loadKeys(), policy: policy,
+            scheme: scheme, keys: signing.loadKeys(notingOn: common.terminal), policy: policy,
             nonces: nonces.store())
         common.terminal.awaitInput("a message", from: signing.file)
         var message = try signing.message()

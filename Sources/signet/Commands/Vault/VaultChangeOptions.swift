@@ -54,7 +54,9 @@ struct VaultChangeOptions: ParsableArguments {
         _ edit: (inout DumpContents) throws(VaultError) -> Void
     ) throws {
         var before = DumpContents()
-        let opened = try dump.file.update(with: try key.load(dump.project), for: dump.binding) {
+        let opened = try dump.file.update(
+            with: try key.load(dump.project, notingOn: common.terminal), for: dump.binding
+        ) {
             opened throws(VaultError) in
             before = DumpContents(opened)
             var contents = before

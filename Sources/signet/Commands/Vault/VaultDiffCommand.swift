@@ -94,7 +94,7 @@ struct VaultDiffCommand: ParsableCommand {
         _ = try key.source(own ?? project)
         if let other { common.terminal.awaitInput("the other dump", from: other) }
         let dump = try SealedDump(contentsOf: file)
-        let keys = try key.load(own ?? project)
+        let keys = try key.load(own ?? project, notingOn: common.terminal)
         let before = try side(dump, of: own, like: dump, keys: keys)
         var after = Side(contents: DumpContents(), disclosure: before.disclosure)
         if let other {
@@ -103,7 +103,8 @@ struct VaultDiffCommand: ParsableCommand {
                 try key.source(own ?? project) == key.source(otherOwn ?? project)
             after = try side(
                 dump.second, of: otherOwn, like: dump.first,
-                keys: isSameSource ? keys : key.load(otherOwn ?? project))
+                keys: isSameSource ? keys : key.load(otherOwn ?? project, notingOn: common.terminal)
+            )
         } else if let defaults, let schema = before.disclosure.schema {
             after.contents = DumpContents(
                 try .merging(schema: schema, defaults: defaults, launch: launch, fetched: fetched))
@@ -251,7 +252,7 @@ struct VaultDiffCommand: ParsableCommand {
     private func list(_ project: Project) throws -> (object: JSONObject, lines: [String]) {
         let dump = try SealedDump(contentsOf: file)
         let disclosure = try disclosure.load()
-        let keys = try key.load(project)
+        let keys = try key.load(project, notingOn: common.terminal)
         let opened: OpenedDump
         do throws(VaultError) {
             opened = try open(dump, for: dump.binding, keys: keys)

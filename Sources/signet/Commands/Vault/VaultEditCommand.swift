@@ -49,7 +49,8 @@ struct VaultEditCommand: ParsableCommand {
         let target = Target(
             file: try state.dump(project.changedDump(file), in: project),
             binding: try binding.binding(project),
-            schema: try Schema(contentsOf: project.schema(schema)), keys: try key.load(project))
+            schema: try Schema(contentsOf: project.schema(schema)),
+            keys: try key.load(project, notingOn: common.terminal))
         try Self.requireTerminal()
         var draft = Draft(of: try target.file.open(with: target.keys, for: target.binding))
         while true {

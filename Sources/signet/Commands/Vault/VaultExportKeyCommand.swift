@@ -43,7 +43,8 @@ struct VaultExportKeyCommand: ParsableCommand {
             app: .init(id: appID ?? found.app.id, version: appVersion ?? found.app.version),
             system: .init(
                 id: found.system.id, version: systemVersion ?? found.system.version))
-        let jwk = try dump.exportKey(with: try key.load(project), for: wanted)
+        let jwk = try dump.exportKey(
+            with: try key.load(project, notingOn: common.terminal), for: wanted)
         try common.terminal.result(jwk, lines: [JSONValue.object(jwk).text])
     }
 }

@@ -52,7 +52,7 @@ struct VaultGetCommand: ParsableCommand {
         common.terminal.awaitInput("a sealed dump", from: path)
         let file = try state.dump(path, in: project)
         let opened = try file.open(
-            with: key.load(project), for: binding.binding(project),
+            with: key.load(project, notingOn: common.terminal), for: binding.binding(project),
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
         state.note(opened, on: common.terminal, of: file)
         let contents = DumpContents(opened)

@@ -74,7 +74,7 @@ struct VaultMergeCommand: ParsableCommand {
         let schema = try schema.map { try Schema(contentsOf: $0) }
         let preferred = try prefer.map { try Self.side($0, of: "--prefer") }
         let taken = try taken()
-        let keys = try key.load(project)
+        let keys = try key.load(project, notingOn: common.terminal)
         let ourDump = try SealedDump(contentsOf: ToolError.file(ours, subject: "a dump"))
         let binding = wanted(ourDump.binding)
         let theirs = try openTheirs(beside: ourDump, for: binding, keys)

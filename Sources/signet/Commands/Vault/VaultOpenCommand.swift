@@ -61,7 +61,7 @@ struct VaultOpenCommand: ParsableCommand {
         } else {
             let file = try state.dump(path, in: project)
             opened = try file.open(
-                with: key.load(project), for: binding.binding(project),
+                with: key.load(project, notingOn: common.terminal), for: binding.binding(project),
                 accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
             state.note(opened, on: common.terminal, of: file)
         }

@@ -89,10 +89,16 @@ struct VaultKeyOptions: ParsableArguments {
 
     /// Loads the set, or the passphrase.
     ///
-    /// - Parameter twice: Whether a passphrase that a person types is asked for twice.
-    func load(_ project: Project, askingTwice twice: Bool = false) throws -> VaultKeys {
+    /// - Parameters:
+    ///   - twice: Whether a passphrase that a person types is asked for twice.
+    ///   - terminal: Where the roots of a shared key set are shown.
+    func load(
+        _ project: Project, askingTwice twice: Bool = false, notingOn terminal: Terminal
+    ) throws -> VaultKeys {
         let source = try source(project)
-        guard source.isPassphrase else { return .keys(try identity.load(source.text, of: project)) }
+        guard source.isPassphrase else {
+            return .keys(try identity.load(source.text, of: project, notingOn: terminal))
+        }
         return .passphrase(try PassphraseOption(text: source.text).load(askingTwice: twice))
     }
 }

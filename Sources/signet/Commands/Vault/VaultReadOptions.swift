@@ -21,7 +21,7 @@ struct VaultReadOptions: ParsableArguments {
         terminal.awaitInput("a sealed dump", from: path)
         let file = try state.dump(path, in: project)
         let opened = try file.open(
-            with: key.load(project), for: binding.binding(project),
+            with: key.load(project, notingOn: terminal), for: binding.binding(project),
             accepting: older.acceptAppVersion, system: older.acceptSystemVersion)
         state.note(opened, on: terminal, of: file)
         return opened

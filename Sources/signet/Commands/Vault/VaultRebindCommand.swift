@@ -102,9 +102,11 @@ struct VaultRebindCommand: ParsableCommand {
             opened = done.dump
             forgotten = done.forgotten
         } else if isDone {
-            opened = try target.open(with: try key.load(project), for: new)
+            opened = try target.open(
+                with: try key.load(project, notingOn: common.terminal), for: new)
         } else {
-            opened = try target.rebind(with: try key.load(project), from: old, to: new)
+            opened = try target.rebind(
+                with: try key.load(project, notingOn: common.terminal), from: old, to: new)
         }
         state.note(opened, on: common.terminal, of: target)
         var object = DumpReport.object(opened, file: target.path)

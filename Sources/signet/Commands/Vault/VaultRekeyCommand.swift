@@ -67,13 +67,13 @@ struct VaultRekeyCommand: ParsableCommand {
         let project = try project.load().acting
         let binding = try binding.binding(project)
         let target = try state.dump(project.changedDump(file), in: project)
-        let keys = try key.load(project)
+        let keys = try key.load(project, notingOn: common.terminal)
         let newKeys: VaultKeys
         if let toPassphrase {
             let option = PassphraseOption(text: toPassphrase, subject: "New passphrase")
             newKeys = .passphrase(try option.load(askingTwice: true))
         } else if let toKeys {
-            newKeys = .keys(try key.identity.load(toKeys))
+            newKeys = .keys(try key.identity.load(toKeys, notingOn: common.terminal))
         } else {
             newKeys = keys
         }

@@ -55,7 +55,8 @@ struct VaultSealCommand: ParsableCommand {
         let file = try state.dump(project.changedDump(out, as: "--out FILE"), in: project)
         let source = try key.source(project)
         let sealed = try file.seal(
-            configuration, with: try key.load(project, askingTwice: true),
+            configuration,
+            with: try key.load(project, askingTwice: true, notingOn: common.terminal),
             keyID: keyID ?? (source.isPassphrase ? nil : project.keyID), for: binding,
             keepingChanges: !replace)
         state.note(sealed, on: common.terminal, of: file)

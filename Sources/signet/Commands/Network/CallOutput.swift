@@ -1,0 +1,131 @@
+internal import SignetBase
+import SignetClient
+import SignetJSON
+import SignetPinning
+import SignetTransport
+import Synchronization
+
+/// The output of a call beside its result: its attempts if that is wanted, and warnings of pins.
+final class CallOutput: PinReportSink {
+    let terminal: Terminal
+    /// The record of the attempts; nil if they aren't printed.
+    let trace: CallTrace?
+    private let warnings = Mutex<[JSONValue]>([])
+
+    init(on terminal: Terminal, tracing: Bool) {
+        self.terminal = terminal
+        trace = tracing ? CallTrace() : nil
+    }
+
+    var name: String { "standard error" }
+
+    /// Prints a mismatch that a policy in report mode allowed.
+    func receive(_ report: PinReport) async throws(PinError) {
+        guard !report.isEnforced else { return }
+        let rule = report.rule.map { " (rule \($0.pattern), mode report)" } ?? ""
+        let found =
+            "\(report.kind.name) at \(report.host.uriText):\(report.port)\(rule), the call wasn't "
+            + "stopped"
+        terminal.note(
+            Terminal.wrapped("warning: \(found)", indent: 2)
+                + PinText.lines(of: report.chain, titled: "found, leaf first")
+                + PinText.lines(expecting: report.wanted))
+        let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
+        let expected = report.wanted.map(\.text).joined(separator: ", ")
+        let warning: JSONValue = [
+            "code": .string(report.kind.name),
+            "message": .string(
+                Terminal.printable("\(found): found \(seen); expected \(expected)")),
+            "pin": .object(report.json),
+        ]
+        warnings.withLock { $0.append(warning) }
+    }
+
+    /// Runs a call, and prints its attempts, even if it fails.
+    ///
+    /// - Returns: The call's result, and the members that `--json` adds to it.
+    func of<Result>(_ work: () async throws -> Result) async throws -> (Result, JSONObject) {
+        do {
+            let result = try await work()
+            showTrace()
+            return (result, members)
+        } catch let error as any CodedError {
+            showTrace()
+            var failure = ToolError(error)
+            failure.beside.append(members)
+            throw failure
+        }
+    }
+
+    private func showTrace() {
+        if let trace, !terminal.json { terminal.show(trace.lines) }
+    }
+
+    private var members: JSONObject {
+        var members = JSONObject()
+        members["trace"] = trace?.json
+        let warnings = warnings.withLock { $0 }
+        if !warnings.isEmpty { members["warnings"] = .array(warnings) }
+        return members
+    }
+}
+
+extension CallTrace {
+    /// The attempts, each an array of its requests; times are microseconds since the request's
+    /// start.
+    fileprivate var json: JSONValue {
+        .array(attempts.map { attempt in .array(attempt.hops.map { .object($0.object) }) })
+    }
+
+    /// A line for each request.
+    fileprivate var lines: [String] {
+        attempts.enumerated().flatMap { index, attempt in
+            attempt.hops.map { "attempt \(index + 1): \($0.line)" }
+        }
+    }
+}
+
+extension CallRecord.Hop {
+    private var parts: [(String, Duration)] {
+        [
+            ("name", timings.nameResolved), ("connect", timings.connected),
+            ("tunnel", timings.tunnelled), ("tls", timings.secured),
+            ("firstByte", timings.firstByte), ("total", timings.total),
+        ]
+    }
+
+    fileprivate var object: JSONObject {
+        var object: JSONObject = [
+            "method": .string(method.rawValue), "url": .string(url), "signed": .bool(isSigned),
+            "status": status.map { .number(JSONNumber($0)) } ?? .null,
+            "reused": .bool(timings.reusedConnection),
+            "sent": .number(JSONNumber(Int(timings.bytesSent))),
+            "received": .number(JSONNumber(Int(timings.bytesReceived))),
+        ]
+        if let httpVersion { object["version"] = .string("\(httpVersion)") }
+        if let failure { object["failure"] = .string(failure) }
+        var times = JSONObject()
+        for (name, time) in parts { times[name] = .number(JSONNumber(Int(time.microseconds))) }
+        object["microseconds"] = .object(times)
+        return object
+    }
+
+    fileprivate var line: String {
+        let outcome = status.map { "\($0)" } ?? failure ?? "no response"
+        let times = parts.filter { $0.1 > .zero }.map { name, time in
+            let tenths = time.microseconds / 100
+            return "\(name) \(tenths / 10).\(tenths % 10)"
+        }
+        return "\(method.rawValue) \(url): \(outcome)"
+            + (httpVersion.map { " over \($0)" } ?? "") + (isSigned ? ", signed" : "")
+            + (timings.reusedConnection ? ", connection reused" : "")
+            + "; ms: \(times.joined(separator: ", "))"
+    }
+}
+
+extension Duration {
+    /// Whole microseconds.
+    fileprivate var microseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}
