@@ -99,7 +99,7 @@
         }
 
         /// Measures one request of an attempt whose first request went to an origin.
-        private func measure(_ hop: CallRecord.Hop, from first: WebOrigin?) {
+        private func measure(_ hop: CallRecord.Exchange, from first: WebOrigin?) {
             var dimensions = [
                 (
                     HTTPConventions.method,
@@ -131,7 +131,7 @@
         }
     }
 
-    extension CallRecord.Hop {
+    extension CallRecord.Exchange {
         /// The value of `error.type`; nil for a request that succeeded.
         fileprivate var errorType: String? {
             failure

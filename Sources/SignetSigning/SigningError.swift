@@ -179,7 +179,7 @@ public struct SigningError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether verification failed because of the verifier itself, not the message: a full, broken
     /// or unreachable nonce store, or OpenSSL. Respond with status 503, not 401.
-    public var isOwnFailure: Bool {
+    public var isVerifierFailure: Bool {
         [.nonceStoreFull, .nonceStoreFailed, .nonceStoreUnavailable, .cryptoFailed].contains(code)
     }
 

@@ -14,7 +14,7 @@ internal import SignetBase
 ///     print(verified.keyID, String(decoding: verified["@path"] ?? [], as: UTF8.self))
 /// } catch {
 ///     print(error)  // The reason, for the log only.
-///     print(error.isOwnFailure ? 503 : 401, SigningError.publicMessage)  // For the sender.
+///     print(error.isVerifierFailure ? 503 : 401, SigningError.publicMessage)  // For the sender.
 /// }
 /// ```
 ///

@@ -128,7 +128,7 @@ import Testing
     {
         let first = SlowEngine(clock, .zero)
         let second = RecordingEngine()
-        let choice = EngineChoice(rivals: ["second"])
+        let choice = EngineChoice(candidates: ["second"])
         let system = try await system(first, second, choice, attempts: 2)
         // The other one is measured, so that the first, not yet measured, is next.
         first.set(.zero, failure: .cutOff)
@@ -179,7 +179,7 @@ import Testing
     @Test(.features("000-45")) func theFastestEngineSends() async throws {
         let first = SlowEngine(clock, .milliseconds(30))
         let second = SlowEngine(clock, .milliseconds(10))
-        let system = try await system(first, second, EngineChoice(rivals: ["second"]))
+        let system = try await system(first, second, EngineChoice(candidates: ["second"]))
         for _ in 0..<10 { #expect(await call(system) == nil) }
         #expect(first.count == 1 && second.count == 9)
         // The second one becomes slow.
@@ -201,7 +201,7 @@ import Testing
         let first = SlowEngine(clock, .milliseconds(30))
         let second = SlowEngine(clock, .milliseconds(1))
         second.set(.milliseconds(1), failure: code)
-        let system = try await system(first, second, EngineChoice(rivals: ["second"]))
+        let system = try await system(first, second, EngineChoice(candidates: ["second"]))
         for _ in 0..<10 { _ = await call(system) }
         #expect(second.count == 1 && first.count == 9)
         // It recovers.
@@ -217,7 +217,7 @@ extension CallOptions {
     /// Options whose only engine is measured.
     fileprivate static func choosing(_ name: EngineName, rival: EngineName) -> CallOptions {
         var options = CallOptions()
-        options.engine = EngineChoice(name, rivals: [rival])
+        options.engine = EngineChoice(name, candidates: [rival])
         return options
     }
 }

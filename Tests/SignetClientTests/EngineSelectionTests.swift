@@ -105,7 +105,8 @@ import Testing
 
     private static let unusable: [EngineChoice] = [
         EngineChoice("three"), EngineChoice("Two"), EngineChoice(""), EngineChoice("two "),
-        EngineChoice(trial: .init("three", percent: 1)), EngineChoice(rivals: ["two", "three"]),
+        EngineChoice(trial: .init("three", percent: 1)),
+        EngineChoice(candidates: ["two", "three"]),
         EngineChoice(fallback: .init("three")), EngineChoice(trial: .init("two", percent: -1)),
         EngineChoice(trial: .init("two", percent: 100.1)),
         EngineChoice(trial: .init("two", percent: .nan)),
@@ -149,7 +150,7 @@ import Testing
             EngineChoice("weak"), EngineChoice(trial: .init("weak", percent: 100)),
             EngineChoice("weak", fallback: .init("standard")),
             EngineChoice("down", fallback: .init("weak", failures: 1)),
-            EngineChoice("down", rivals: ["weak"]),
+            EngineChoice("down", candidates: ["weak"]),
         ])
     func anUnpinningEngineNeverCallsAPinnedHost(_ choice: EngineChoice) async throws {
         let weak = RecordingEngine(pins: false)

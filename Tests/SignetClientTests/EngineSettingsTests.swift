@@ -115,7 +115,7 @@ import Testing
                 "services.a.engineFallbackTime": 9,
             ], options)
         let choice = EngineChoice(
-            "two", trial: .init("two", percent: 12.5), rivals: ["standard"],
+            "two", trial: .init("two", percent: 12.5), candidates: ["standard"],
             fallback: .init("standard", failures: 5, time: .seconds(9)))
         #expect(try system.callOptions(for: "a").engine == choice)
         await system.shutdown()

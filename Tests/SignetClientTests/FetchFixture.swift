@@ -73,10 +73,10 @@ struct FetchFixture {
     static func place(
         _ path: String, app: String = Self.app, version: String = "1.4.2", root: String = "Wlpa",
         accepting versions: [String] = []
-    ) throws -> FetchPlan.LastGood {
-        FetchPlan.LastGood(
+    ) throws -> FetchPlan.StoredValues {
+        FetchPlan.StoredValues(
             file: DumpFile(path),
-            sealing: Sealing(
+            sealing: SealingCredentials(
                 keys: try keys(root), binding: VersionBinding(app: app, version: version)),
             acceptedAppVersions: versions)
     }

@@ -180,7 +180,7 @@ import Testing
         let silent = try await OpenSSLServer(TestAuthority.trusted.get().identity, responds: false)
         fixture.defaults["services.settings.baseURL"] = .string(silent.url)
         fixture.plan.timeout = .seconds(60)
-        fixture.plan.otherwise = .proceed
+        fixture.plan.ifUnavailable = .proceed
         let program = fixture
         let start = Task { try await program.start() }
         #expect(try await eventually { silent.received.contains("GET /values") })
@@ -197,7 +197,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) { try await program.start() }
         #expect(error?.code.name == "malformed-reply")
         #expect(error?.message.contains("unreadable-file") == true)
-        fixture.plan.otherwise = .proceed
+        fixture.plan.ifUnavailable = .proceed
         let system = try await fixture.start()
         let fetch = try #require(system.startReport.fetch)
         #expect(fetch.source == .none)
@@ -276,7 +276,7 @@ import Testing
         case "time": fixture.plan.timeout = .zero
         default: fixture.plan.maximumResponseSize = 0
         }
-        fixture.plan.otherwise = .proceed
+        fixture.plan.ifUnavailable = .proceed
         let program = fixture
         let error = await #expect(throws: ClientError.self) { try await program.start() }
         #expect(error?.code == .invalidPlan)

@@ -7,13 +7,13 @@ import Testing
 
 /// The state that a running system gives to a monitoring program.
 @Suite struct MonitorTests {
-    private static func sealing(_ root: String = "Wlpa") throws -> Sealing {
-        Sealing(
+    private static func sealing(_ root: String = "Wlpa") throws -> SealingCredentials {
+        SealingCredentials(
             keys: try FetchFixture.keys(root),
             binding: VersionBinding(app: FetchFixture.app, version: "1.4.2"))
     }
 
-    private static func system(_ sealing: Sealing?) async throws -> NetworkSystem {
+    private static func system(_ sealing: SealingCredentials?) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
         options.engine = RecordingEngine()
         options.sealing = sealing
@@ -105,7 +105,7 @@ import Testing
         var fixture = try await FetchFixture()
         try await fixture.startOnce()
         try fixture.serve(["shop.limit": 11, "shop.token": .string(FetchFixture.canary)])
-        fixture.options.sealing = Sealing(
+        fixture.options.sealing = SealingCredentials(
             keys: try FetchFixture.keys(), keyID: "nobody",
             binding: VersionBinding(app: FetchFixture.app, version: "1.4.2"))
         let system = try await fixture.start()

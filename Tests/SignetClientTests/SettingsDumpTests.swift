@@ -42,7 +42,7 @@ import Testing
             baseURL: "https://api.example.com/seen?key=\(canary)", payloadProtocol: .rest,
             signing: .init(scheme: "rfc9421", keyID: "seen", settings: ["sf.x": canary]),
             commonFields: [.authorization: canary], commonParameters: ["client": .string(canary)])
-        service.sets["php"] = CommonSet(
+        service.sets["php"] = RequestDefaults(
             fields: [.authorization: canary], parameters: ["client": .string(canary)])
         service.options = options()
         service.scenarios["interactive"] = options()
@@ -75,7 +75,8 @@ import Testing
 
     @Test func aSetShowsNoValue() {
         Self.check(
-            CommonSet(fields: [.authorization: Self.canary], parameters: ["client": "ZZZZZZ"]),
+            RequestDefaults(
+                fields: [.authorization: Self.canary], parameters: ["client": "ZZZZZZ"]),
             shows: ["authorization", "client"])
     }
 

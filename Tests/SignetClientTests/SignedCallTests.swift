@@ -267,14 +267,14 @@ import Testing
             baseURL: "https://api.example.com/v1",
             payloadProtocol: call == .procedure ? .jsonRPC2 : .rest,
             signing: .init(scheme: "rfc9421", keyID: "HS"), commonParameters: ["app": "shop"])
-        service.sets["php"] = CommonSet(parameters: ["format": "json"])
+        service.sets["php"] = RequestDefaults(parameters: ["format": "json"])
         var options = NetworkSystem.Options()
         options.engine = engine
         let system = try await NetworkSystem.start(
             services: ["a": service], keys: keys(), policy: .allowingAll(), options: options)
         var own = CallOptions()
         own.baseURL = base
-        own.sets = [CommonSet.common, "php"]
+        own.sets = [RequestDefaults.common, "php"]
         switch call {
         case .head: _ = try await system.call(RESTRequest(.head, "/x"), on: "a", options: own)
         case .get: _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: own)

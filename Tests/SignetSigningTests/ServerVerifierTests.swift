@@ -296,20 +296,20 @@ private final class Ending: Sendable {
             let verifier = try Verifier(keys: set, nonces: BrokenStore(code: wanted))
             #expect(reason(verifier, message) == wanted.name)
             #expect(await code { _ = try await verifier.verify(message, now: now) } == wanted.name)
-            #expect(SigningError(wanted, "").isOwnFailure)
+            #expect(SigningError(wanted, "").isVerifierFailure)
             // A signature that is invalid anyway never reaches the store.
             let changed = try message.replacing("\"id\":1", with: "\"id\":2")
             #expect(reason(verifier, changed) == "digest-mismatch")
         }
         for wanted in [SigningError.Code.replayedNonce, .signatureMismatch, .unknownKey, .tooOld] {
-            #expect(!SigningError(wanted, "").isOwnFailure)
+            #expect(!SigningError(wanted, "").isVerifierFailure)
         }
     }
 
     /// A failure of OpenSSL under a key, unlike those of the key itself.
     @Test func aFailureOfOpenSSLIsOurOwn() {
         let failed = SigningError(KeyError(.cryptoFailed, "sign: OpenSSL reported a failure"))
-        #expect(failed.code == .cryptoFailed && failed.isOwnFailure)
+        #expect(failed.code == .cryptoFailed && failed.isVerifierFailure)
         #expect(failed.message == "sign: OpenSSL reported a failure")
         for (code, wanted) in [
             (KeyError.Code.unknownKey, SigningError.Code.unknownKey), (.keyRevoked, .keyRevoked),
@@ -317,7 +317,7 @@ private final class Ending: Sendable {
             (.wrongKeyUse, .wrongKeyUse), (.malformedKeys, .wrongKeyUse),
         ] {
             let error = SigningError(KeyError(code, ""))
-            #expect(error.code == wanted && !error.isOwnFailure, "\(code)")
+            #expect(error.code == wanted && !error.isVerifierFailure, "\(code)")
         }
     }
 

@@ -116,14 +116,15 @@ import Testing
     }
 
     func start(
-        _ configuration: GlobalConfiguration, with point: StubPoint, options: NetworkSystem.Options
+        _ configuration: GlobalConfiguration, with point: StubInterceptor,
+        options: NetworkSystem.Options
     ) async throws -> NetworkSystem {
         var options = options
         options.callOptions.attemptInterceptors = [point]
         return try await NetworkSystem.start(configuration, options: options)
     }
 
-    func isDownNoticed(by system: NetworkSystem, at point: StubPoint) async -> Bool {
+    func isDownNoticed(by system: NetworkSystem, at point: StubInterceptor) async -> Bool {
         point.respond(to: .procedure("orders.list"), with: .failure(.timeout))  // from now on
         defer { point.removeStubs() }
         do throws(ClientError) {
@@ -145,7 +146,7 @@ import Testing
         }
         let configuration = try GlobalConfiguration(
             schema: Schema(["keys": .object(JSONObject(rules))]), defaults: .values(values))
-        let (network, point) = (StubEngine(), StubPoint())
+        let (network, point) = (StubEngine(), StubInterceptor())
         network.respond(with: .result([]))
         var options = NetworkSystem.Options()
         options.engine = network

@@ -93,7 +93,7 @@ struct SystemRows {
                     options.callOptions.tags = ["bench"]
                     options.callOptions.credentials = Token()
                     options.callOptions.responseChecks = [AcceptingCheck()]
-                    options.callOptions.sets = [CommonSet.common, "bench"]
+                    options.callOptions.sets = [RequestDefaults.common, "bench"]
                     options.callOptions.trace = CallTrace()
                     options.engines["instant"] = engine
                     options.callOptions.engine = EngineChoice(
@@ -117,7 +117,7 @@ struct SystemRows {
             baseURL: "https://api.example.com/v1", payloadProtocol: .rest)
         if isSigned {
             service.signing = ServiceConfiguration.Signing(scheme: "rfc9421", keyID: "bench")
-            service.sets["bench"] = CommonSet(parameters: ["app": "bench"])
+            service.sets["bench"] = RequestDefaults(parameters: ["app": "bench"])
         }
         let system = try await NetworkSystem.start(
             services: ["a": service], keys: SigningJob.keys(#""alg":"HS256","#),

@@ -79,7 +79,7 @@ final class EngineSet: Sendable {
             var use = EngineUse(engine: choice.engine, reason: .chosen)
             if call.isTrial, let trial = choice.trial {
                 use = EngineUse(engine: trial.engine, reason: .trial)
-            } else if !choice.rivals.isEmpty {
+            } else if !choice.candidates.isEmpty {
                 use = EngineUse(
                     engine: fastest(of: choice, at: authority, in: marks), reason: .speed)
             }
@@ -95,7 +95,7 @@ final class EngineSet: Sendable {
     private func fastest(
         of choice: EngineChoice, at authority: String, in marks: [Place: Mark]
     ) -> EngineName {
-        let names = choice.rivals.union([choice.engine]).sorted { $0.name < $1.name }
+        let names = choice.candidates.union([choice.engine]).sorted { $0.name < $1.name }
         func time(_ name: EngineName) -> Duration {
             guard let mark = marks[Place(engine: name, authority: authority)],
                 let time = mark.time, let measured = mark.measuredAt,
@@ -113,7 +113,7 @@ final class EngineSet: Sendable {
         guard let call else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in
-            guard !call.choice.rivals.isEmpty else {
+            guard !call.choice.candidates.isEmpty else {
                 marks[place] = nil
                 return
             }
@@ -132,7 +132,7 @@ final class EngineSet: Sendable {
     ) {
         guard let call, use.reason != .fallback else { return }
         let hasFailed = Self.failures.contains(code)
-        let isSlow = !call.choice.rivals.isEmpty && Self.penalized.contains(code)
+        let isSlow = !call.choice.candidates.isEmpty && Self.penalized.contains(code)
         guard hasFailed || isSlow else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in

@@ -47,7 +47,7 @@ extension EngineChoice {
         let engine = try reader.read("engine", as: String.self)
         let trial = try reader.read("engineTrial", as: String.self)
         let percent = try reader.read("engineTrialPercent", as: Double.self)
-        let rivals = try reader.read("engineRivals", as: [String].self)
+        let candidates = try reader.read("engineRivals", as: [String].self)
         let fallback = try reader.read("engineFallback", as: String.self)
         let failures = try reader.read("engineFallbackFailures", as: Int.self)
         let time = try reader.duration("engineFallbackTime")
@@ -59,10 +59,10 @@ extension EngineChoice {
         ] where isSet && !isThere {
             throw reader.invalid(name, reason: "has no place without \(needed)")
         }
-        if engine == nil, trial == nil, rivals == nil, fallback == nil { return nil }
+        if engine == nil, trial == nil, candidates == nil, fallback == nil { return nil }
         self.init(
             engine.map { EngineName($0) } ?? .standard,
-            rivals: Set((rivals ?? []).map { EngineName($0) }))
+            candidates: Set((candidates ?? []).map { EngineName($0) }))
         if let trial, let percent { self.trial = Trial(EngineName(trial), percent: percent) }
         guard let fallback else { return }
         self.fallback = Fallback(EngineName(fallback))

@@ -99,7 +99,7 @@ final class ConfigurationFetcher: Sendable {
             }
             report.keepingFailure = keeping.map(FetchReport.Failure.init)
         }
-        guard request.plan.otherwise == .proceed else {
+        guard request.plan.ifUnavailable == .proceed else {
             let rest = keeping.map { "\($0.code.name): \($0.message)" } ?? "the plan names no file"
             throw failure.withMessage(
                 "the configuration was not fetched: \(failure.message); "

@@ -9,7 +9,7 @@ public import SignetVault
 /// by fetching again.
 public struct FetchPlan: Sendable {
     /// The action if the fetch fails and there are no last good values.
-    public enum Otherwise: Sendable, Hashable {
+    public enum Fallback: Sendable, Hashable {
         /// The system does not start.
         case refuse
         /// It starts with defaults and launch values.
@@ -17,16 +17,17 @@ public struct FetchPlan: Sendable {
     }
 
     /// The place of the last good fetched values: a sealed dump that contains nothing else.
-    public struct LastGood: Sendable {
+    public struct StoredValues: Sendable {
         /// The dump's file; it need not exist yet.
         public var file: DumpFile
         /// The keys that seal the dump, and the app and versions that it is bound to.
-        public var sealing: Sealing
+        public var sealing: SealingCredentials
         /// Older versions of the app whose values may be used too, after an upgrade.
         public var acceptedAppVersions: [String]
 
         /// Creates a place from a file and the credentials that seal it.
-        public init(file: DumpFile, sealing: Sealing, acceptedAppVersions: [String] = []) {
+        public init(file: DumpFile, sealing: SealingCredentials, acceptedAppVersions: [String] = [])
+        {
             self.file = file
             self.sealing = sealing
             self.acceptedAppVersions = acceptedAppVersions
@@ -48,20 +49,20 @@ public struct FetchPlan: Sendable {
     /// The maximum size of the response in bytes.
     public var maximumResponseSize = 1 << 20
     /// The place of the last good values; nil if they are not kept.
-    public var lastGood: LastGood?
+    public var lastGood: StoredValues?
     /// The action if there are no values at all.
-    public var otherwise: Otherwise
+    public var ifUnavailable: Fallback
 
     /// Plans a fetch.
     public init(
         service: Service, method: RPCMethod, path: String? = nil, parameters: [String] = [],
-        lastGood: LastGood? = nil, otherwise: Otherwise = .refuse
+        lastGood: StoredValues? = nil, ifUnavailable: Fallback = .refuse
     ) {
         self.service = service
         self.method = method
         self.path = path
         self.parameters = parameters
         self.lastGood = lastGood
-        self.otherwise = otherwise
+        self.ifUnavailable = ifUnavailable
     }
 }

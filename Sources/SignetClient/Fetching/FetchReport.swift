@@ -28,7 +28,7 @@ public struct FetchReport: Sendable, Hashable {
     }
 
     /// A dump of the last good values that was used or written.
-    public struct Kept: Sendable, Hashable {
+    public struct StoredDump: Sendable, Hashable {
         /// The dump's sequence.
         public var sequence: Int64
         /// The time at which these values were first kept (RFC 3339).
@@ -52,7 +52,7 @@ public struct FetchReport: Sendable, Hashable {
     /// Why the last fetch failed; nil if it succeeded.
     public internal(set) var failure: Failure?
     /// The current dump of the last good values; nil if there is none, or if it can't be read.
-    public internal(set) var kept: Kept?
+    public internal(set) var kept: StoredDump?
     /// Why the last good values could not be read, or new values could not be kept.
     public internal(set) var keepingFailure: Failure?
 

@@ -4,12 +4,12 @@ internal import SignetVault
 
 /// The sealed dump in which the last good fetched values are kept.
 struct LastGoodValues {
-    let place: FetchPlan.LastGood
+    let place: FetchPlan.StoredValues
     let schema: Schema
     let now: Int64
 
     /// A configuration of nothing but fetched values, and the dump it is from.
-    typealias Found = (values: GlobalConfiguration, kept: FetchReport.Kept)
+    typealias Found = (values: GlobalConfiguration, kept: FetchReport.StoredDump)
 
     /// Opens the dump and checks every value against today's schema.
     ///
@@ -24,7 +24,7 @@ struct LastGoodValues {
     /// - Returns: The dump that is there now.
     /// - Throws: As `DumpFile.seal`; `wrong-app` and `malformed-input` for a dump that is another
     ///   app's or of a whole configuration, which is never replaced.
-    func write(_ values: GlobalConfiguration) throws(VaultError) -> FetchReport.Kept {
+    func write(_ values: GlobalConfiguration) throws(VaultError) -> FetchReport.StoredDump {
         if let dump = try? SealedDump(contentsOf: place.file.path) {
             let id = place.sealing.binding.app.id
             guard sameBytes(dump.binding.app.id, id) else {
@@ -67,8 +67,8 @@ struct LastGoodValues {
         }
     }
 
-    private func kept(_ opened: OpenedDump) -> FetchReport.Kept {
-        FetchReport.Kept(
+    private func kept(_ opened: OpenedDump) -> FetchReport.StoredDump {
+        FetchReport.StoredDump(
             sequence: opened.sequence, sealedAt: opened.sealedAt,
             age: Self.seconds(opened.sealedAt).map { max(0, now - $0) })
     }

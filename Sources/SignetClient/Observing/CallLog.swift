@@ -151,7 +151,7 @@ final class CallLog: Sendable {
 
     func beginAttempt() { state.withLock { $0.attempts.append(CallRecord.Attempt()) } }
 
-    func add(_ hop: CallRecord.Hop, since instant: ContinuousClock.Instant) {
+    func add(_ hop: CallRecord.Exchange, since instant: ContinuousClock.Instant) {
         var hop = hop
         hop.start = instant - start
         change { $0.hops.append(hop) }
@@ -205,8 +205,8 @@ final class CallLog: Sendable {
 
     private func work(
         until end: ContinuousClock.Instant, joined: (id: CallIdentity.ID, log: CallLog)?
-    ) -> CallRecord.Work {
-        var work = CallRecord.Work(mode: mode, limits: limits)
+    ) -> CallRecord.Processing {
+        var work = CallRecord.Processing(mode: mode, limits: limits)
         work.stages = stages(until: end, from: start)
         guard let joined else {
             work.attempts = attempts

@@ -58,18 +58,18 @@ public struct EngineChoice: Sendable, Hashable {
     public var trial: Trial?
     /// Engines that compete with `engine`: a request is sent by the one whose last responses from
     /// the host began soonest. Each is measured at least once a minute.
-    public var rivals: Set<EngineName>
+    public var candidates: Set<EngineName>
     /// The engine that takes over if the chosen one fails; `nil` for none.
     public var fallback: Fallback?
 
     /// Chooses an engine.
     public init(
-        _ engine: EngineName = .standard, trial: Trial? = nil, rivals: Set<EngineName> = [],
+        _ engine: EngineName = .standard, trial: Trial? = nil, candidates: Set<EngineName> = [],
         fallback: Fallback? = nil
     ) {
         self.engine = engine
         self.trial = trial
-        self.rivals = rivals
+        self.candidates = candidates
         self.fallback = fallback
     }
 
@@ -77,7 +77,7 @@ public struct EngineChoice: Sendable, Hashable {
     ///
     /// - Parameter engines: The engines that a system has.
     func problem(among engines: Set<EngineName>) -> String? {
-        let named = rivals.union([engine]).union(
+        let named = candidates.union([engine]).union(
             [trial?.engine, fallback?.engine].compactMap { $0 })
         guard named.isSubset(of: engines.union([.standard])) else {
             return "names an engine that NetworkSystem.Options.engines lacks"

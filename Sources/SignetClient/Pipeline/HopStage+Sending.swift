@@ -16,7 +16,7 @@ extension HopStage {
         let start = ContinuousClock.now
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
-        var hop = CallRecord.Hop(
+        var hop = CallRecord.Exchange(
             method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
         let authority = request.head.authority ?? ""
         let use = engines.use(context.engine, at: authority)
@@ -104,11 +104,11 @@ extension HopStage {
 /// A response whose header has arrived, and what is written down of it after its body.
 struct OpenedResponse: Sendable {
     let response: EngineResponse
-    fileprivate var hop: CallRecord.Hop
+    fileprivate var hop: CallRecord.Exchange
     let start: ContinuousClock.Instant
 
     /// The request's entry in the log, at the end of the body or where it was left.
-    func hop(failure: String? = nil) -> CallRecord.Hop {
+    func hop(failure: String? = nil) -> CallRecord.Exchange {
         var hop = hop
         hop.timings = response.finalTimings
         if hop.timings.total == .zero { hop.timings.total = .now - start }

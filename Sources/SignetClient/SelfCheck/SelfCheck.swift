@@ -138,7 +138,7 @@ public struct SelfCheck: Sendable {
     }
 
     /// Returns the keys that open the project's dumps, for the running versions.
-    private func sealing(_ run: inout SelfCheckRun, keys: KeySet?) -> Sealing? {
+    private func sealing(_ run: inout SelfCheckRun, keys: KeySet?) -> SealingCredentials? {
         guard let appID = project.appID, let appVersion = project.appVersion else { return nil }
         let binding = VersionBinding(
             app: appID, version: appVersion,
@@ -146,7 +146,7 @@ public struct SelfCheck: Sendable {
         if let source = project.passphrase {
             do {
                 let passphrase = try Passphrase(KeySource(source))
-                return Sealing(keys: .passphrase(passphrase), binding: binding)
+                return SealingCredentials(keys: .passphrase(passphrase), binding: binding)
             } catch {
                 run.report.add(
                     area: "keys", subject: "passphrase", status: .bad, detail: error.message,
@@ -154,11 +154,11 @@ public struct SelfCheck: Sendable {
                 return nil
             }
         }
-        return keys.map { Sealing(keys: .keys($0), binding: binding) }
+        return keys.map { SealingCredentials(keys: .keys($0), binding: binding) }
     }
 
     private func checkDump(
-        _ run: inout SelfCheckRun, schema: Schema?, sealing: Sealing?
+        _ run: inout SelfCheckRun, schema: Schema?, sealing: SealingCredentials?
     ) -> GlobalConfiguration? {
         guard let path = project.dump else {
             run.report.add(
@@ -223,7 +223,7 @@ public struct SelfCheck: Sendable {
     }
 
     private func checkState(
-        _ run: inout SelfCheckRun, path: String, opened: OpenedDump, sealing: Sealing
+        _ run: inout SelfCheckRun, path: String, opened: OpenedDump, sealing: SealingCredentials
     ) {
         guard let state = project.state else { return }
         do {
@@ -248,7 +248,7 @@ public struct SelfCheck: Sendable {
     }
 
     private func checkLastGood(
-        _ run: inout SelfCheckRun, schema: Schema?, sealing: Sealing?
+        _ run: inout SelfCheckRun, schema: Schema?, sealing: SealingCredentials?
     ) {
         guard let path = project.lastGood else { return }
         guard let schema, let sealing else {
@@ -257,7 +257,7 @@ public struct SelfCheck: Sendable {
                 detail: "the project needs schema, keys and app")
             return
         }
-        run.check(FetchPlan.LastGood(file: DumpFile(path), sealing: sealing), schema: schema)
+        run.check(FetchPlan.StoredValues(file: DumpFile(path), sealing: sealing), schema: schema)
     }
 
     // MARK: What the network system reads

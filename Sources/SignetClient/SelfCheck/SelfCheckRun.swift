@@ -122,7 +122,7 @@ struct SelfCheckRun {
     // MARK: Fetched values
 
     /// Opens the last good values as a start would.
-    mutating func check(_ place: FetchPlan.LastGood, schema: Schema) {
+    mutating func check(_ place: FetchPlan.StoredValues, schema: Schema) {
         do {
             let found = try LastGoodValues(place: place, schema: schema, now: now).read()
             report.add(

@@ -62,7 +62,7 @@ extension NetworkSystem {
         public var decoding: ContentDecoding?
         /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no
         /// monitoring.
-        public var sealing: Sealing?
+        public var sealing: SealingCredentials?
         /// Keys that are held elsewhere, such as in a KMS or an HSM. A service whose signing key
         /// (`services.NAME.signing.key`) has the id of one signs with it, by the scheme `rfc9421`.
         /// Each attempt asks for a signature of its own; if the signer fails, nothing is sent.

@@ -85,7 +85,7 @@ extension ServiceConfiguration {
             scenarios[Scenario(name)] = try CallOptions(reader, checks: checks)
         }
         for (name, reader) in try reader.named("sets", settings: ["fields", "parameters"]) {
-            sets[name] = CommonSet(
+            sets[name] = RequestDefaults(
                 fields: try reader.fields("fields") ?? [:],
                 parameters: try reader.read("parameters", as: JSONObject.self) ?? [:])
         }

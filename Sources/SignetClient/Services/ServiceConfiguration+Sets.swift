@@ -4,12 +4,13 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `invalid-service`.
     mutating func applyDefaultSets() throws(ClientError) {
-        guard sets[CommonSet.common] == nil else {
+        guard sets[RequestDefaults.common] == nil else {
             throw ClientError(
                 .invalidService,
                 "the set `common` is reserved for commonFields and commonParameters")
         }
-        sets[CommonSet.common] = CommonSet(fields: commonFields, parameters: commonParameters)
+        sets[RequestDefaults.common] = RequestDefaults(
+            fields: commonFields, parameters: commonParameters)
         try use(defaultSets, code: .invalidService)
     }
 
@@ -17,7 +18,7 @@ extension ServiceConfiguration {
     ///
     /// - Throws: `code` for a set that the service has not.
     mutating func use(_ names: [String], code: ClientError.Code) throws(ClientError) {
-        var joined = CommonSet()
+        var joined = RequestDefaults()
         for name in names {
             guard let set = sets.first(where: { sameBytes($0.key, name) })?.value
             else { throw ClientError(code, "the service has no set of the name \(name)") }

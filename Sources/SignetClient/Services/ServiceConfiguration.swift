@@ -59,10 +59,10 @@ public struct ServiceConfiguration: Sendable {
     public var redirects = RedirectPolicy()
     /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and
     /// `.parameters`). `commonFields` and `commonParameters` are the set `common`.
-    public var sets: [String: CommonSet] = [:]
+    public var sets: [String: RequestDefaults] = [:]
     /// The sets of calls whose options name none (array of strings `services.NAME.defaultSets`).
     /// Defaults to `common` alone.
-    public var defaultSets = [CommonSet.common]
+    public var defaultSets = [RequestDefaults.common]
     /// Further options of all calls of the service, which win over `timeout`, `attempts` and
     /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
     /// `services.NAME.responseChecks.…`.

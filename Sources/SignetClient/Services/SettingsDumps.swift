@@ -31,7 +31,7 @@ extension CallOptions: CustomReflectable {
     }
 }
 
-extension CommonSet: CustomReflectable {
+extension RequestDefaults: CustomReflectable {
     /// The names of fields and parameters.
     public var customMirror: Mirror {
         Mirror(
@@ -43,7 +43,7 @@ extension CommonSet: CustomReflectable {
 extension ServiceConfiguration: CustomReflectable {
     /// URL, protocol, pins, limits, and the names of fields, parameters and sets.
     public var customMirror: Mirror {
-        let common = CommonSet(fields: commonFields, parameters: commonParameters)
+        let common = RequestDefaults(fields: commonFields, parameters: commonParameters)
         return Mirror(
             self,
             children: [

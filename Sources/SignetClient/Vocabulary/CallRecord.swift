@@ -28,7 +28,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The work of the system.
-    public struct Work: Sendable, Hashable {
+    public struct Processing: Sendable, Hashable {
         /// The mode that the system ran in.
         public internal(set) var mode: RunMode
         /// The merged limits of the call.
@@ -96,7 +96,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     struct Contents: Sendable, Hashable {
         let identity: CallIdentity
         let request: Request
-        let work: Work
+        let work: Processing
         let response: Response?
         let outcome: Outcome
         let duration: Duration
@@ -116,7 +116,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     /// The request as the caller asked for it.
     public var request: Request { storage.contents.request }
     /// The work of the system.
-    public var work: Work { storage.contents.work }
+    public var work: Processing { storage.contents.work }
     /// The last response; nil if there was none.
     public var response: Response? { storage.contents.response }
     /// How the call ended.

@@ -85,7 +85,7 @@ extension CallTrace {
     }
 }
 
-extension CallRecord.Hop {
+extension CallRecord.Exchange {
     private var parts: [(String, Duration)] {
         [
             ("name", timings.nameResolved), ("connect", timings.connected),

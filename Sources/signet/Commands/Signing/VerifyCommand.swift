@@ -114,7 +114,7 @@ struct VerifyCommand: ParsableCommand {
     private func failure(
         _ error: SigningError, explanation: Explanation?
     ) -> ToolError {
-        if error.isSyntax || error.isOwnFailure
+        if error.isSyntax || error.isVerifierFailure
             || [.invalidTime, .bodyNotHeld].contains(error.code)
         {
             return ToolError(error.errorCode, error.message)

@@ -10,12 +10,12 @@ public import SignetJSON
 /// var service = ServiceConfiguration(
 ///     baseURL: "https://api.example.com", payloadProtocol: .rest,
 ///     commonParameters: ["app": "shop"])
-/// service.sets["php"] = CommonSet(parameters: ["format": "json"])
+/// service.sets["php"] = RequestDefaults(parameters: ["format": "json"])
 /// var options = CallOptions()
-/// options.sets = [CommonSet.common, "php"]  // ?app=shop&format=json
+/// options.sets = [RequestDefaults.common, "php"]  // ?app=shop&format=json
 /// options.sets = []  // no set at all
 /// ```
-public struct CommonSet: Sendable, Hashable {
+public struct RequestDefaults: Sendable, Hashable {
     /// The name of the set that `commonFields` and `commonParameters` of a service are.
     public static let common = "common"
 
@@ -31,7 +31,7 @@ public struct CommonSet: Sendable, Hashable {
     }
 
     /// Adds another set, whose values win.
-    mutating func join(_ later: CommonSet) {
+    mutating func join(_ later: RequestDefaults) {
         for field in later.fields { fields[field.name] = nil }
         fields.append(contentsOf: later.fields)
         for (name, value) in later.parameters { parameters[name] = value }

@@ -64,7 +64,7 @@ extension CallRecord {
     }
 
     /// One request and its outcome.
-    public struct Hop: Sendable, Hashable {
+    public struct Exchange: Sendable, Hashable {
         /// The method.
         public internal(set) var method: HTTPRequest.Method
         /// Scheme, host, port and path.
@@ -111,7 +111,7 @@ extension CallRecord {
     /// One attempt: the first request and those that redirects led to.
     public struct Attempt: Sendable, Hashable {
         /// In their order; the last one's response is the attempt's.
-        public internal(set) var hops: [Hop] = []
+        public internal(set) var hops: [Exchange] = []
         /// The redirects between them.
         public internal(set) var redirects: [Redirect] = []
     }

@@ -9,10 +9,10 @@ import TestSupport
 import Testing
 
 /// Stubs inside a running system, which respond in modes for debugging and tests alone.
-@Suite struct StubPointTests {
+@Suite struct StubInterceptorTests {
     /// A system on an engine that replaces the network.
     private func system(
-        _ network: StubEngine, point: StubPoint?, mode: String? = "development",
+        _ network: StubEngine, point: StubInterceptor?, mode: String? = "development",
         mayBeSwitched: Bool = true
     ) async throws -> NetworkSystem {
         var values: JSONObject = [
@@ -62,7 +62,7 @@ import Testing
         .features("000-50", "000-52"), .enabled(if: RunMode.isSwitchable),
         arguments: ["staging", "development"])
     func stubsTakeEffectWhileTheSystemRuns(_ mode: String) async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         let system = try await system(network, point: point, mode: mode)
         #expect(try await call(system) == 1 && network.requests.count == 1)
         point.respond(to: .procedure("m"), with: .result(2))
@@ -77,7 +77,7 @@ import Testing
 
     @Test(.enabled(if: RunMode.isSwitchable), arguments: RunMode.allCases)
     func stubsTakeEffectInASystemOfValues(_ mode: RunMode) async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         var options = NetworkSystem.Options()
         options.runMode = mode
         options.callOptions.attemptInterceptors = [point]
@@ -93,7 +93,7 @@ import Testing
 
     /// Each attempt asks the stubs, so that retries can be tested.
     @Test(.enabled(if: RunMode.isSwitchable)) func aStubFailsAnAttempt() async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         let system = try await system(network, point: point)
         point.respond(with: .failure(.connect), .result(3))
         #expect(try await call(system) == 3 && point.requests.count == 2)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.enabled(if: RunMode.isSwitchable)) func aBatchIsStubbedWholeOrNotAtAll() async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         let system = try await system(network, point: point)
         point.respond(to: .procedure("m"), with: .result(2))
         let both = [RPCCall("m"), RPCCall("n")]
@@ -119,7 +119,7 @@ import Testing
     @Test(.features("000-53"), .enabled(if: RunMode.isSwitchable)) func theSwitchTurnsStubsOff()
         async throws
     {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         let system = try await system(network, point: point)
         point.respond(with: .result(2))
         point.isOn = false
@@ -135,7 +135,7 @@ import Testing
             ("production", true), (nil, true), ("development", false), ("staging", false),
         ])
     func productionIgnoresStubs(_ mode: String?, mayBeSwitched: Bool) async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         let system = try await system(
             network, point: point, mode: mode, mayBeSwitched: mayBeSwitched)
         point.respond(with: .result(2))
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func aSystemOfServicesAsValuesIgnoresStubs() async throws {
-        let (network, point) = (network(), StubPoint())
+        let (network, point) = (network(), StubInterceptor())
         var options = NetworkSystem.Options()
         options.callOptions.attemptInterceptors = [point]
         let system = try await NetworkSystem.start(
@@ -159,7 +159,7 @@ import Testing
     @Test(.features("000-51"), arguments: [true, false])
     func aPointWithoutAStubForTheCallChangesNoByte(_ isEmpty: Bool) async throws {
         var sent: [RecordedRequest] = []
-        for point in [nil, StubPoint()] {
+        for point in [nil, StubInterceptor()] {
             let network = network()
             if !isEmpty { point?.respond(to: .procedure("other"), with: .result(2)) }
             let system = try await system(network, point: point)

@@ -14,7 +14,7 @@ internal import Synchronization
 /// import SignetClient
 ///
 /// func start(_ configuration: GlobalConfiguration, keys: KeySet) async throws {
-///     let point = StubPoint()
+///     let point = StubInterceptor()
 ///     var options = NetworkSystem.Options()
 ///     options.callOptions.attemptInterceptors = [point]
 ///     let system = try await NetworkSystem.start(configuration, keys: keys, options: options)
@@ -22,7 +22,7 @@ internal import Synchronization
 ///     print(system.mode, point.isOn)
 /// }
 /// ```
-public final class StubPoint: AttemptInterceptor {
+public final class StubInterceptor: AttemptInterceptor {
     private struct State {
         var isOn = true
         var stubs = StubEngine()

@@ -5,9 +5,9 @@ public import SignetVault
 /// It can be handed to code that must not read a value. Only the vault's keys open the dump that it
 /// makes. Code that may see the names of services and hosts reads ``NetworkSystem/lastPinUpdate``
 /// and ``NetworkSystem/pinReportCounts`` of the system itself.
-public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectable {
+public struct ConfigurationSealer: Sendable, CustomStringConvertible, CustomReflectable {
     let snapshots: SnapshotBox
-    let sealing: Sealing
+    let sealing: SealingCredentials
 
     /// Seals the configuration that new calls are made with.
     ///
@@ -29,14 +29,14 @@ public struct SystemMonitor: Sendable, CustomStringConvertible, CustomReflectabl
     }
 
     /// A redacted description.
-    public var description: String { "SystemMonitor(redacted)" }
+    public var description: String { "ConfigurationSealer(redacted)" }
     /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension NetworkSystem {
     /// The access for monitoring; nil if the options have no `sealing`.
-    public var monitor: SystemMonitor? {
-        options.sealing.map { SystemMonitor(snapshots: snapshots, sealing: $0) }
+    public var monitor: ConfigurationSealer? {
+        options.sealing.map { ConfigurationSealer(snapshots: snapshots, sealing: $0) }
     }
 }

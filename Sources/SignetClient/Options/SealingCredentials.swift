@@ -2,7 +2,7 @@ public import SignetVault
 
 /// The keys that seal the dumps of the network system, and the app and versions that the dumps are
 /// bound to.
-public struct Sealing: Sendable {
+public struct SealingCredentials: Sendable {
     /// The vault root or passphrase.
     public var keys: VaultKeys
     /// The root's id; nil for the set's only root.
