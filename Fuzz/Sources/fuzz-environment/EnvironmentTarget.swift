@@ -59,7 +59,7 @@ private func written(_ object: JSONObject) -> String {
         case .string: "\(variable)=\"\(quoted)\"\n"
         case .bool, .number: "\(variable)=\(value.text)\n"
         case .null, .array, .object:
-            "\(EnvironmentFile.jsonComment)\n\(variable)=\"\(quoted)\"\n"
+            "\(EnvironmentFile.Mark.json.comment)\n\(variable)=\"\(quoted)\"\n"
         }
     }.joined()
 }
