@@ -88,15 +88,16 @@ import Testing
         }
     }
 
-    /// Expects that each value comes back from each format, with the bytes of its text, or that the
-    /// format refuses it and names its key.
+    /// Expects that each value comes back from each format, with the bytes of its text, and that a
+    /// format refuses a value that it can't hold, and names its key.
     private func expectReturn(of values: JSONObject, from formats: [String]) async throws {
         try folder.write(JSONValue.object(values).text, to: "config.json")
         try await initialize("config.json", out: "first")
         for format in formats {
             let ending = format == "nested-json" ? "json" : format
             let held = values.filter { Self.holds($0.value, in: format) }
-            for (name, _) in values where !held.contains(where: { $0.name == name }) {
+            let others = values.filter { !Self.holds($0.value, in: format) }
+            for (name, _) in others.prefix(3) {
                 let refused = try await export("first", format, only: [name])
                 #expect(refused.exit == 2 && refused.stderr.contains("\"\(name)\""), "\(format)")
             }

@@ -82,7 +82,7 @@ import Testing
         #"A="x\`y\n\t\$\"\\" "z"'w\n'  "#, "A=a\\ b\\\n c\\q  \r; comment\rB=1\r\n",
         "A='a\nb'\"c\"  # d",
         "A  =  5 \nB=\"5\"\nC=\\5\nD=5 # e\nE=-1.50e3", "A=\"a\\\nb\"\nB=x\"y\"'z'\nC='x'y \"z\"",
-        "A=x\\  \nB=\\\n  \nC=\\\\\nD=\"\"\nE='' '' '", ";c=1\n#d=2\n \t ;e=3\nA=;#", "A=x\\",
+        "A=x\\  \nB=\\\n  \nC=\\\\\nD=\"\"\nE='' '' ' '", ";c=1\n#d=2\n \t ;e=3\nA=;#", "A=x\\",
         "A=é😀 \u{2028}\u{A0}\nB=\"\u{85}\"", "A=\tx\ty\t", "A=true\nB='true'\nC=tr\"ue\"",
     ]
 
@@ -110,7 +110,6 @@ import Testing
     @Test(
         .enabled(if: FileManager.default.fileExists(atPath: systemd)), arguments: systemdTexts)
     func systemdReadsTheSameValues(_ text: String) async throws {
-        let text = text.hasSuffix("'") ? text + "'\n" : text
         let configuration = folder.url.appending(path: "xdg/environment.d")
         try FileManager.default.createDirectory(
             at: configuration, withIntermediateDirectories: true)
@@ -122,7 +121,8 @@ import Testing
         let found = try await values("systemd", text)
         #expect(found.object?.isEmpty == false)
         for (name, value) in found.object ?? [:] {
-            #expect((value.string ?? value.text) == wanted[name], "\(text)")
+            // The generator leaves out an empty value.
+            #expect((value.string ?? value.text) == wanted[name] ?? "", "\(text)")
         }
     }
 
