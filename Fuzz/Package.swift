@@ -13,9 +13,19 @@ func fuzzer(_ name: String, _ products: String...) -> Target {
         swiftSettings: settings)
 }
 
+/// The name that SwiftPM gives the package in "..", which is its folder's: it lets code of the tool, which a link
+/// in a target leads to, use what Signet's targets share among themselves.
+let packageName = String(
+    Context.packageDirectory.split(separator: "/").dropLast().last.map(String.init)?.lowercased()
+        .map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" } ?? [])
+
 let package = Package(
     name: "signet-fuzz",
-    dependencies: [.package(name: "signet", path: "..")],
+    dependencies: [
+        .package(name: "signet", path: ".."),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
     targets: [
         .target(
             name: "FuzzSupport", dependencies: [product("SignetSigning"), product("SignetJSON")],
@@ -38,6 +48,15 @@ let package = Package(
         fuzzer("projects", "SignetClient"),
         fuzzer("responses", "SignetJSON", "SignetRPC"),
         fuzzer("schemes", "SignetJSON", "SignetSigning"),
+        fuzzer("shares", "SignetJSON", "SignetSigning"),
+        .executableTarget(
+            name: "fuzz-sources",
+            dependencies: [
+                "FuzzSupport", product("SignetJSON"), product("SignetVault"),
+                .product(name: "Yams", package: "Yams"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ], packageAccess: false,
+            swiftSettings: settings + [.unsafeFlags(["-package-name", packageName])]),
         fuzzer("updates", "SignetPinning"),
         fuzzer("urls", "SignetCurl", "SignetPinning", "SignetTransport"),
         fuzzer("verifier", "SignetSigning"),

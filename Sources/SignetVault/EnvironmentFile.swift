@@ -1,10 +1,37 @@
-internal import SignetBase
 package import SignetJSON
 
-/// Reads a .env file: lines `NAME=value`, whose names become keys with dots.
+/// Reads lines `NAME=value`, whose names become keys with dots.
 package enum EnvironmentFile {
-    /// The line before a quoted list or map.
-    package static let jsonComment = "# json"
+    /// The program that reads the lines.
+    package enum Syntax: Sendable, Hashable, CaseIterable {
+        /// sh, or a reader of .env files.
+        ///
+        /// A value is text in single quotes, without escapes; in double quotes, where `\n`,
+        /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values
+        /// may have several lines, and quoted texts and `\'` may follow each other without a space,
+        /// as in sh. Nothing is expanded.
+        case shell
+        /// `docker run --env-file` (docker/cli, `pkg/kvfile`). A value is the line after `=` as it
+        /// is, with its quotes and spaces.
+        case docker
+        /// `EnvironmentFile=` of systemd (`src/basic/env-file.c`).
+        ///
+        /// A value is text in single quotes, without escapes; in double quotes, where a backslash
+        /// stands before `"`, `\`, `` ` `` and `$`; or without quotes, where it stands before any
+        /// character. Quoted values may have several lines.
+        case systemd
+    }
+
+    /// A comment in the line before a name. It says how the value's text is read.
+    package enum Mark: String, Sendable, Hashable, CaseIterable {
+        /// The text is JSON.
+        case json
+        /// The text is a text, even if it looks like a number or a boolean.
+        case text
+
+        /// The line.
+        package var comment: String { "# \(rawValue)" }
+    }
 
     /// The reason that a file is refused, without any of its values.
     package struct Malformed: Error, Sendable, Hashable {
@@ -20,18 +47,15 @@ package enum EnvironmentFile {
 
     /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
     ///
-    /// A value is text in single quotes, without escapes; in double quotes, where `\n`,
-    /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
-    /// have several lines, and quoted texts and `\'` may follow each other without a space, as in
-    /// sh. Nothing is expanded.
-    ///
-    /// A value without quotes is a boolean or a number if it's spelled as in JSON. A quoted one is
-    /// JSON if the line before it is ``jsonComment``, else text.
-    package static func object(parsing text: String) throws(Malformed) -> JSONObject {
-        var scanner = Scanner(rest: Array(text.utf8)[...])
+    /// A value without quotes is a boolean or a number if it's spelled as in JSON, except after the
+    /// mark `text` in the syntax of Docker. A quoted value is text, except after the mark `json`.
+    package static func object(
+        parsing text: String, as syntax: Syntax = .shell
+    ) throws(Malformed) -> JSONObject {
+        var scanner = EnvironmentScanner(text, as: syntax)
         var object = JSONObject()
         while let (name, value) = try scanner.next() {
-            let key = name.lowercased().split(separator: "_").joined(separator: ".")
+            let key = key(of: name)
             guard !key.isEmpty, object[key] == nil else {
                 throw Malformed(
                     key.isEmpty ? "a name without a letter or digit" : "two names for one key",
@@ -42,140 +66,38 @@ package enum EnvironmentFile {
         return object
     }
 
-    private struct Scanner {
-        var rest: ArraySlice<UInt8>
-        /// The line of the last name.
-        var line = 0
-        var nextLine = 1
-        /// Whether ``jsonComment`` is the line before.
-        var isJSON = false
+    /// Returns the key that a variable stands for.
+    package static func key(of name: String) -> String {
+        name.lowercased().split { $0 == "_" || $0 == "." }.joined(separator: ".")
+    }
 
-        private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
-
-        /// Reads the next line with a name.
-        mutating func next() throws(Malformed) -> (name: String, value: JSONValue)? {
-            while true {
-                skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-                guard let byte = rest.first else { return nil }
-                if byte == 0x0A {
-                    rest.removeFirst()
-                    nextLine += 1
-                } else if byte == UInt8(ascii: "#") {
-                    let comment = rest.prefix { $0 != 0x0A }
-                    rest = rest[comment.endIndex...]
-                    isJSON = Self.trimmed(comment).elementsEqual(EnvironmentFile.jsonComment.utf8)
-                } else {
-                    break
-                }
-            }
-            line = nextLine
-            defer { isJSON = false }
-            var name = readName()
-            if name == "export" {
-                skip { $0 == 0x20 || $0 == 0x09 }
-                name = readName()
-            }
-            skip { $0 == 0x20 || $0 == 0x09 }
-            guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
-                throw Malformed("expected NAME=value", line: line)
-            }
-            rest.removeFirst()
-            skip { $0 == 0x20 || $0 == 0x09 }
-            return (name, try value())
-        }
-
-        private mutating func skip(while condition: (UInt8) -> Bool) {
-            rest = rest.drop(while: condition)
-        }
-
-        private mutating func readName() -> String {
-            let name = rest.prefix(while: Self.nameBytes.contains)
-            rest = rest[name.endIndex...]
-            return String(decoding: name, as: UTF8.self)
-        }
-
-        private mutating func value() throws(Malformed) -> JSONValue {
-            guard rest.first == 0x22 || rest.first == 0x27 else {
-                let text = rest.prefix { $0 != 0x0A }
-                rest = rest[text.endIndex...]
-                return Self.plainValue(
-                    String(decoding: Self.withoutComment(text), as: UTF8.self))
-            }
-            var text: [UInt8] = []
-            while let byte = rest.first {
-                if byte == 0x22 || byte == 0x27 {
-                    rest.removeFirst()
-                    text += try quoted(by: byte)
-                } else if rest.starts(with: #"\'"#.utf8) {
-                    rest.removeFirst(2)
-                    text.append(0x27)
-                } else {
-                    break
-                }
-            }
-            skip { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-            if rest.first == UInt8(ascii: "#") { skip { $0 != 0x0A } }
-            guard rest.first ?? 0x0A == 0x0A else {
-                throw Malformed("text after the closing quote", line: line)
-            }
-            guard isJSON else { return .string(String(decoding: text, as: UTF8.self)) }
+    /// Returns the value of a text without quotes.
+    package static func value(
+        of text: String, marked mark: Mark?
+    ) throws(Malformed) -> JSONValue {
+        switch mark {
+        case .text: return .string(text)
+        case .json:
             do throws(JSONError) {
-                return try JSONValue(parsing: text)
+                return try JSONValue(parsing: Array(text.utf8))
             } catch {
-                throw Malformed(
-                    "found a value that is not JSON after \(EnvironmentFile.jsonComment)",
-                    line: line)
+                throw Malformed("found a value that is not JSON after \(Mark.json.comment)")
             }
-        }
-
-        /// Returns a boolean or a number if the text is spelled as in JSON, else the text.
-        private static func plainValue(_ text: String) -> JSONValue {
+        case nil:
             switch text {
-            case "true": .bool(true)
-            case "false": .bool(false)
-            default: JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
+            case "true": return .bool(true)
+            case "false": return .bool(false)
+            default: return JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
             }
         }
+    }
 
-        /// Reads up to the closing quote.
-        private mutating func quoted(by quote: UInt8) throws(Malformed) -> [UInt8] {
-            var text: [UInt8] = []
-            while let byte = rest.popFirst() {
-                if byte == quote { return text }
-                if byte == 0x0A { nextLine += 1 }
-                guard quote == 0x22, byte == UInt8(ascii: "\\"), let escaped = rest.first else {
-                    text.append(byte)
-                    continue
-                }
-                rest.removeFirst()
-                switch escaped {
-                case UInt8(ascii: "n"): text.append(0x0A)
-                case UInt8(ascii: "r"): text.append(0x0D)
-                case UInt8(ascii: "t"): text.append(0x09)
-                case 0x22, UInt8(ascii: "\\"), UInt8(ascii: "$"): text.append(escaped)
-                default: text += [byte, escaped]
-                }
-            }
-            throw Malformed("missing closing quote", line: line)
-        }
-
-        /// Returns the text before a comment, without spaces at its end.
-        private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-            let comment = text.indices.dropFirst().first { index in
-                text[index] == UInt8(ascii: "#")
-                    && (text[index - 1] == 0x20 || text[index - 1] == 0x09)
-            }
-            let value = trimmed(text[..<(comment ?? text.endIndex)])
-            return value.first == UInt8(ascii: "#") ? [] : value
-        }
-
-        /// Returns the text without spaces at its end.
-        private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-            var text = text
-            while let last = text.last, last == 0x20 || last == 0x09 || last == 0x0D {
-                text.removeLast()
-            }
-            return text
+    /// Returns the mark with which `value(of:marked:)` returns a value from its text.
+    package static func mark(of value: JSONValue) -> Mark? {
+        switch value {
+        case .string(let text): (try? self.value(of: text, marked: nil)) == value ? nil : .text
+        case .bool, .number: nil
+        case .null, .array, .object: .json
         }
     }
 }

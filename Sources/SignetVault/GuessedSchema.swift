@@ -25,9 +25,12 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
 
     /// Guesses a schema. Nested objects are flattened with dots.
     ///
+    /// - Parameter reason: The reason that all keys are secret, or nil.
     /// - Throws: `malformed-input` if a nested and a flat member are the same key, if the
     ///   configuration has no keys, or if the name of one of its members looks like a secret.
-    package init(of configuration: JSONObject) throws(VaultError) {
+    package init(
+        of configuration: JSONObject, reason: String? = nil
+    ) throws(VaultError) {
         var guesses: [Guess] = []
         var values = JSONObject()
         var seen: Set<ByteName> = []
@@ -39,7 +42,7 @@ package struct GuessedSchema: Sendable, CustomStringConvertible, CustomReflectab
                 "the name of member \(position + 1) looks like a secret, expected a name that "
                     + "schema.json may show")
         }
-        let reason = SecretDetector.reasonToKeepWhole(configuration)?.reason
+        let reason = reason ?? SecretDetector.reasonToKeepWhole(configuration)?.reason
         for (name, value, reason) in Self.flattened(configuration, prefix: "", reason: reason) {
             guard seen.insert(ByteName(name)).inserted else {
                 throw VaultError(

@@ -54,33 +54,61 @@ import Testing
         try await SignetTool.run(arguments, directory: folder.url)
     }
 
-    private func initialize(_ file: String, out: String) async throws {
-        let made = try await signet([
-            "vault", "init", file, "--out", out, "--keys", "keys", "--app-id", "com.example.shop",
-        ])
+    private func initialize(
+        _ file: String, out: String, as format: String? = nil
+    ) async throws {
+        let made = try await signet(
+            [
+                "vault", "init", file, "--out", out, "--keys", "keys", "--app-id",
+                "com.example.shop",
+            ] + (format.map { ["--format", $0] } ?? []))
         try #require(made.exit == 0, "\(made.stderr)")
     }
 
-    private func export(_ folder: String, _ format: String) async throws -> [UInt8] {
-        let output = try await signet([
-            "vault", "export", "--show-secrets", "--format", format, "--project",
-            "\(folder)/signet.json",
-        ])
-        try #require(output.exit == 0, "\(output.stderr)")
-        return output.stdout
+    private func export(
+        _ folder: String, _ format: String, only keys: [String] = []
+    ) async throws -> ProcessOutput {
+        try await signet(
+            [
+                "vault", "export", "--show-secrets", "--format", format, "--project",
+                "\(folder)/signet.json",
+            ] + keys.flatMap { ["--only", $0] })
     }
 
-    /// Expects that each value comes back from each format, with the bytes of its text.
+    /// Returns whether a format can hold a value as a variable's text.
+    private static func holds(_ value: JSONValue, in format: String) -> Bool {
+        let text = value.string ?? value.text
+        return switch format {
+        case "docker": !text.utf8.contains(0x0A) && text.utf8.last != 0x0D
+        case "systemd":
+            text.unicodeScalars.allSatisfy {
+                $0 != "\u{FEFF}" && !$0.properties.isNoncharacterCodePoint
+            }
+        default: true
+        }
+    }
+
+    /// Expects that each value comes back from each format, with the bytes of its text, and that a
+    /// format refuses a value that it can't hold, and names its key.
     private func expectReturn(of values: JSONObject, from formats: [String]) async throws {
         try folder.write(JSONValue.object(values).text, to: "config.json")
         try await initialize("config.json", out: "first")
         for format in formats {
             let ending = format == "nested-json" ? "json" : format
-            try folder.write(try await export("first", format), to: "again.\(ending)")
-            try await initialize("again.\(ending)", out: format)
-            let found = try JSONValue(parsing: try await export(format, "json")).object
-            #expect(found?.count == values.count)
-            for (name, value) in values {
+            let held = values.filter { Self.holds($0.value, in: format) }
+            let others = values.filter { !Self.holds($0.value, in: format) }
+            for (name, _) in others.prefix(3) {
+                let refused = try await export("first", format, only: [name])
+                #expect(refused.exit == 2 && refused.stderr.contains("\"\(name)\""), "\(format)")
+            }
+            let names = held.count == values.count ? [] : held.map(\.name)
+            let exported = try await export("first", format, only: names)
+            try #require(exported.exit == 0, "\(exported.stderr)")
+            try folder.write(exported.stdout, to: "again.\(ending)")
+            try await initialize("again.\(ending)", out: format, as: ending)
+            let found = try JSONValue(parsing: try await export(format, "json").stdout).object
+            #expect(found?.count == held.count)
+            for (name, value) in held {
                 #expect(
                     found?[name]?.text.utf8.elementsEqual(value.text.utf8) == true,
                     "\(format): \(value.text) became \(found?[name]?.text ?? "nothing")")
@@ -92,7 +120,8 @@ import Testing
     @Test(arguments: [1, 2])
     func everyValueComesBackFromEachFormat(_ seed: UInt64) async throws {
         try await expectReturn(
-            of: Self.values(seed: seed), from: ["json", "nested-json", "yaml", "env"])
+            of: Self.values(seed: seed),
+            from: ["json", "nested-json", "yaml", "env", "docker", "systemd", "kubernetes"])
     }
 
     @Test func everyNameComesBackFromTheOtherFormats() async throws {
@@ -107,11 +136,13 @@ import Testing
     @Test func aZeroByteComesBackOrIsRefused() async throws {
         let values: JSONObject = ["a": "\0x\0", "b": ["\0"]]
         try await expectReturn(of: values, from: ["json", "nested-json", "yaml"])
-        let output = try await signet([
-            "vault", "export", "--show-secrets", "--format", "env", "--project",
-            "first/signet.json", "--json",
-        ])
-        try expect(output, exit: 2, code: "zero-byte")
-        #expect(output.text.contains("a"))
+        for format in ["env", "docker", "systemd", "kubernetes"] {
+            let output = try await signet([
+                "vault", "export", "--show-secrets", "--format", format, "--project",
+                "first/signet.json", "--json",
+            ])
+            try expect(output, exit: 2, code: "zero-byte")
+            #expect(output.text.contains("a"))
+        }
     }
 }

@@ -102,6 +102,14 @@ import Testing
         try await expectRefusal("config.toml", "a = \(value)")
     }
 
+    @Test(arguments: [
+        "[", "[ ", "[\na]", "[\r\na]", "[é]", "[ \u{85}a]", "[=]", "[#]", "[]", "[[]]", "[[[a]]]",
+        "[ [a]]", "[[", "[[ é]]", "a = [1]\n[.a]", "[b]\n[ +a]", "b = { c = 1 }\n[$ZZZZZZ]",
+    ])
+    func refusesATableWithoutAName(_ text: String) async throws {
+        try await expectRefusal("config.toml", text)
+    }
+
     // MARK: - YAML
 
     @Test(arguments: ["\u{85}", "\u{2028}", "\u{2029}"])

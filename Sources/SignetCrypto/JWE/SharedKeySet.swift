@@ -20,11 +20,7 @@ package struct SharedKeySet {
     private static let type = "signet-keys"
 
     private var recipients: [Recipient]
-    /// The protected header, as it is authenticated.
-    private let protected: String
-    private let nonce: [UInt8]
-    private let ciphertext: [UInt8]
-    private let tag: [UInt8]
+    private let content: JWEContent
 
     /// The thumbprints of the recipients' keys.
     package var thumbprints: [String] { recipients.map(\.id) }
@@ -48,12 +44,12 @@ package struct SharedKeySet {
         let document = try Self.object(
             Self.value(of: bytes, named: "the shared key set"), named: "the shared key set",
             members: ["protected", "recipients", "iv", "ciphertext", "tag"])
-        guard let protected = document["protected"]?.string,
-            let header = Base64.decode(protected, from: .url)
-        else { throw Self.malformed("\"protected\" is not canonical base64url") }
+        let protected = Array((document["protected"]?.string ?? "").utf8)
+        let header = try Self.checked { () throws(JWEContent.Malformed) in
+            try JWEContent.header(decoding: protected.span)
+        }
         let members = try Self.object(
-            Self.value(of: header, named: "the protected header"), named: "the protected header",
-            members: ["enc", "typ"])
+            .object(header), named: "the protected header", members: ["enc", "typ"])
         guard members["enc"] == "A256GCM", members["typ"] == .string(Self.type) else {
             throw Self.malformed(
                 "the protected header must have enc A256GCM and typ \(Self.type)")
@@ -72,22 +68,14 @@ package struct SharedKeySet {
             }
             recipients.append(recipient)
         }
-        self.init(
-            recipients: recipients, protected: protected,
-            nonce: try Self.bytes("iv", of: document, count: AES256GCM.nonceByteCount),
-            ciphertext: try Self.bytes("ciphertext", of: document),
-            tag: try Self.bytes("tag", of: document, count: AES256GCM.tagByteCount))
-    }
-
-    private init(
-        recipients: [Recipient], protected: String, nonce: [UInt8], ciphertext: [UInt8],
-        tag: [UInt8]
-    ) {
         self.recipients = recipients
-        self.protected = protected
-        self.nonce = nonce
-        self.ciphertext = ciphertext
-        self.tag = tag
+        let nonce = try Self.bytes("iv", of: document)
+        let ciphertext = try Self.bytes("ciphertext", of: document)
+        let tag = try Self.bytes("tag", of: document)
+        content = try Self.checked { () throws(JWEContent.Malformed) in
+            try JWEContent(
+                protected: protected, nonce: nonce, ciphertext: ciphertext, tag: tag)
+        }
     }
 
     /// Seals the text of a key set.
@@ -112,33 +100,25 @@ package struct SharedKeySet {
         }
     }
 
-    private init(sealing text: [UInt8], with content: Span<UInt8>) throws(KeyError) {
+    private init(sealing text: [UInt8], with key: Span<UInt8>) throws(KeyError) {
         let header: JSONValue = ["enc": "A256GCM", "typ": .string(Self.type)]
-        let protected = Base64.encode(header.serialized(), as: .url)
-        let associated = Array(protected.utf8)
-        var sealed = text
-        let nonce: [UInt8]
-        let tag: [UInt8]
         do throws(CryptoFailure) {
-            nonce = try RandomBytes.bytes(AES256GCM.nonceByteCount)
-            tag = try AES256GCM.seal(
-                inPlace: &sealed, key: content, nonce: nonce.span, authenticating: associated.span)
+            self.content = try JWEContent(
+                sealing: text, header: header.serialized(), key: key,
+                nonce: RandomBytes.bytes(AES256GCM.nonceByteCount))
         } catch {
             throw KeyError(error)
         }
-        self.init(
-            recipients: [], protected: protected, nonce: nonce, ciphertext: sealed, tag: tag)
+        recipients = []
     }
 
     /// Returns the text of the key set, which the caller wipes.
     ///
     /// - Throws: `KeyError` with `notARecipient`, `wrongKeyUse`, `malformedKeys` or `tampered`.
     func open(with identity: Key) throws(KeyError) -> [UInt8] {
-        let content = try contentKey(for: identity)
+        let key = try contentKey(for: identity)
         do throws(CryptoFailure) {
-            return try AES256GCM.open(
-                ciphertext: ciphertext.span, tag: tag.span, key: content.bytes, nonce: nonce.span,
-                authenticating: Array(protected.utf8).span)
+            return try content.open(with: key.bytes)
         } catch {
             throw error.isAuthenticationFailure ? KeyEncryption.tampered : KeyError(error)
         }
@@ -185,10 +165,11 @@ package struct SharedKeySet {
             ])
         }
         let document: JSONValue = [
-            "protected": .string(protected), "recipients": .array(recipients),
-            "iv": .string(Base64.encode(nonce, as: .url)),
-            "ciphertext": .string(Base64.encode(ciphertext, as: .url)),
-            "tag": .string(Base64.encode(tag, as: .url)),
+            "protected": .string(String(decoding: content.protected, as: UTF8.self)),
+            "recipients": .array(recipients),
+            "iv": .string(Base64.encode(content.nonce, as: .url)),
+            "ciphertext": .string(Base64.encode(content.ciphertext, as: .url)),
+            "tag": .string(Base64.encode(content.tag, as: .url)),
         ]
         return document.serialized(.pretty) + [UInt8(ascii: "\n")]
     }
@@ -288,15 +269,24 @@ extension SharedKeySet {
     }
 
     private static func bytes(
-        _ name: String, of object: JSONObject, count: Int? = nil
+        _ name: String, of object: JSONObject
     ) throws(KeyError) -> [UInt8] {
-        guard let bytes = object[name]?.string.flatMap({ Base64.decode($0, from: .url) }),
-            !bytes.isEmpty
-        else { throw malformed("\"\(name)\" is not canonical base64url") }
-        guard count == nil || bytes.count == count else {
-            throw malformed("found \(bytes.count) bytes, expected \(count ?? 0) in \"\(name)\"")
+        guard let text = object[name]?.string, !text.isEmpty else {
+            throw malformed("\"\(name)\" is not a text with base64url")
         }
-        return bytes
+        return try checked { () throws(JWEContent.Malformed) in
+            try JWEContent.decode(Array(text.utf8).span, named: "\"\(name)\"")
+        }
+    }
+
+    private static func checked<Result>(
+        _ read: () throws(JWEContent.Malformed) -> Result
+    ) throws(KeyError) -> Result {
+        do throws(JWEContent.Malformed) {
+            return try read()
+        } catch {
+            throw malformed(error.problem)
+        }
     }
 
     private static func malformed(_ message: String) -> KeyError {

@@ -37,9 +37,7 @@ extension SealedDump {
     func plaintext(contentKey: Span<UInt8>) throws(VaultError) -> DumpPlaintext {
         let bytes: [UInt8]
         do throws(CryptoFailure) {
-            bytes = try AES256GCM.open(
-                ciphertext: ciphertext.span, tag: tag.span, key: contentKey, nonce: nonce.span,
-                authenticating: encodedHeader.span)
+            bytes = try content.open(with: contentKey)
         } catch {
             throw error.isAuthenticationFailure ? Self.tampered : VaultError(error)
         }

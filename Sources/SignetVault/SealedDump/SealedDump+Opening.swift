@@ -132,9 +132,10 @@ extension SealedDump {
 
     private func plaintext(_ keys: borrowing DumpKeys) throws(VaultError) -> DumpPlaintext {
         // The nonce is derived too. A changed nonce is the same error as any other change.
-        guard constantTimeEqual(keys.material.bytes.extracting(DumpKeys.nonce), nonce.span) else {
-            throw Self.tampered
-        }
+        guard
+            constantTimeEqual(
+                keys.material.bytes.extracting(DumpKeys.nonce), content.nonce.span)
+        else { throw Self.tampered }
         return try plaintext(contentKey: keys.material.bytes.extracting(DumpKeys.contentKey))
     }
 }

@@ -33,46 +33,13 @@ extension SealedDump {
                 "found the marks of a merge conflict; take one side with git checkout --ours or "
                     + "--theirs, or merge the values with signet vault merge")
         }
-        let dots = try Self.dots(in: bytes)
-        let encodedHeader = Array(bytes[..<dots[0]])
-        let header = try Self.header(decoding: encodedHeader)
-        let nonce = try Self.decode(dots[1] + 1..<dots[2], of: bytes, named: "the nonce")
-        guard nonce.count == AES256GCM.nonceByteCount else {
-            throw Self.malformed("found a nonce of \(nonce.count) bytes, expected 12")
+        let content = try Self.checked { () throws(JWEContent.Malformed) in
+            try JWEContent(
+                compact: bytes, headerLimit: Self.headerLimit, textLimit: Self.plaintextLimit)
         }
-        let tag = try Self.decode(dots[3] + 1..<bytes.count, of: bytes, named: "the tag")
-        guard tag.count == AES256GCM.tagByteCount else {
-            throw Self.malformed("found a tag of \(tag.count) bytes, expected 16")
-        }
-        let encodedCount = dots[3] - dots[2] - 1
-        guard encodedCount <= Base64.encodedCount(of: Self.plaintextLimit, as: .url) else {
-            throw Self.malformed("more than 16 MiB of plaintext")
-        }
-        let ciphertext = try Self.decode(dots[2] + 1..<dots[3], of: bytes, named: "the ciphertext")
         self.init(
-            bytes: bytes, header: header, encodedHeader: encodedHeader, nonce: nonce,
-            ciphertext: ciphertext, tag: tag)
-    }
-
-    /// Returns the positions of the four dots. Finds the last one by the tag's length, so that the
-    /// ciphertext is read only once, by the decoder.
-    private static func dots(in bytes: [UInt8]) throws(VaultError) -> [Int] {
-        let dot = UInt8(ascii: ".")
-        var dots: [Int] = []
-        for index in 0..<min(bytes.count, headerLimit + 64) where bytes[index] == dot {
-            dots.append(index)
-            if dots.count == 3 { break }
-        }
-        guard dots.count == 3 else {
-            throw malformed("expected a JWE compact string of five parts with a short header")
-        }
-        guard dots[0] <= headerLimit else { throw malformed("the header is too long") }
-        guard dots[1] == dots[0] + 1 else { throw malformed("the encrypted key is not empty") }
-        let last = bytes.count - Base64.encodedCount(of: AES256GCM.tagByteCount, as: .url) - 1
-        guard last > dots[2], bytes[last] == dot else {
-            throw malformed("expected a tag of 16 bytes at the end")
-        }
-        return dots + [last]
+            bytes: bytes, header: try Self.header(decoding: content.protected.span),
+            content: content)
     }
 
     /// The header's members except `kid`; their values are the same in every dump.
@@ -84,19 +51,12 @@ extension SealedDump {
     static func header(beginning bytes: [UInt8]) -> DumpHeader? {
         let encoded = bytes.prefix(headerLimit + 1).prefix { $0 != UInt8(ascii: ".") }
         guard encoded.count < bytes.count else { return nil }
-        return try? header(decoding: Array(encoded))
+        return try? header(decoding: encoded.span)
     }
 
-    private static func header(decoding encoded: [UInt8]) throws(VaultError) -> DumpHeader {
-        let json = try decode(0..<encoded.count, of: encoded, named: "the header")
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: json, maximumDepth: 2)
-        } catch {
-            throw malformed("the header is not strict JSON: \(error.message)")
-        }
-        guard let object = value.object else {
-            throw malformed("the header: found \(value.article), expected an object")
+    private static func header(decoding encoded: Span<UInt8>) throws(VaultError) -> DumpHeader {
+        let object = try checked { () throws(JWEContent.Malformed) in
+            try JWEContent.header(decoding: encoded)
         }
         for (member, expected) in fixedMembers {
             guard let found = object[member]?.string, sameBytes(found, expected) else {
@@ -116,13 +76,14 @@ extension SealedDump {
         return Array(start.utf8) + header.kid + Array("\"}".utf8)  // nothing in it to escape
     }
 
-    private static func decode(
-        _ range: Range<Int>, of bytes: [UInt8], named name: String
-    ) throws(VaultError) -> [UInt8] {
-        guard let decoded = Base64.decode(bytes.span.extracting(range), from: .url) else {
-            throw malformed("\(name) is not canonical base64url")
+    private static func checked<Result>(
+        _ read: () throws(JWEContent.Malformed) -> Result
+    ) throws(VaultError) -> Result {
+        do throws(JWEContent.Malformed) {
+            return try read()
+        } catch {
+            throw malformed(error.problem)
         }
-        return decoded
     }
 
     private static func malformed(_ problem: String) -> VaultError {

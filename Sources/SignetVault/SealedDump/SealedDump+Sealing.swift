@@ -102,30 +102,15 @@ extension SealedDump {
         let header = DumpHeader(
             root.scheme, keyID: root.id, salt: salt,
             commitment: keys.material.bytes.extracting(DumpKeys.commitment), binding: binding)
-        let encodedHeader = Base64.encodeBytes(Self.json(of: header).span, as: .url)
-        var ciphertext = consume plaintext
-        let tag: [UInt8]
+        let content: JWEContent
         do {
-            tag = try AES256GCM.seal(
-                inPlace: &ciphertext, key: keys.material.bytes.extracting(DumpKeys.contentKey),
-                nonce: keys.material.bytes.extracting(DumpKeys.nonce),
-                authenticating: encodedHeader.span)
+            content = try JWEContent(
+                sealing: consume plaintext, header: Self.json(of: header),
+                key: keys.material.bytes.extracting(DumpKeys.contentKey),
+                nonce: DumpKeys.nonce.map { keys.material.bytes[$0] })
         } catch {
             throw VaultError(error)
         }
-        let nonce = DumpKeys.nonce.map { keys.material.bytes[$0] }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(
-            encodedHeader.count + Base64.encodedCount(of: ciphertext.count, as: .url) + 48)
-        bytes.append(contentsOf: encodedHeader)
-        bytes.append(contentsOf: "..".utf8)
-        Base64.append(nonce.span, as: .url, to: &bytes)
-        bytes.append(UInt8(ascii: "."))
-        Base64.append(ciphertext.span, as: .url, to: &bytes)
-        bytes.append(UInt8(ascii: "."))
-        Base64.append(tag.span, as: .url, to: &bytes)
-        self.init(
-            bytes: bytes, header: header, encodedHeader: encodedHeader, nonce: nonce,
-            ciphertext: ciphertext, tag: tag)
+        self.init(bytes: content.compact, header: header, content: content)
     }
 }

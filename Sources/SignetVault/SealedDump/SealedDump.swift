@@ -33,11 +33,7 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// The compact string, exactly as in a file.
     public let bytes: [UInt8]
     let header: DumpHeader
-    /// The header's base64url text, which the tag covers.
-    let encodedHeader: [UInt8]
-    let nonce: [UInt8]
-    let ciphertext: [UInt8]
-    let tag: [UInt8]
+    let content: JWEContent
 
     /// The app and versions that the dump is bound to, as in the header.
     public var binding: VersionBinding { header.binding }
@@ -48,7 +44,7 @@ public struct SealedDump: Sendable, Hashable, CustomStringConvertible, CustomRef
     /// Whether the dump is sealed under a passphrase, not under the root of a key set.
     public var isPassphraseSealed: Bool { header.scheme == .passphrase }
     /// The plaintext's size in bytes.
-    public var plaintextByteCount: Int { ciphertext.count }
+    public var plaintextByteCount: Int { content.ciphertext.count }
 
     /// The app's id and version and the key's id, without the content.
     public var description: String {

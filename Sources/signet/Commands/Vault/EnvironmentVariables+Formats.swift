@@ -1,17 +1,19 @@
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
+import SignetVault
 
 extension EnvironmentVariables {
     /// Lines `NAME=value` for `docker run --env-file`.
     ///
     /// Docker (docker/cli, `pkg/kvfile`) takes a line's text after the first `=` as it is, without
-    /// quotes or escapes, drops a carriage return at its end, and reads no line of 64 KiB.
+    /// quotes or escapes, drops a carriage return at its end, and reads no line of 64 KiB. It skips
+    /// comments, which are marks for `EnvironmentFile`.
     var dockerText: String {
         get throws(ToolError) {
             var text = ""
             for entry in entries {
-                let line = "\(entry.name)=\(entry.value)"
+                let line = "\(entry.name)=\(entry.text)"
                 if line.utf8.contains(ASCII.lineFeed) {
                     throw unusable(entry.key, in: "docker", because: "has more than one line")
                 }
@@ -21,6 +23,7 @@ extension EnvironmentVariables {
                 if line.utf8.count >= 1 << 16 {
                     throw unusable(entry.key, in: "docker", because: "is 64 KiB long or longer")
                 }
+                if let mark = EnvironmentFile.mark(of: entry.value) { text += mark.comment + "\n" }
                 text += line + "\n"
             }
             return text
@@ -33,21 +36,20 @@ extension EnvironmentVariables {
     /// (systemd.exec(5)).
     var systemdText: String {
         get throws(ToolError) {
-            var text = ""
-            for entry in entries {
-                guard entry.value.unicodeScalars.allSatisfy(Self.isValidForSystemd) else {
-                    throw unusable(
-                        entry.key, in: "systemd",
-                        because: "has a noncharacter of Unicode or a byte order mark")
-                }
-                text += entry.name + "=\""
-                for scalar in entry.value.unicodeScalars {
-                    if "\"\\`$".unicodeScalars.contains(scalar) { text += "\\" }
-                    text.unicodeScalars.append(scalar)
-                }
-                text += "\"\n"
+            for entry in entries
+            where !entry.text.unicodeScalars.allSatisfy(Self.isValidForSystemd) {
+                throw unusable(
+                    entry.key, in: "systemd",
+                    because: "has a noncharacter of Unicode or a byte order mark")
             }
-            return text
+            return lines { text in
+                var quoted = "\""
+                for scalar in text.unicodeScalars {
+                    if "\"\\`$".unicodeScalars.contains(scalar) { quoted += "\\" }
+                    quoted.unicodeScalars.append(scalar)
+                }
+                return quoted + "\""
+            }
         }
     }
 
@@ -63,9 +65,10 @@ extension EnvironmentVariables {
                     + "\".\", with a letter or digit at both ends of each part; give --name")
         }
         var data = JSONObject()
+        var marked: [EnvironmentFile.Mark: [String]] = [:]
         var size = 0
         for entry in entries {
-            size += entry.value.utf8.count
+            size += entry.text.utf8.count
             // The API's limits for a Secret: 1 MiB of values, and names of 253 letters.
             guard size <= 1 << 20 else {
                 throw unusable(
@@ -75,10 +78,25 @@ extension EnvironmentVariables {
             guard entry.name.utf8.count <= 253 else {
                 throw unusable(entry.key, in: "kubernetes", because: "has a name that is too long")
             }
-            data[entry.name] = .string(Base64.encode(Array(entry.value.utf8), as: .standard))
+            data[entry.name] = .string(Base64.encode(Array(entry.text.utf8), as: .standard))
+            if let mark = EnvironmentFile.mark(of: entry.value) {
+                marked[mark, default: []].append(entry.name)
+            }
+        }
+        var metadata: JSONObject = ["name": .string(name)]
+        if !marked.isEmpty {
+            let annotations = EnvironmentFile.Mark.allCases.compactMap { mark in
+                marked[mark].map { names in
+                    (
+                        name: SecretManifest.annotation(for: mark),
+                        value: JSONValue.string(names.joined(separator: ","))
+                    )
+                }
+            }
+            metadata["annotations"] = .object(JSONObject(annotations))
         }
         return YAMLWriter.text(of: [
-            "apiVersion": "v1", "kind": "Secret", "metadata": ["name": .string(name)],
+            "apiVersion": "v1", "kind": "Secret", "metadata": .object(metadata),
             "type": "Opaque", "data": .object(data),
         ])
     }

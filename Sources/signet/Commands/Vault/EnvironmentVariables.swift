@@ -5,11 +5,19 @@ import SignetVault
 
 /// Values of a configuration as environment variables, named as `.environment(prefix:)` reads them.
 struct EnvironmentVariables {
-    /// The variables, in the order of the keys.
-    let entries: [(key: String, name: String, value: String)]
-    private let values: [JSONValue]
+    /// A variable.
+    struct Entry {
+        let key: String
+        let name: String
+        let value: JSONValue
+        /// The variable's text: a text as it is, anything else as JSON.
+        let text: String
+    }
 
-    /// Names the variables and writes their values: a text as it is, anything else as JSON.
+    /// The variables, in the order of the keys.
+    let entries: [Entry]
+
+    /// Names the variables and writes their texts.
     ///
     /// - Parameter selection: The keys whose variables may have a reserved name.
     /// - Throws: `unusable-name` for a name that sh refuses; `reserved-name` for one that the
@@ -18,7 +26,7 @@ struct EnvironmentVariables {
     init(
         _ values: JSONObject, prefix: String, allowing selection: KeySelection
     ) throws(ToolError) {
-        var entries: [(key: String, name: String, value: String)] = []
+        var entries: [Entry] = []
         var keys: [String: String] = [:]
         for (key, value) in values {
             let name = ConfigurationInput.variable(for: key, prefix: prefix)
@@ -47,25 +55,30 @@ struct EnvironmentVariables {
                     .usage("zero-byte"),
                     "the value of \(quoted(key)) has a zero byte, which no variable can hold")
             }
-            entries.append((key, name, text))
+            entries.append(Entry(key: key, name: name, value: value, text: text))
         }
         self.entries = entries
-        self.values = values.map(\.value)
     }
 
     /// Lines `NAME='value'` for sh. Nothing in the quotes has a meaning there.
-    ///
-    /// Numbers and booleans have no quotes, and a comment is before lists and maps, so that
-    /// `EnvironmentFile` reads the same values.
     var shellText: String {
-        zip(entries, values).map { entry, value in
-            let parts = entry.value.split(separator: "'", omittingEmptySubsequences: false)
-            let quoted = "'\(parts.joined(separator: #"'\''"#))'"
-            return switch value {
-            case .string: "\(entry.name)=\(quoted)\n"
-            case .bool, .number: "\(entry.name)=\(entry.value)\n"
+        lines { text in
+            let parts = text.split(separator: "'", omittingEmptySubsequences: false)
+            return "'\(parts.joined(separator: #"'\''"#))'"
+        }
+    }
+
+    /// Lines with values in quotes.
+    ///
+    /// Numbers and booleans have no quotes, and a mark is before lists and maps, so that
+    /// `EnvironmentFile` reads the same values.
+    func lines(quoting quoted: (String) -> String) -> String {
+        entries.map { entry in
+            switch entry.value {
+            case .string(let text): "\(entry.name)=\(quoted(text))\n"
+            case .bool, .number: "\(entry.name)=\(entry.text)\n"
             case .null, .array, .object:
-                "\(EnvironmentFile.jsonComment)\n\(entry.name)=\(quoted)\n"
+                "\(EnvironmentFile.Mark.json.comment)\n\(entry.name)=\(quoted(entry.text))\n"
             }
         }.joined()
     }

@@ -87,8 +87,8 @@ struct ExecCommand: ParsableCommand {
         let variables = try EnvironmentVariables(chosen, prefix: prefix, allowing: selection)
         let paths = Set(files.map { ByteName($0.name) })
         return try variables.entries.map { entry in
-            guard paths.contains(ByteName(entry.key)) else { return (entry.name, entry.value) }
-            return (entry.name, try ProcessImage.inheritedFile(Array(entry.value.utf8).span))
+            guard paths.contains(ByteName(entry.key)) else { return (entry.name, entry.text) }
+            return (entry.name, try ProcessImage.inheritedFile(Array(entry.text.utf8).span))
         }
     }
 }

@@ -25,9 +25,10 @@ struct VaultExportCommand: ParsableCommand {
             The others have variables with the names that exec uses: env writes NAME='value' lines \
             for sh, docker a file for docker run --env-file, systemd one for EnvironmentFile=, and \
             kubernetes the manifest of a Secret, for kubectl apply and envFrom. A value that the \
-            format can't hold is refused, and its key named. In env, numbers and booleans have no \
-            quotes, and the line before a list or map is "# json". vault init reads each value of \
-            json, nested-json, yaml and env as it was. With --json, the output of all but json and \
+            format can't hold is refused, and its key named. In env and systemd, numbers and booleans \
+            have no quotes, and the line before a list or map is "# json". In docker, "# text" is \
+            before a text that looks like a number or a boolean; a Secret has the annotations \
+            signet/json and signet/text instead. vault init reads each value as it was. With --json, the output of all but json and \
             nested-json is the member "text".
             """,
         examples: [

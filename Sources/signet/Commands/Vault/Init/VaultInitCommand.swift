@@ -13,9 +13,10 @@ struct VaultInitCommand: ParsableCommand {
         abstract: "Make schema, defaults, sealed dump and signet.json from a configuration.",
         discussion: """
             CONFIG is JSON (nested or flat), YAML 1.2, TOML or lines NAME=value (.env); the file's \
-            name or --format gives the format. What vault export writes can be read. Nested \
-            objects become names with dots, and DATABASE_HOST of a .env file becomes \
-            database.host. A null is named and has no value. Types are guessed, also lists, \
+            name or --format gives the format. What vault export writes can be read: docker, \
+            systemd and kubernetes, which no name gives, with --format. Nested objects become \
+            names with dots, and DATABASE_HOST of a .env file becomes database.host. Each value of \
+            a Kubernetes Secret becomes secret. A null is named and has no value. Types are guessed, also lists, \
             durations and URLs. Plain values become public and go to defaults.json; values that \
             look like a secret, by value or name, become secret and go only into the sealed dump. \
             One line for each key shows the guess: correct schema.json, and seal again.
@@ -44,7 +45,10 @@ struct VaultInitCommand: ParsableCommand {
     )
     var out: String = "."
 
-    @Option(help: "json, yaml, toml or env, if the name of CONFIG does not say it.")
+    @Option(
+        help: ArgumentHelp(
+            "json, yaml, toml, env, docker, systemd or kubernetes, if the name of CONFIG does not "
+                + "say it."))
     var format: SourceFormat?
 
     @Option(
@@ -74,8 +78,7 @@ struct VaultInitCommand: ParsableCommand {
         let choices = try InitChoices(self)
         let app = choices.app
         let source = choices.keys
-        let configuration = try read()
-        let guessed = try GuessedSchema(of: configuration)
+        let guessed = try read()
         let schema = try Schema(.object(guessed.document))
         let secrets = guessed.values(secret: true)
         let merged = try GlobalConfiguration(
@@ -129,18 +132,19 @@ struct VaultInitCommand: ParsableCommand {
         return try secrets.compactMap(\.self).compactMap { try GitIgnore.add($0) }
     }
 
-    private func read() throws -> JSONObject {
+    private func read() throws -> GuessedSchema {
         guard let format = format ?? SourceFormat(fileName: file) else {
             throw ToolError.usage(
                 "the name of \(printable(file)) does not say its format: give --format "
-                    + "json, yaml, toml or env")
+                    + "json, yaml, toml, env, docker, systemd or kubernetes")
         }
         common.terminal.awaitInput("a configuration", from: file)
         let bytes = try InputFile.read(file, limit: ConfigurationInput.sizeLimit)
         let name = file == "-" ? "standard input" : file
         let (object, notes) = try format.read(bytes, named: name)
         for note in notes { common.terminal.note("\(printable(name)): \(note)") }
-        return object
+        return try GuessedSchema(
+            of: object, reason: format == .kubernetes ? "the data of a Secret" : nil)
     }
 
     /// Makes a key file with one root if the source is a file that does not exist.

@@ -71,6 +71,7 @@ struct TOMLText {
             line += 1
             if containers.count == 1 { endName() }
         case UInt8(ascii: "["):
+            if containers.count == 1, !wantsValue { try requireTableName() }
             containers.append(Container(isArray: wantsValue || container.isArray))
             wantsValue = false
         case UInt8(ascii: "{"):
@@ -94,6 +95,16 @@ struct TOMLText {
         }
         rest.removeFirst()
         output.append(byte)
+    }
+
+    /// Checks that `[` or `[[` precedes a name. The parser ends the process if it finds another
+    /// character there.
+    private func requireTableName() throws(MalformedSource) {
+        let isList = rest.dropFirst().first == UInt8(ascii: "[")
+        let name = rest.dropFirst(isList ? 2 : 1).drop { $0 == ASCII.space || $0 == ASCII.tab }
+        guard let first = name.first, first.isLetterOrDigit || "-_\"'".utf8.contains(first) else {
+            throw MalformedSource("expected the name of a table after [", line: line)
+        }
     }
 
     private mutating func endName() {

@@ -1,0 +1,226 @@
+internal import SignetBase
+import SignetJSON
+
+/// Finds the names and values in lines `NAME=value`.
+struct EnvironmentScanner {
+    private typealias Malformed = EnvironmentFile.Malformed
+
+    private let syntax: EnvironmentFile.Syntax
+    private var rest: ArraySlice<UInt8>
+    /// The line of the last name.
+    private(set) var line = 0
+    private var nextLine = 1
+    /// The comment before the next name, if it's a mark.
+    private var mark: EnvironmentFile.Mark?
+
+    private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
+
+    init(_ text: String, as syntax: EnvironmentFile.Syntax) {
+        self.syntax = syntax
+        self.rest = Array(text.utf8)[...]
+    }
+
+    /// Reads the next line with a name.
+    mutating func next() throws(EnvironmentFile.Malformed) -> (name: String, value: JSONValue)? {
+        while true {
+            skip { Self.isBlank($0) || $0 == ASCII.carriageReturn }
+            guard let byte = rest.first else { return nil }
+            if byte == ASCII.lineFeed {
+                rest.removeFirst()
+                nextLine += 1
+            } else if byte == UInt8(ascii: "#")
+                || byte == UInt8(ascii: ";") && syntax == .systemd
+            {
+                try readComment()
+            } else {
+                break
+            }
+        }
+        line = nextLine
+        defer { mark = nil }
+        var name = readName()
+        if syntax == .shell, name == "export" {
+            skip(while: Self.isBlank)
+            name = readName()
+        }
+        if syntax != .docker { skip(while: Self.isBlank) }
+        guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
+            throw Malformed("expected NAME=value", line: line)
+        }
+        rest.removeFirst()
+        do throws(Malformed) {
+            return (name, try value())
+        } catch {
+            throw Malformed(error.problem, line: line)
+        }
+    }
+
+    private mutating func value() throws(EnvironmentFile.Malformed) -> JSONValue {
+        let text: [UInt8]
+        var isQuoted = false
+        switch syntax {
+        case .shell: (text, isQuoted) = try shellValue()
+        case .docker:
+            let value = takeLine { $0 == ASCII.lineFeed }
+            text = Array(value.last == ASCII.carriageReturn ? value.dropLast() : value)
+        case .systemd: (text, isQuoted) = try systemdValue()
+        }
+        // In quotes, a value is text unless a mark says that it's JSON.
+        let quotedMark = mark == .json ? mark : .text
+        return try EnvironmentFile.value(
+            of: String(decoding: text, as: UTF8.self),
+            marked: isQuoted ? quotedMark : syntax == .docker ? mark : nil)
+    }
+
+    // MARK: - Lines
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private mutating func skip(while condition: (UInt8) -> Bool) {
+        rest = rest.drop(while: condition)
+    }
+
+    private mutating func takeLine(until isEnd: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let line = rest.prefix { !isEnd($0) }
+        rest = rest[line.endIndex...]
+        return line
+    }
+
+    private mutating func readName() -> String {
+        let name = rest.prefix(while: Self.nameBytes.contains)
+        rest = rest[name.endIndex...]
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// Reads a comment, which systemd ends at a carriage return too.
+    private mutating func readComment() throws(EnvironmentFile.Malformed) {
+        let isSystemd = syntax == .systemd
+        let comment = takeLine {
+            $0 == ASCII.lineFeed || isSystemd && $0 == ASCII.carriageReturn
+        }
+        guard !isSystemd || comment.last != ASCII.backslash else {
+            throw Malformed(
+                "a comment that ends with a backslash, which some versions of systemd continue in "
+                    + "the next line", line: nextLine)
+        }
+        let text = Self.trimmed(comment)
+        mark = EnvironmentFile.Mark.allCases.first { text.elementsEqual($0.comment.utf8) }
+    }
+
+    /// Returns the text without spaces at its end.
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = text
+        while let last = text.last, isBlank(last) || last == ASCII.carriageReturn {
+            text.removeLast()
+        }
+        return text
+    }
+
+    // MARK: - The syntax of sh
+
+    private mutating func shellValue() throws(EnvironmentFile.Malformed) -> ([UInt8], Bool) {
+        skip(while: Self.isBlank)
+        guard rest.first == ASCII.quote || rest.first == UInt8(ascii: "'") else {
+            return (Array(Self.withoutComment(takeLine { $0 == ASCII.lineFeed })), false)
+        }
+        var text: [UInt8] = []
+        while let byte = rest.first {
+            if byte == ASCII.quote || byte == UInt8(ascii: "'") {
+                rest.removeFirst()
+                text += try quoted(by: byte)
+            } else if rest.starts(with: #"\'"#.utf8) {
+                rest.removeFirst(2)
+                text.append(UInt8(ascii: "'"))
+            } else {
+                break
+            }
+        }
+        skip { Self.isBlank($0) || $0 == ASCII.carriageReturn }
+        if rest.first == UInt8(ascii: "#") { skip { $0 != ASCII.lineFeed } }
+        guard rest.first ?? ASCII.lineFeed == ASCII.lineFeed else {
+            throw Malformed("text after the closing quote")
+        }
+        return (text, true)
+    }
+
+    /// Returns the text before a comment, without spaces at its end.
+    private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let comment = text.indices.dropFirst().first { index in
+            text[index] == UInt8(ascii: "#") && isBlank(text[index - 1])
+        }
+        let value = trimmed(text[..<(comment ?? text.endIndex)])
+        return value.first == UInt8(ascii: "#") ? [] : value
+    }
+
+    // MARK: - Quotes
+
+    /// Reads up to the closing quote.
+    private mutating func quoted(
+        by quote: UInt8
+    ) throws(EnvironmentFile.Malformed) -> [UInt8] {
+        var text: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == quote { return text }
+            if byte == ASCII.lineFeed { nextLine += 1 }
+            guard quote == ASCII.quote, byte == ASCII.backslash, let escaped = rest.popFirst()
+            else {
+                text.append(byte)
+                continue
+            }
+            if escaped == ASCII.lineFeed { nextLine += 1 }
+            text += syntax == .systemd ? Self.systemdEscape(escaped) : Self.shellEscape(escaped)
+        }
+        throw Malformed("missing closing quote")
+    }
+
+    private static func shellEscape(_ escaped: UInt8) -> [UInt8] {
+        switch escaped {
+        case UInt8(ascii: "n"): [ASCII.lineFeed]
+        case UInt8(ascii: "r"): [ASCII.carriageReturn]
+        case UInt8(ascii: "t"): [0x09]
+        case ASCII.quote, ASCII.backslash, UInt8(ascii: "$"): [escaped]
+        default: [ASCII.backslash, escaped]
+        }
+    }
+
+    private static func systemdEscape(_ escaped: UInt8) -> [UInt8] {
+        switch escaped {
+        case ASCII.lineFeed: []
+        case ASCII.quote, ASCII.backslash, UInt8(ascii: "`"), UInt8(ascii: "$"): [escaped]
+        default: [ASCII.backslash, escaped]
+        }
+    }
+
+    // MARK: - The syntax of systemd
+
+    private mutating func systemdValue() throws(EnvironmentFile.Malformed) -> ([UInt8], Bool) {
+        var text: [UInt8] = []
+        var isQuoted = false
+        skip(while: Self.isBlank)
+        while let quote = rest.first, quote == ASCII.quote || quote == UInt8(ascii: "'") {
+            rest.removeFirst()
+            text += try quoted(by: quote)
+            isQuoted = true
+            skip(while: Self.isBlank)
+        }
+        // From here on, quotes have no meaning.
+        var kept = text.count
+        while let byte = rest.first, byte != ASCII.lineFeed, byte != ASCII.carriageReturn {
+            rest.removeFirst()
+            guard byte == ASCII.backslash else {
+                text.append(byte)
+                if !Self.isBlank(byte) { kept = text.count }
+                continue
+            }
+            isQuoted = true
+            if let escaped = rest.popFirst() {
+                if escaped == ASCII.lineFeed { nextLine += 1 }
+                if escaped != ASCII.lineFeed, escaped != ASCII.carriageReturn {
+                    text.append(escaped)
+                }
+            }
+            kept = text.count
+        }
+        return (Array(text.prefix(kept)), isQuoted)
+    }
+}
