@@ -150,6 +150,16 @@ public final class StubEngine: HTTPEngine {
 }
 
 /// A request that a stub engine was given.
+///
+/// ```swift
+/// struct Order: Codable { var item: String }
+///
+/// func check(_ stub: StubEngine) throws {
+///     let request = stub.requests[0]
+///     precondition(request.path == "/orders" && request.query == ["dry-run": ["true"]])
+///     precondition(try request.decode(Order.self).item == "tea")
+/// }
+/// ```
 public struct RecordedRequest: Sendable, CustomStringConvertible {
     /// The method, URL and fields, with the signature.
     public let request: HTTPRequest

@@ -47,6 +47,11 @@ public struct StubResponse: Sendable {
     }
 
     /// A problem (RFC 9457) with its status and more members, such as `type` and `title`.
+    ///
+    /// ```swift
+    /// let stub = StubEngine()
+    /// stub.respond(with: .problem(status: 402, ["title": "No credit", "balance": 30]))
+    /// ```
     public static func problem(status: Int, _ members: JSONObject = [:]) -> StubResponse {
         var problem = members
         problem["status"] = .number(JSONNumber(status))

@@ -25,4 +25,18 @@ package struct Article: Sendable {
         }
         return blocks
     }
+
+    /// The code in the prose, each span on one line.
+    package var codeSpans: [String] {
+        var spans: [String] = []
+        var isInside = false
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("```") {
+                isInside.toggle()
+            } else if !isInside {
+                spans += line.matches(of: /(`+)(.+?)\1/).map { String($0.output.2) }
+            }
+        }
+        return spans
+    }
 }

@@ -56,6 +56,10 @@ import Testing
         ] {
             #expect(files[path] == mode, "\(path)")
         }
+        let links = try await ChildProcess.run(
+            PackageLayout.url("Scripts/links").path,
+            ["check", folder.path("opt/signet/share/doc/signet")])
+        #expect(links.exit == 0, "\(links.stderr)")
         #expect(!files.keys.contains { $0.contains("manual") || $0.hasSuffix(".tmp") })
         let version = try await ChildProcess.run(
             folder.path("opt/signet/bin/signet"), ["--version"])

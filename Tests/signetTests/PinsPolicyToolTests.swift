@@ -37,6 +37,11 @@ import Testing
         #expect(checked.exit == 0, "\(checked.stderr)")
         let linted = try await SignetTool.run(["pins", "lint", policy])
         #expect(linted.exit == 0, "\(linted.text)")
+        // A backup is also a file.
+        let other = try TestAuthority.rogue.get().leaf
+        let filed = try await show(
+            [url, "--format", "policy", "--backup", other.pem] + trust)
+        #expect(try pins(filed, of: "localhost") == [authority.leaf.pin, other.pin])
         // With the issuer, and one pin alone is named as weak.
         let issuer = try await show([url, "--format", "policy", "--include-issuer"] + trust)
         #expect(
@@ -77,7 +82,14 @@ import Testing
             (["$leaf", "--format", "policy"], "--host HOST"),
             (["$leaf", "--format", "policy", "--host", "a.test:443"], "port"),
             (["$leaf", "--format", "policy", "--host", ""], "the host is empty"),
-            (["$leaf", "--format", "policy", "--host", "a.test", "--backup", "abc"], "--backup"),
+            (
+                ["$leaf", "--format", "policy", "--host", "a.test", "--backup", "abc"],
+                "--backup: a pin starts with \"sha256/\", in lower case, and no file has that name"
+            ),
+            (
+                ["$leaf", "--format", "policy", "--host", "a.test", "--backup", "/dev/null"],
+                "/dev/null"
+            ),
             (
                 ["$leaf", "--format", "policy", "--host", "a.test", "--include-issuer"],
                 "the leaf's issuer"

@@ -27,6 +27,7 @@ struct PinsShowCommand: AsyncParsableCommand {
             """,
         examples: [
             "signet pins show https://api.example.com",
+            "signet pins show https://api.example.com --format policy --backup next.csr > new.json",
             "signet pins show https://api.example.com --format policy \\",
             "  --backup sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g= > new.json",
             "signet pins show host.pem next.csr --format policy --host api.example.com",
@@ -43,8 +44,9 @@ struct PinsShowCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A pin of a key in reserve, for each host of the policy; may be repeated.",
-            valueName: "PIN"))
+            "A pin of a key in reserve, or a file with it, for each host of the policy; may be "
+                + "repeated.",
+            valueName: "PIN|FILE"))
     var backup: [String] = []
 
     @Flag(
@@ -65,13 +67,7 @@ struct PinsShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         // Checked before anything is asked of a server.
-        let backups = try backup.map { text throws(ToolError) -> Pin in
-            do throws(PinError) {
-                return try Pin(parsing: text)
-            } catch {
-                throw .usage("--backup: \(error.message)")
-            }
-        }
+        let backups = try backup.map { try backupPin($0) }
         var found: [PinnedTarget] = []
         for target in targets.isEmpty ? ["-"] : targets {
             found.append(
@@ -91,6 +87,20 @@ struct PinsShowCommand: AsyncParsableCommand {
             let text = policy.serialized()
             let document = try JSONValue(parsing: text).object ?? [:]
             try common.terminal.result(document, text: text)
+        }
+    }
+
+    /// The pin that a text is, or that of a file's first key.
+    private func backupPin(_ text: String) throws -> Pin {
+        do {
+            return try Pin(parsing: text)
+        } catch {
+            do {
+                if let first = try file(text).pins.first { return first.pin }
+            } catch let missing as FileFailure where missing.kind == .notFound {
+                throw ToolError.usage("--backup: \(error.message), and no file has that name")
+            }
+            throw ToolError.usage("--backup: found a file without a key")
         }
     }
 
