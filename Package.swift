@@ -213,7 +213,7 @@ let package = Package(
             swiftSettings: houseRules),
 
         .target(
-            name: "TestSupport", dependencies: [], path: "Tests/TestSupport",
+            name: "TestSupport", path: "Tests/TestSupport", exclude: ["Peers", "Servers"],
             swiftSettings: houseRules),
         tests("SignetBase", ["SignetBase"], hasVectors: false),
         tests("SignetSystem", ["SignetSystem"], hasVectors: false),

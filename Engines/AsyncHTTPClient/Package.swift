@@ -34,7 +34,9 @@ let package = Package(
             ],
             swiftSettings: houseRules),
         // A link to the folder of that name in the root's tests.
-        .target(name: "TestSupport", path: "TestSupport", swiftSettings: houseRules),
+        .target(
+            name: "TestSupport", path: "TestSupport", exclude: ["Peers", "Servers"],
+            swiftSettings: houseRules),
         .testTarget(
             name: "SignetAsyncHTTPClientTests",
             dependencies: [

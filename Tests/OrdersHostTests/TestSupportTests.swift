@@ -64,8 +64,9 @@ import Testing
     }
 
     @Test func thePythonPeersAreThere() async throws {
-        let output = try await PythonPeer.run(
-            "import joserfc, http_message_signatures, http_sfv, sys; print(sys.argv[1])", ["yes"])
+        let output = try await ChildProcess.run(
+            PythonPeer.path,
+            ["-I", "-c", "import joserfc, http_message_signatures, http_sfv; print('yes')"])
         #expect(output.text == "yes\n", "\(output.stderr)")
     }
 }

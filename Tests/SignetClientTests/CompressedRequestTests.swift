@@ -232,15 +232,7 @@ import Testing
     }
 
     @Test(.features("003-38")) func aServerDecodesTheSentBody() async throws {
-        let (server, port) = try await SocketServer.start(
-            """
-            import zlib
-            def run(c):
-                first, body, _ = request(c)
-                coded = re.search(br'\\r\\ncontent-encoding: gzip\\r\\n', first, re.I)
-                body = zlib.decompress(body, 31) if coded else b'plain'
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(body) + body)
-            """)
+        let (server, port) = try await SocketServer.start("decompress")
         let system = try await NetworkSystem.start(
             services: [
                 "a": ServiceConfiguration(

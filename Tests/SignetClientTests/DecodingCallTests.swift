@@ -9,46 +9,12 @@ import Testing
 /// `Options.decoding`, from a server that sends correct codings, invalid ones and compression
 /// bombs.
 @Suite struct DecodingCallTests {
-    /// The response of the Python server for a path: fields, and an expression for the body.
-    private static let script = """
-        import base64, hashlib, zlib
-        def pack(b, w=31):
-            c = zlib.compressobj(9, 8, w)
-            return c.compress(b) + c.flush()
-        text = b'{"jsonrpc":"2.0","id":1,"result":"' + b'tea ' * 1000 + b'"}'
-        def digest(b): return 'Content-Digest: sha-256=:%s:' % base64.b64encode(hashlib.sha256(b).digest()).decode()
-        routes = {
-            '/gzip': (['Content-Encoding: gzip'], pack(text)),
-            '/deflate': (['Content-Encoding: deflate'], pack(text, 15)),
-            '/plain': ([], text),
-            '/identity': (['Content-Encoding: identity'], text),
-            '/digest': (['Content-Encoding: gzip', digest(pack(text))], pack(text)),
-            '/digest-of-text': (['Content-Encoding: gzip', digest(text)], pack(text)),
-            '/bomb': (['Content-Encoding: gzip'], pack(bytes(40 << 20))),
-            '/members': (['Content-Encoding: gzip'], pack(bytes(1 << 20)) * 40),
-            '/large': (['Content-Encoding: gzip'], pack(bytes(i * i * 7919 >> 3 & 255 for i in range(300000)))),
-            '/cut': (['Content-Encoding: gzip'], pack(text)[:-3]),
-            '/more': (['Content-Encoding: gzip'], pack(text) + b'x'),
-            '/lie': (['Content-Encoding: gzip'], text),
-            '/raw': (['Content-Encoding: deflate'], pack(text, -15)),
-            '/twice': (['Content-Encoding: gzip, gzip'], pack(pack(text))),
-            '/br': (['Content-Encoding: br'], text),
-            '/empty': (['Content-Encoding: gzip'], b''),
-        }
-        def run(c):
-            data = head(c)
-            print('GOT ' + data.hex(), flush=True)
-            method, target = data.decode('latin-1').split(' ')[:2]
-            fields, body = routes[target]
-            lines = ['HTTP/1.1 200 OK', 'Content-Length: %d' % len(body), 'Connection: close'] + fields
-            c.sendall('\\r\\n'.join(lines + ['', '']).encode() + (b'' if method == 'HEAD' else body))
-        """
     private static let text = Array(
         (#"{"jsonrpc":"2.0","id":1,"result":""# + String(repeating: "tea ", count: 1000) + #""}"#)
             .utf8)
 
     private func server() async throws -> (server: ServerProcess, url: String) {
-        let (server, port) = try await SocketServer.start(Self.script)
+        let (server, port) = try await SocketServer.start("codings")
         return (server, "http://127.0.0.1:\(port)")
     }
 

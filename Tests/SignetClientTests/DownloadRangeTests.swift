@@ -9,36 +9,6 @@ import Testing
 /// Partial responses (206) from a server whose resource has changed or whose total length is
 /// unknown.
 @Suite struct DownloadRangeTests {
-    /// The first request for a path is cut at byte 90,000; the rest is asked for, and then perhaps
-    /// the whole.
-    private static let script = """
-        whole = bytes(i * 7 % 251 for i in range(200000))
-        other = bytes(i * 5 % 241 for i in range(200000))
-        day = 'Last-Modified: %s, 0%d Nov 1994 08:49:37 GMT'
-        late = 'Date: Thu, 10 Nov 1994 08:49:37 GMT'
-        old = {'/date': [day % ('Sun', 6), late]}
-        new = {'/date': [day % ('Mon', 7), late], '/untagged': [], '/grown': ['ETag: "b"']}
-        seen = {}
-        def send(c, status, fields, body):
-            c.sendall('\\r\\n'.join(['HTTP/1.1 ' + status, 'Connection: close'] + fields + ['', '']).encode() + body)
-        def run(c):
-            data = head(c)
-            path = data.split(b' ')[1].decode()
-            n = seen[path] = seen.get(path, 0) + 1
-            first = re.search(br'\\r\\nrange: bytes=(\\d+)-\\r', data, re.I)
-            first = int(first[1]) if first else None
-            print('REQ', first, flush=True)
-            before, after = old.get(path, ['ETag: "a"']), new.get(path, ['ETag: "a"'])
-            if n == 1 and path == '/endless':
-                return send(c, '200 OK', before + ['Transfer-Encoding: chunked'], b'%x\\r\\n' % 90000 + whole[:90000])
-            if n == 1: return send(c, '200 OK', before + ['Content-Length: 100000' if path == '/grown' else 'Content-Length: 200000'], whole[:90000])
-            if path == '/endless' and first is not None:
-                return send(c, '206 Part', after + ['Content-Range: bytes %d-149999/*' % first, 'Content-Length: %d' % (150000 - first)], whole[first:150000])
-            if path == '/endless': return send(c, '200 OK', after + ['Content-Length: 200000'], whole)
-            if path == '/grown': return send(c, '200 OK', after + ['Content-Length: 120000'], other[:120000])
-            if first is None: return send(c, '200 OK', after + ['Content-Length: 200000'], other)
-            send(c, '206 Part', after + ['Content-Range: bytes %d-199999/200000' % first, 'Content-Length: %d' % (200000 - first)], other[first:])
-        """
     private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
     private static let other = (0..<200_000).map { UInt8($0 * 5 % 241) }
 
@@ -58,7 +28,7 @@ import Testing
     @Test(arguments: cases.indices)
     func restartsIfAPartMayBeOfAnotherVersion(_ index: Int) async throws {
         let (path, wanted, asks) = Self.cases[index]
-        let (server, port) = try await SocketServer.start(Self.script)
+        let (server, port) = try await SocketServer.start("ranges")
         let system = try await NetworkSystem.start(
             services: [
                 "files": ServiceConfiguration(

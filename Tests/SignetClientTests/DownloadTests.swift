@@ -32,65 +32,11 @@ import Testing
         }
     }
 
-    /// The response to the first request for a path ends early; the path's name gives the response
-    /// to the second.
-    private static let script = """
-        whole = bytes(i * 7 % 251 for i in range(200000))
-        other = bytes(i * 5 % 241 for i in range(150000))
-        seen = {}
-        def send(c, status, fields, body, length=None):
-            head = 'HTTP/1.1 %s\\r\\nConnection: close\\r\\n' % status
-            for f in fields: head += f + '\\r\\n'
-            c.sendall((head + 'Content-Length: %d\\r\\n\\r\\n' % (len(body) if length is None else length)).encode() + body)
-        def run(c):
-            data = head(c)
-            path = data.split(b' ')[1].decode()
-            field = lambda n: (re.search(n + br': *([^\\r]*)', data, re.I) or [None, None])[1]
-            first, tag = field(b'range'), field(b'if-range')
-            first = int(re.match(br'bytes=(\\d+)-$', first)[1]) if first else None
-            n = seen[path] = seen.get(path, 0) + 1
-            print('REQ', path, first, (tag or b'').decode(), flush=True)
-            etag = ['ETag: "a"']
-            if path == '/weak': etag = ['ETag: W/"a"']
-            if path == '/date': etag = ['Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT', 'Date: Sun, 06 Nov 1994 08:50:37 GMT']
-            if path == '/olddates': etag = ['Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT', 'Date: Sun Nov  6 08:50:37 1994']
-            if path == '/soon': etag = ['Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT', 'Date: Sun, 06 Nov 1994 08:49:38 GMT']
-            rest = lambda: ['Content-Range: bytes %d-199999/200000' % first] + etag
-            if path == '/unasked': return send(c, '206 Partial', ['Content-Range: bytes 0-199999/200000'], whole)
-            if path == '/missing': return send(c, '404 Not Found', [], b'no')
-            if path == '/empty': return send(c, '200 OK', etag, b'')
-            if path == '/nothing': return send(c, '204 No Content', etag, b'')
-            if path == '/encoded': return send(c, '200 OK', ['Content-Encoding: gzip'], whole)
-            if path == '/mislabelled': return send(c, '200 OK', ['Repr-Digest: sha-256=:' + 'A' * 43 + '=:'], whole)
-            if path == '/never': return send(c, '416 No', ['Content-Range: bytes */200000'], b'') if n > 1 else send(c, '200 OK', etag, whole[:90000], 200000)
-            if first is None and n == 1: return send(c, '200 OK', etag, whole[:90000], 200000)
-            if first is None: return send(c, '200 OK', etag, whole)
-            if path == '/changed': return send(c, '200 OK', ['ETag: "b"'], other)
-            if path == '/othertag': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200000' % first, 'ETag: "b"'], whole[first:])
-            if path == '/othertotal': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200001' % first], whole[first:])
-            if path == '/notthere': return send(c, '416 No', ['Content-Range: bytes */5'], b'')
-            if path == '/early': return send(c, '206 Partial', ['Content-Range: bytes 0-199999/200000'], whole)
-            if path == '/late': return send(c, '206 Partial', ['Content-Range: bytes %d-199999/200000' % (first + 1)], whole[first + 1:])
-            if path == '/norange': return send(c, '206 Partial', etag, whole[first:])
-            if path == '/odd': return send(c, '206 Partial', ['Content-Range: lines 1-2/3'], whole[first:])
-            if path == '/backwards': return send(c, '206 Partial', ['Content-Range: bytes 9-1/200000'], whole[first:])
-            if path == '/more': return send(c, '206 Partial', rest(), whole[first:] + b'x')
-            if path == '/less': return send(c, '206 Partial', rest(), whole[first:-5])
-            if path == '/pieces':
-                last = min(first + 50000, 200000) - 1
-                return send(c, '206 Partial', ['Content-Range: bytes %d-%d/200000' % (first, last)] + etag, whole[first:last + 1])
-            if path == '/coded': return send(c, '206 Partial', rest() + ['Content-Encoding: GZIP'], whole[first:])
-            if path == '/units': return send(c, '206 Partial', ['Content-Range: Bytes %d-199999/200000' % first] + etag, whole[first:])
-            if path == '/block': return send(c, '206 Partial', ['Content-Range: bytes 65536-199999/200000'] + etag, whole[65536:])
-            if path == '/slip': return send(c, '206 Partial', rest(), whole[first:-1] + b'x')
-            if path == '/error': return send(c, '503 Busy', [], b'')
-            send(c, '206 Partial', rest(), whole[first:])
-        """
     private static let whole = (0..<200_000).map { UInt8($0 * 7 % 251) }
     private static let other = (0..<150_000).map { UInt8($0 * 5 % 241) }
 
     private func badServer() async throws -> (server: ServerProcess, url: String) {
-        let (server, port) = try await SocketServer.start(Self.script)
+        let (server, port) = try await SocketServer.start("bad-ranges")
         return (server, "http://127.0.0.1:\(port)")
     }
 

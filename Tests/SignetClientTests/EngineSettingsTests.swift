@@ -32,18 +32,7 @@ import Testing
     /// A server that responds to the first request of a connection after another connection has one
     /// too, and prints a line for each connection with a request.
     private static func server() async throws -> (server: ServerProcess, port: Int) {
-        try await SocketServer.start(
-            """
-            both = threading.Barrier(2)
-            def run(c):
-                asked, _, rest = request(c)
-                if not asked: return
-                print('CONNECTED', flush=True)
-                both.wait(300)
-                while asked:
-                    c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n1')
-                    asked, _, rest = request(c, rest)
-            """)
+        try await SocketServer.start("two-connections")
     }
 
     @Test(.features("004-02"), arguments: [true, false])

@@ -9,52 +9,9 @@ struct PythonServerTests {
     /// A server of each kind with the methods `echo`, `add`, `null` and `fail`.
     enum Kind: String, CaseIterable, Sendable { case jsonrpcserver, pjrpc }
 
-    private static let scripts: [Kind: String] = [
-        .jsonrpcserver: """
-        import sys, jsonrpcserver
-        from jsonrpcserver import method, Success, Error
-        @method
-        def echo(text): return Success(text)
-        @method
-        def add(a, b): return Success(a + b)
-        @method
-        def null(): return Success(None)
-        @method
-        def fail(): return Error(4, 'no', {'why': 'é'})
-        jsonrpcserver.serve('127.0.0.1', int(sys.argv[1]))
-        """,
-        .pjrpc: """
-        import sys, http.server, pjrpc.server
-        methods = pjrpc.server.MethodRegistry()
-        @methods.add()
-        def echo(text): return text
-        @methods.add()
-        def add(a, b): return a + b
-        @methods.add()
-        def null(): return None
-        @methods.add()
-        def fail():
-            raise pjrpc.server.exceptions.JsonRpcError(4, 'no', data={'why': 'é'})
-        dispatcher = pjrpc.server.Dispatcher()
-        dispatcher.add_methods(methods) if hasattr(dispatcher, 'add_methods') else None
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                text = self.rfile.read(int(self.headers['Content-Length'])).decode()
-                response = dispatcher.dispatch(text, None)
-                body = response[0].encode() if response else b''
-                self.send_response(200)
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-        http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
-        """,
-    ]
-
     @Test(arguments: Kind.allCases)
     func convertsTheServersResponses(_ kind: Kind) async throws {
-        let port = freePort()
-        let server = try await PythonPeer.serve(try #require(Self.scripts[kind]), on: port)
+        let (server, port) = try await PythonPeer.serve(kind.rawValue)
         let system = try await NetworkSystem.start(
             services: [
                 "a": ServiceConfiguration(
@@ -107,19 +64,7 @@ struct PythonServerTests {
     }
 
     @Test func aServerOfVersion1RespondsToVersion1() async throws {
-        let port = freePort()
-        let server = try await PythonPeer.serve(
-            """
-            import sys
-            from jsonrpclib.SimpleJSONRPCServer import SimpleJSONRPCServer
-            from jsonrpclib.config import Config
-            server = SimpleJSONRPCServer(
-                ('127.0.0.1', int(sys.argv[1])), logRequests=False, config=Config(version=1.0))
-            server.register_function(lambda *values: list(values), 'echo')
-            server.register_function(lambda a, b: a + b, 'add')
-            server.register_function(lambda: None, 'null')
-            server.serve_forever()
-            """, on: port)
+        let (server, port) = try await PythonPeer.serve("jsonrpclib")
         func service(
             _ version: ServiceConfiguration.PayloadProtocol
         ) -> ServiceConfiguration {
@@ -155,35 +100,6 @@ struct PythonServerTests {
         try await server.stop()
     }
 
-    /// A host that speaks exactly 1.0 at `/old`, and 2.0 at `/new`.
-    private static let both = """
-        import sys, json, http.server, jsonrpcserver
-        from jsonrpcserver import method, Success, Error
-        @method
-        def echo(*texts): return Success(list(texts))
-        @method
-        def fail(): return Error(4, 'no')
-        def old(text):
-            call = json.loads(text)
-            if sorted(call) != ['id', 'method', 'params'] or type(call['params']) is not list:
-                return json.dumps({'result': None, 'error': 'not 1.0', 'id': call.get('id')})
-            if call['id'] is None: return ''
-            failed = call['method'] != 'echo'
-            return json.dumps({'result': None if failed else call['params'],
-                'error': {'reason': 'no'} if failed else None, 'id': call['id']})
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                text = self.rfile.read(int(self.headers['Content-Length'])).decode()
-                body = (old(text) if self.path == '/old' else jsonrpcserver.dispatch(text)).encode()
-                self.send_response(200)
-                self.send_header('Content-Type', 'application/json')
-                self.send_header('Content-Length', str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            def log_message(self, *words): pass
-        http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()
-        """
-
     private static func failure(
         of service: Service, _ call: RPCCall, in system: NetworkSystem
     ) async -> ClientError? {
@@ -199,8 +115,7 @@ struct PythonServerTests {
     @Test(.features("002-31", "003-39", "004-08")) func oneSystemSpeaksBothVersionsAtOnce()
         async throws
     {
-        let port = freePort()
-        let server = try await PythonPeer.serve(Self.both, on: port)
+        let (server, port) = try await PythonPeer.serve("two-versions")
         let versions: [(Service, String, ServiceConfiguration.PayloadProtocol)] = [
             ("old", "/old", .jsonRPC1), ("new", "/new", .jsonRPC2),
             // Each version at the path of the other.

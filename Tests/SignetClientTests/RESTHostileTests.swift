@@ -5,20 +5,6 @@ import Testing
 
 /// A hostile REST server: no body makes a call hang, end twice or succeed.
 @Suite struct RESTHostileTests {
-    /// Sends the given bytes for each path, unchanged; `~` waits without end.
-    private static let script = #"""
-        import json
-        responses = json.loads(arguments[0])
-        def run(c):
-            try:
-                text = responses[head(c).split(b' ')[1].decode()].encode('latin-1')
-                if text == b'flood':
-                    c.sendall(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-                    while True: c.sendall(b'10000\r\n' + b'[' * 65536 + b'\r\n')
-                c.sendall(text.removesuffix(b'~'))
-                while text.endswith(b'~') and c.recv(1): pass
-            except OSError: pass
-        """#
 
     private struct Case: Sendable {
         var response: String
@@ -71,7 +57,7 @@ import Testing
     ) async throws {
         let paths = Dictionary(uniqueKeysWithValues: responses.map { ("/\($0.key)", $0.value) })
         let table = String(decoding: try JSONEncoder().encode(paths), as: UTF8.self)
-        let (server, port) = try await SocketServer.start(Self.script, [table])
+        let (server, port) = try await SocketServer.start("bytes", [table])
         var options = NetworkSystem.Options()
         options.maximumResponseSize = 1 << 20
         let service = ServiceConfiguration(

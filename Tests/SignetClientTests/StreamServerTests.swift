@@ -54,17 +54,7 @@ import Testing
     }
 
     @Test func sendAndReceiveAtOnceWithTrailersBothWays() async throws {
-        let (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                data = head(c).partition(b'\\r\\n\\r\\n')[2]
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' + data)
-                while not data.endswith(b'\\r\\n\\r\\n'):
-                    more = c.recv(65536)
-                    if not more: return
-                    c.sendall(more)
-                    data = (data + more)[-200:]
-            """)
+        let (server, port) = try await SocketServer.start("full-duplex", ["echo"])
         var options = NetworkSystem.Options()
         options.dangerous.allowUnpinnedServices()
         let system = try await NetworkSystem.start(

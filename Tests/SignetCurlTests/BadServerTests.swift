@@ -8,73 +8,49 @@ import Testing
 /// Servers that stall, cut the connection, send slowly or send garbage, and callers that cancel
 /// their calls.
 @Suite struct BadServerTests {
-    private static let responses: [(String, String, TransportError.Code)] = [
-        ("nothing", "pass", .cutOff),
-        ("half a header", "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: b')", .cutOff),
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+    private static let responses: [(String, [ServerStep], TransportError.Code)] = [
+        ("nothing", [], .cutOff),
+        ("half a header", [.send(ok + "A: b")], .cutOff),
+        ("half a body", [.send(ok + "Content-Length: 10\r\n\r\nabc")], .cutOff),
+        ("half a chunk", [.send(ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nab")], .cutOff),
+        ("garbage", [.send(everyByte, times: 8)], .malformedResponse),
+        ("HTTP/0.9", [.send("<html>hello</html>")], .malformedResponse),
+        ("a banner", [.send("220 smtp.example ESMTP\r\n")], .malformedResponse),
         (
-            "half a body", "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')",
-            .cutOff
-        ),
-        (
-            "half a chunk",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n5\\r\\nab')",
-            .cutOff
-        ),
-        ("garbage", "c.sendall(bytes(range(256)) * 8)", .malformedResponse),
-        ("HTTP/0.9", "c.sendall(b'<html>hello</html>')", .malformedResponse),
-        ("a banner", "c.sendall(b'220 smtp.example ESMTP\\r\\n')", .malformedResponse),
-        (
-            "a field that is none",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nA b: c\\r\\nContent-Length: 0\\r\\n\\r\\n')",
+            "a field that is none", [.send(ok + "A b: c\r\nContent-Length: 0\r\n\r\n")],
             .malformedResponse
         ),
         (
-            "an upgrade", "c.sendall(b'HTTP/1.1 101 Switching\\r\\nUpgrade: x\\r\\n\\r\\nrest')",
+            "an upgrade", [.send("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\nrest")],
             .malformedResponse
         ),
         (
             "endless fields",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\n')\nwhile True: c.sendall(b'A: ' + b'b' * 100 + b'\\r\\n')",
-            .responseTooLarge
+            [.send(ok), .flood("A: \(String(repeating: "b", count: 100))\r\n")], .responseTooLarge
         ),
+        ("one endless field", [.send(ok + "A: "), .flood("b")], .responseTooLarge),
         (
-            "one endless field",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: ')\nwhile True: c.sendall(b'b' * 65536)",
-            .responseTooLarge
-        ),
-        (
-            "endless interim responses",
-            "while True: c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')",
+            "endless interim responses", [.flood("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")],
             .responseTooLarge
         ),
         (
             "a body that says it is too large",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000001\\r\\n\\r\\n')\ntime.sleep(9)",
-            .responseTooLarge
+            [.send(ok + "Content-Length: 1000001\r\n\r\n"), .stall], .responseTooLarge
         ),
         (
-            "a body that becomes too large",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')\nwhile True: c.sendall(b'x' * 65536)",
-            .responseTooLarge
+            "a body that becomes too large", [.send(ok + "\r\n"), .flood("x")], .responseTooLarge
         ),
-        ("a stall", "time.sleep(60)", .timeout),
-        (
-            "a stalled body",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')\ntime.sleep(60)",
-            .timeout
-        ),
-        (
-            "a drip",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10000\\r\\n\\r\\n')\nwhile True: (c.sendall(b'x'), time.sleep(0.1))",
-            .timeout
-        ),
+        ("a stall", [.stall], .timeout),
+        ("a stalled body", [.send(ok + "Content-Length: 10\r\n\r\nabc"), .stall], .timeout),
+        ("a drip", [.send(ok + "Content-Length: 10000\r\n\r\n"), .drip("x")], .timeout),
     ]
 
     @Test(.features("002-10"), arguments: responses.indices)
     func namesTheFailure(_ index: Int) async throws {
         let (name, behaviour, code) = Self.responses[index]
         for leaf in [nil, try TestAuthority.trusted.get().leaf] {
-            let server = try await ScriptedServer("head(c)\n" + behaviour, tls: leaf)
+            let server = try await ScriptedServer([.head] + behaviour, tls: leaf)
             let engine = try engine(http2: false)
             var request = EngineRequest(get(server.port, scheme: leaf == nil ? "http" : "https"))
             request.timeout = code == .timeout ? .seconds(1) : .seconds(300)
@@ -87,11 +63,10 @@ import Testing
 
     /// The fields of HTTPTypes end a program that gives them more than 65,534.
     @Test func limitsTheFieldsEvenWithoutALimit() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\n' + b'A:\\r\\n' * 70000 + b'Content-Length: 0\\r\\n\\r\\n')
-            """)
+        let server = try await ScriptedServer([
+            .head, .send(Self.ok), .send("A:\r\n", times: 70_000),
+            .send("Content-Length: 0\r\n\r\n"),
+        ])
         var settings = CurlEngine.Configuration()
         settings.maximumHeaderFields = .max
         settings.maximumHeaderSize = 1 << 20
@@ -102,13 +77,11 @@ import Testing
     }
 
     @Test func acceptsInterimResponsesAndTrailers() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 103 Early Hints\\r\\nLink: x\\r\\n\\r\\n')
-            c.sendall(b'HTTP/1.1 200 Fine\\r\\nA: 1\\r\\na: 2\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
-            c.sendall(b'2\\r\\nab\\r\\n1\\r\\nc\\r\\n0\\r\\nTrailer-Field: t\\r\\n\\r\\n')
-            """)
+        let server = try await ScriptedServer([
+            .head, .send("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"),
+            .send("HTTP/1.1 200 Fine\r\nA: 1\r\na: 2\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            .send("2\r\nab\r\n1\r\nc\r\n0\r\nTrailer-Field: t\r\n\r\n"),
+        ])
         let engine = try engine()
         let (response, body) = try await engine.fetch(
             EngineRequest(get(server.port, scheme: "http")))
@@ -127,9 +100,9 @@ import Testing
         nowhere.timeout = .seconds(5)
         let error = await engine.failure(nowhere)
         #expect(error?.code == .name || error?.code == .timeout)
-        let plain = try await ScriptedServer("c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n')")
+        let plain = try await ScriptedServer([.send(Self.ok + "\r\n")])
         #expect(await engine.failure(EngineRequest(get(plain.port)))?.code == .tls)
-        let silent = try await ScriptedServer("time.sleep(60)")
+        let silent = try await ScriptedServer([.stall])
         var request = EngineRequest(get(silent.port))
         request.timeout = .milliseconds(300)
         #expect(await engine.failure(request)?.code == .timeout)
@@ -141,8 +114,7 @@ import Testing
 
     /// The second call waits for the connection that the first one opens.
     @Test func endsInTimeWhileAnotherHandshakeStalls() async throws {
-        let server = try await ScriptedServer(
-            "if c.recv(9): print('HELLO', flush=True)\ntime.sleep(60)")
+        let server = try await ScriptedServer([.hello, .say("HELLO"), .stall])
         let engine = try engine()
         var request = EngineRequest(get(server.port))
         request.timeout = .seconds(30)
@@ -161,12 +133,9 @@ import Testing
     /// A TLS 1.2 server that responds to the ClientHello with HelloRequests without end: OpenSSL
     /// reads them all before SSL_connect returns, and libcurl's own timeouts wait for it.
     @Test func survivesAFloodOfHandshakeRecords() async throws {
-        let server = try await ScriptedServer(
-            """
-            c.recv(65536)
-            flood = (b'\\x16\\x03\\x03\\x00\\x04' + b'\\x00\\x00\\x00\\x00') * 8000
-            while True: c.sendall(flood)
-            """)
+        let server = try await ScriptedServer([
+            .hello, .flood("\u{16}\u{3}\u{3}\0\u{4}\0\0\0\0"),
+        ])
         let engine = try engine()
         var request = EngineRequest(get(server.port))
         request.timeout = .seconds(1)
@@ -179,7 +148,7 @@ import Testing
     }
 
     @Test(.features("001-06", "001-11", "004-07")) func endsACancelledCallAtOnce() async throws {
-        let server = try await ScriptedServer("head(c)\ntime.sleep(60)")
+        let server = try await ScriptedServer([.head, .stall])
         let engine = try engine()
         let port = server.port
         let calls = (0..<20).map { _ in
@@ -200,12 +169,9 @@ import Testing
     }
 
     @Test func endsABodyWhoseReaderIsCancelled() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')
-            time.sleep(60)
-            """)
+        let server = try await ScriptedServer([
+            .head, .send(Self.ok + "Content-Length: 10\r\n\r\nabc"), .stall,
+        ])
         let engine = try engine()
         let response = try await engine.send(EngineRequest(get(server.port, scheme: "http")))
         let reader = Task { try await response.body.collect() }
@@ -216,7 +182,7 @@ import Testing
     }
 
     @Test func endsEveryCallAtShutdown() async throws {
-        let server = try await ScriptedServer("head(c)\ntime.sleep(60)")
+        let server = try await ScriptedServer([.head, .stall])
         let engine = try engine()
         let port = server.port
         let calls = (0..<100).map { index in

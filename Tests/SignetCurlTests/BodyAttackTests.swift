@@ -10,19 +10,8 @@ import Testing
     private static let isWhole = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
     private static let gigabyte = 1 << 30
 
-    /// Sends a gigabyte, and prints a line each time the client has read nothing for a second.
-    private static let gigabyteServer = """
-        head(c)
-        c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % (1 << 30))
-        block, sent = b'x' * 65536, 0
-        c.settimeout(1)
-        while sent < 1 << 30:
-            try: sent += c.send(block[:min(65536, (1 << 30) - sent)])
-            except TimeoutError: print('HELD %d.' % sent, flush=True)
-        """
-
     @Test func refusesAGigabyteByItsLength() async throws {
-        let server = try await ScriptedServer(Self.gigabyteServer)
+        let server = try await ScriptedServer("gigabyte")
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.timeout = .seconds(300)
@@ -32,7 +21,7 @@ import Testing
 
     /// The reader stops: so does the server, after the sockets and one buffer are full.
     @Test func stopsAServerWhileTheBodyIsUnread() async throws {
-        let server = try await ScriptedServer(Self.gigabyteServer)
+        let server = try await ScriptedServer("gigabyte")
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.timeout = .seconds(600)
@@ -55,13 +44,7 @@ import Testing
     /// A thousand small chunks a second must not grow anything, and a slow reader gets each byte
     /// once.
     @Test func takesManySmallChunks() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
-            for i in range(20000): c.sendall(b'1\\r\\n%c\\r\\n' % (i % 251))
-            c.sendall(b'0\\r\\n\\r\\n')
-            """)
+        let server = try await ScriptedServer("chunks", "20000")
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.timeout = .seconds(300)
@@ -73,21 +56,21 @@ import Testing
     private static let lies: [(String, String, Set<TransportError.Code>)] = [
         (
             "a chunk of endless size",
-            "b'Transfer-Encoding: chunked\\r\\n\\r\\nffffffffffffffffff\\r\\nabc'",
+            "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nabc",
             [.malformedResponse, .cutOff]
         ),
         (
-            "a chunk that is no number", "b'Transfer-Encoding: chunked\\r\\n\\r\\nxyz\\r\\nabc'",
+            "a chunk that is no number", "Transfer-Encoding: chunked\r\n\r\nxyz\r\nabc",
             [.malformedResponse, .cutOff]
         ),
-        ("a negative length", "b'Content-Length: -1\\r\\n\\r\\nabc'", [.malformedResponse]),
+        ("a negative length", "Content-Length: -1\r\n\r\nabc", [.malformedResponse]),
         (
-            "a length that is no number", "b'Content-Length: ten\\r\\n\\r\\nabc'",
+            "a length that is no number", "Content-Length: ten\r\n\r\nabc",
             [.malformedResponse]
         ),
         (
             "a length beyond all numbers",
-            "b'Content-Length: 99999999999999999999999\\r\\n\\r\\nabc'",
+            "Content-Length: 99999999999999999999999\r\n\r\nabc",
             [.malformedResponse, .responseTooLarge]
         ),
     ]
@@ -95,8 +78,7 @@ import Testing
     @Test(arguments: lies.indices)
     func refusesAnInvalidContentLength(_ index: Int) async throws {
         let (name, rest, codes) = Self.lies[index]
-        let server = try await ScriptedServer(
-            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n' + \(rest))")
+        let server = try await ScriptedServer([.head, .send("HTTP/1.1 200 OK\r\n" + rest)])
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.timeout = .seconds(300)

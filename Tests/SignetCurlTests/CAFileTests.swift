@@ -80,17 +80,7 @@ import Testing
     }
 
     @Test func aRunningCallContinues() async throws {
-        let server = try await ScriptedServer(
-            """
-            line = head(c)
-            if b'/first' in line:
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 8\\r\\n\\r\\nhalf')
-                second.wait()
-                c.sendall(b'rest')
-            else:
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-                second.set()
-            """, tls: authority.leaf, setup: "second = threading.Event()")
+        let server = try await ScriptedServer("halves", tls: authority.leaf)
         let engine = try engine()
         let first = try await engine.send(request(server.port, "/first"))
         try write(other, authority)

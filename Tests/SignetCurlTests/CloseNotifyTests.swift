@@ -11,33 +11,25 @@ import Testing
 
     init() throws { authority = try TestAuthority.trusted.get() }
 
-    /// How a server ends a TLS connection without close_notify, or with it in the last line.
-    private static let fin = "c.close()"
-    private static let reset = """
-        c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-        c.close()
-        """
-    private static let halfARecord = """
-        raw = socket.socket(fileno=c.detach())
-        raw.sendall(b'\\x17\\x03\\x03\\x01\\x00' + b'x' * 20)
-        raw.close()
-        """
-    private static let notified = "c.unwrap()"
+    /// How a server ends a TLS connection without close_notify: at once, or within a record.
+    private static let fin: [ServerStep] = []
+    private static let halfARecord: [ServerStep] = [
+        .raw("\u{17}\u{3}\u{3}\u{1}\0" + String(repeating: "x", count: 20))
+    ]
 
     private func server(
-        _ end: String, version: String = "1_3", response: String = "HTTP/1.1 200 OK\\r\\n\\r\\nabcd"
+        _ end: [ServerStep], version: String = "", response: String = "HTTP/1.1 200 OK\r\n\r\nabcd"
     ) async throws -> ScriptedServer {
         try await ScriptedServer(
-            "head(c)\nc.sendall(b'\(response)')\n\(end)", tls: authority.leaf,
-            setup: "context.maximum_version = ssl.TLSVersion.TLSv\(version)")
+            [.head, .send(response)] + end, tls: authority.leaf, version: version)
     }
 
     private func request(_ port: Int) -> EngineRequest {
         EngineRequest(get(port), timeout: .seconds(300))
     }
 
-    @Test(arguments: [fin, reset, halfARecord], ["1_2", "1_3"])
-    func isCutOffWithoutCloseNotify(end: String, version: String) async throws {
+    @Test(arguments: [fin, [.reset], halfARecord], ["TLSv1_2", "TLSv1_3"])
+    func isCutOffWithoutCloseNotify(end: [ServerStep], version: String) async throws {
         let server = try await server(end, version: version)
         let engine = try engine()
         let error = await engine.failure(request(server.port))
@@ -45,31 +37,26 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\\r\\nConnection: close"])
+    @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\r\nConnection: close"])
     func isCutOffWithAnyHeader(head: String) async throws {
-        let server = try await server(Self.fin, response: head + "\\r\\n\\r\\nabcd")
+        let server = try await server(Self.fin, response: head + "\r\n\r\nabcd")
         let engine = try engine()
         #expect(await engine.failure(request(server.port))?.code == .cutOff)
         await engine.shutdown()
     }
 
     /// The connection was made for another call, whose response had a length.
-    @Test(arguments: [fin, notified])
-    func looksAtAPooledConnectionToo(end: String) async throws {
+    @Test(arguments: [false, true])
+    func looksAtAPooledConnectionToo(isNotified: Bool) async throws {
         let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\nfull')
-            if not head(c): return
-            c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\nrest')
-            \(end)
-            """, tls: authority.leaf)
+            [.head, .ok("full"), .head, .send("HTTP/1.1 200 OK\r\n\r\nrest")]
+                + (isNotified ? [.notify] : []), tls: authority.leaf)
         let engine = try engine()
         let (_, first) = try await engine.fetch(request(server.port))
         #expect(first == Array("full".utf8))
         let response = try await engine.send(request(server.port))
         #expect(response.timings.reusedConnection)
-        if end == Self.notified {
+        if isNotified {
             #expect(try await response.body.collect() == Array("rest".utf8))
         } else {
             let error = await #expect(throws: TransportError.self) {
@@ -84,7 +71,7 @@ import Testing
     func looksAtTheHostsTLSBehindAProxy(kind: String) async throws {
         let proxy = try await ProxyServer(tls: kind == "https" ? authority.leaf : nil)
         let engine = try engine()
-        for (end, code) in [(Self.fin, TransportError.Code.cutOff), (Self.notified, nil)] {
+        for (end, code) in [(Self.fin, TransportError.Code.cutOff), ([.notify], nil)] {
             let server = try await server(end)
             var request = request(server.port)
             request.proxy = try Proxy(parsing: "\(kind)://localhost:\(proxy.port)")
@@ -95,9 +82,9 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: ["1_2", "1_3"])
+    @Test(arguments: ["TLSv1_2", "TLSv1_3"])
     func isCompleteWithCloseNotify(version: String) async throws {
-        let server = try await server(Self.notified, version: version)
+        let server = try await server([.notify], version: version)
         let engine = try engine()
         let (_, body) = try await engine.fetch(request(server.port))
         #expect(body == Array("abcd".utf8))
@@ -106,9 +93,9 @@ import Testing
 
     /// A length or chunks say where the body ends, and in cleartext there is no close_notify.
     @Test(arguments: [
-        "HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\nabcd",
-        "HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n4\\r\\nabcd\\r\\n0\\r\\n\\r\\n",
-        "HTTP/1.1 204 No Content\\r\\n\\r\\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcd",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
     ])
     func needsNoCloseNotifyElsewhere(response: String) async throws {
         let server = try await server(Self.fin, response: response)
@@ -117,8 +104,7 @@ import Testing
         var headRequest = request(server.port)
         if !response.contains("chunked") { headRequest.request.method = .head }
         _ = try await engine.fetch(headRequest)
-        let plain = try await ScriptedServer(
-            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\nabcd')")
+        let plain = try await ScriptedServer([.head, .send("HTTP/1.1 200 OK\r\n\r\nabcd")])
         let (_, body) = try await engine.fetch(
             EngineRequest(get(plain.port, scheme: "http"), timeout: .seconds(300)))
         #expect(body == Array("abcd".utf8))

@@ -96,7 +96,7 @@ import Testing
 
     /// libcurl is given a few hundred calls of one host; the others wait, and their time runs.
     @Test(.features("001-10")) func endsCallsThatWaitInLineInTime() async throws {
-        let server = try await ScriptedServer("head(c)\ntime.sleep(600)")
+        let server = try await ScriptedServer([.head, .stall])
         var configuration = CurlEngine.Configuration()
         configuration.maximumConnectionsPerHost = 1
         let engine = try CurlEngine(configuration)
@@ -113,8 +113,9 @@ import Testing
         }
         #expect(codes.count == 400 && codes.allSatisfy { $0 == .timeout })
         // Another host's calls are not in that line.
-        let other = try await ScriptedServer(
-            "head(c)\nc.sendall(b'HTTP/1.1 204 No Content\\r\\n\\r\\n')")
+        let other = try await ScriptedServer([
+            .head, .send("HTTP/1.1 204 No Content\r\n\r\n"),
+        ])
         var request = EngineRequest(get(other.port, scheme: "http"))
         request.timeout = .seconds(300)
         #expect(try await engine.fetch(request).response.response.status == .noContent)
@@ -124,12 +125,7 @@ import Testing
     /// The host's only connection is in use, so all other calls wait.
     @Test(.features("003-15", "004-02"))
     func aCallCancelledInTheQueueOpensNoConnection() async throws {
-        let server = try await ScriptedServer(
-            """
-            print('CONNECTED', flush=True)
-            if b'/last' not in head(c): time.sleep(600)
-            c.sendall(b'HTTP/1.1 204 No Content\\r\\n\\r\\n')
-            """)
+        let server = try await ScriptedServer("stall-until-last")
         var configuration = CurlEngine.Configuration()
         configuration.maximumConnectionsPerHost = 1
         let engine = try CurlEngine(configuration)

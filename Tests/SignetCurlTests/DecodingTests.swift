@@ -47,12 +47,7 @@ import Testing
     /// The encodings of a text by Python's zlib: `31` is gzip, `15` zlib, `-15` neither's header.
     private static func packed(_ expression: String) async throws -> [UInt8] {
         let output = try await ChildProcess.run(
-            "python3",
-            [
-                "-I", "-c",
-                "import sys,zlib\ndef pack(b,w):\n c=zlib.compressobj(9,8,w)\n return c.compress(b)+c.flush()\n"
-                    + "sys.stdout.buffer.write(\(expression))",
-            ])
+            "python3", ["-I", PythonPeer.script("packed"), expression])
         return Array(output.stdout)
     }
 

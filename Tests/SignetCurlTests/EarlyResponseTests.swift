@@ -9,31 +9,21 @@ import Testing
 /// limit.
 @Suite struct EarlyResponseTests {
     private static func head(_ fields: String) -> String {
-        "c.sendall(b'HTTP/1.1 200 OK\\r\\n\(fields)\\r\\n\\r\\n"
+        "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n"
     }
 
     /// The bytes that a server sends after a request's header, over HTTP/1.1.
     private static let complete = [
-        head("Content-Length: 4") + "done')",
-        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n\\r\\n')",
+        head("Content-Length: 4") + "done",
+        head("Transfer-Encoding: chunked") + "4\r\ndone\r\n0\r\n\r\n",
     ]
 
-    private static func http1(_ behaviour: String, tls: Bool) async throws -> ScriptedServer {
+    private static func http1(
+        _ response: String, tls: Bool = false, then end: [ServerStep] = []
+    ) async throws -> ScriptedServer {
         try await ScriptedServer(
-            "print('CONNECTION', flush=True)\nhead(c)\n\(behaviour)\ntime.sleep(600)",
+            [.say("CONNECTION"), .head, .send(response)] + end + [.stall],
             tls: tls ? TestAuthority.trusted.get().leaf : nil)
-    }
-
-    private static func http2(_ behaviour: String) async throws -> ScriptedServer {
-        try await http2Server(
-            """
-            print('CONNECTION', flush=True)
-            begin(c)
-            for kind, flags, stream, payload in frames(c):
-                if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                if kind == 1: \(behaviour)
-                if kind == 3: print('RESET', flush=True)
-            """)
     }
 
     private static func request(
@@ -74,7 +64,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5))) func endsWithTheResponseOverHTTP2() async throws {
-        let server = try await Self.http2("c.sendall(response(stream, b'done', length=4))")
+        let server = try await ScriptedServer.http2("response(stream, b'done', length=4)")
         let engine = try engine()
         let producer = Self.endless()
         for body in [RequestBody([UInt8](repeating: 1, count: 1_000_000)), .stream(producer)] {
@@ -90,7 +80,7 @@ import Testing
 
     /// A source that waits does not keep the call.
     @Test(.timeLimit(.minutes(5))) func endsWithTheResponseIfTheSourceWaits() async throws {
-        let server = try await Self.http1(Self.complete[0], tls: false)
+        let server = try await Self.http1(Self.complete[0])
         let engine = try engine(http2: false)
         let (_, text) = try await engine.fetch(
             Self.request(
@@ -99,13 +89,13 @@ import Testing
         await engine.shutdown()
     }
 
-    private static let incomplete = [
-        head("Content-Length: 5") + "done')",
-        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')",
-        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n0\\r\\n')",
-        head("A: b") + "done')",
-        head("Content-Length: 5") + "done')\nc.shutdown(socket.SHUT_WR)",
-        head("Transfer-Encoding: chunked") + "4\\r\\ndone\\r\\n')\nc.shutdown(socket.SHUT_WR)",
+    private static let incomplete: [(String, [ServerStep])] = [
+        (head("Content-Length: 5") + "done", []),
+        (head("Transfer-Encoding: chunked") + "4\r\ndone\r\n", []),
+        (head("Transfer-Encoding: chunked") + "4\r\ndone\r\n0\r\n", []),
+        (head("A: b") + "done", []),
+        (head("Content-Length: 5") + "done", [.fin]),
+        (head("Transfer-Encoding: chunked") + "4\r\ndone\r\n", [.fin]),
     ]
 
     /// The error with which the body ends, of which the server sends `done`.
@@ -124,7 +114,8 @@ import Testing
 
     @Test(arguments: incomplete.indices)
     func refusesAnIncompleteResponseOverHTTP1(_ index: Int) async throws {
-        let server = try await Self.http1(Self.incomplete[index], tls: false)
+        let server = try await Self.http1(
+            Self.incomplete[index].0, then: Self.incomplete[index].1)
         let engine = try engine(http2: false)
         let error = try await Self.failure(
             of: engine, Self.request(server.port, "http", .stream(Self.endless()), seconds: 5))
@@ -133,8 +124,7 @@ import Testing
     }
 
     @Test func doesNotTakeAnInterimResponseForTheResponse() async throws {
-        let server = try await Self.http1(
-            "c.sendall(b'HTTP/1.1 100 Continue\\r\\n\\r\\n')", tls: false)
+        let server = try await Self.http1("HTTP/1.1 100 Continue\r\n\r\n")
         let engine = try engine(http2: false)
         let error = await engine.failure(
             Self.request(server.port, "http", .stream(Self.endless()), seconds: 5))
@@ -145,7 +135,7 @@ import Testing
 
     @Test(arguments: ["b'done', ends=False, length=5", "b'done', ends=False"])
     func refusesAnIncompleteResponseOverHTTP2(_ arguments: String) async throws {
-        let server = try await Self.http2("c.sendall(response(stream, \(arguments)))")
+        let server = try await ScriptedServer.http2("response(stream, \(arguments))")
         let engine = try engine()
         let error = try await Self.failure(
             of: engine, Self.request(server.port, "https", .stream(Self.endless()), seconds: 5))

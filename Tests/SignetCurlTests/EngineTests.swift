@@ -35,15 +35,7 @@ import Testing
         .features("000-23"),
         arguments: [HTTPRequest.Method.get, .post, .put, .delete, .patch, .options])
     func sendsTheGivenBytesUnchanged(_ method: HTTPRequest.Method) async throws {
-        let server = try await ScriptedServer(
-            """
-            data = head(c)
-            length = [l for l in data.split(b'\\r\\n') if l.lower().startswith(b'content-length')]
-            if length:
-                while len(data.split(b'\\r\\n\\r\\n', 1)[1]) < int(length[0].split(b':')[1]):
-                    data += c.recv(65536)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(data) + data)
-            """)
+        let server = try await ScriptedServer("mirror")
         let engine = try engine()
         var request = HTTPRequest(
             method: method, scheme: "http", authority: "LocalHost:\(server.port)",
@@ -118,11 +110,12 @@ import Testing
     }
 
     @Test func followsNoRedirect() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 302 Found\\r\\nLocation: http://127.0.0.1:1/\\r\\nSet-Cookie: a=b\\r\\nContent-Length: 0\\r\\n\\r\\n')
-            """)
+        let server = try await ScriptedServer([
+            .head,
+            .send(
+                "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nSet-Cookie: a=b\r\n"
+                    + "Content-Length: 0\r\n\r\n"),
+        ])
         let engine = try engine()
         let (response, _) = try await engine.fetch(
             EngineRequest(get(server.port, scheme: "http")))
@@ -145,12 +138,10 @@ import Testing
 
     @Test func streamsALargeBodyThroughASmallBuffer() async throws {
         let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 16777216\\r\\n\\r\\n')
-            block = bytes(i % 251 for i in range(65536))
-            for i in range(256): c.sendall(block)
-            """, tls: authority.leaf)
+            [
+                .head, .send("HTTP/1.1 200 OK\r\nContent-Length: 16777216\r\n\r\n"),
+                .send("0123456789abcdef", times: 1 << 20),
+            ], tls: authority.leaf)
         let engine = try engine()
         var request = EngineRequest(get(server.port))
         request.timeout = .seconds(300)  // each pause waits for whatever else the machine does
@@ -166,19 +157,14 @@ import Testing
     }
 
     @Test func endsACallWhoseBodyIsUnread() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000000000\\r\\n\\r\\n')
-            try:
-                while True: c.sendall(b'x' * 65536)
-            except OSError: print('LEFT', flush=True)
-            """)
+        let server = try await ScriptedServer([
+            .head, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"), .flood("x"),
+        ])
         let engine = try engine()
         var request = EngineRequest(get(server.port, scheme: "http"))
         request.maximumBodySize = 2_000_000_000
         do { _ = try await engine.send(request) }
-        #expect(try await eventually { server.server.stdout.contains("LEFT") })
+        #expect(try await eventually { server.server.stdout.contains("ERR ") })
         await engine.shutdown()
     }
 
@@ -209,12 +195,7 @@ import Testing
     @Test(.features("003-26", "004-01"), arguments: [false, true])
     func callsAtOnceShareOneConnectionOverHTTP2Alone(overHTTP2: Bool) async throws {
         let count = 32
-        let upstream = try await ScriptedServer(
-            """
-            head(c)
-            everybody.wait()
-            c.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-            """, setup: "everybody = threading.Barrier(\(count))")
+        let upstream = try await ScriptedServer("barrier", "\(count)")
         let host = try await OrdersHost.start(
             directives: """
                 location /number { return 200 '$connection $connection_requests'; }

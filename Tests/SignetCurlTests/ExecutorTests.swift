@@ -13,11 +13,7 @@ import Testing
     }
 
     private static func server() async throws -> ScriptedServer {
-        try await ScriptedServer(
-            """
-            while head(c):
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello')
-            """)
+        try await ScriptedServer([.head, .ok("hello"), .again])
     }
 
     @Test func callersStayOnTheEnginesThread() async throws {
@@ -108,7 +104,7 @@ import Testing
     }
 
     @Test func aCallIsCancelledOnTheThread() async throws {
-        let server = try await ScriptedServer("head(c)\ntime.sleep(600)")
+        let server = try await ScriptedServer([.head, .stall])
         let engine = try engine()
         let port = server.port
         let call = Task(executorPreference: engine.executor) {

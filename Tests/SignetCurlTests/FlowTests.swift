@@ -11,82 +11,13 @@ import Testing
     private static let mebibyte = 1 << 20
 
     /// The first `waiting` calls get `late` once the bodies of the next `bodies` calls are sent or
-    /// given up. Those bodies have `size` bytes each and come as fast as the windows of HTTP/2 and
-    /// the connection allow. All other calls get `ok`. The server prints the bytes that it sent,
-    /// each connection, call and reset.
-    private static let sendingBodies = """
-        print('CONNECTION', flush=True)
-        begin(c)
-        window, initial, windows, left = 65535, 65535, {}, {}
-        queue = bytearray()
-        def take(kind, flags, stream, payload):
-            nonlocal window, initial
-            if kind == 4 and not flags & 1:
-                for i in range(0, len(payload), 6):
-                    name, value = struct.unpack('>HI', payload[i:i + 6])
-                    if name == 4: initial = value
-                queue.extend(frame(4, 1, 0))
-            elif kind == 8:
-                change = int.from_bytes(payload, 'big')
-                if stream == 0: window += change
-                elif stream in windows: windows[stream] += change
-            elif kind == 3:
-                left.pop(stream, None)
-                print('RESET', flush=True)
-            elif kind == 1:
-                threading.calls += 1
-                print('CALL', flush=True)
-                if threading.calls <= threading.waiting: threading.waits = stream
-                elif threading.calls <= threading.waiting + threading.bodies:
-                    windows[stream], left[stream] = initial, threading.size
-                    queue.extend(head_of(stream))
-                else: queue.extend(response(stream, b'ok'))
-        incoming = bytearray()
-        c.setblocking(False)
-        exactly_sent = 0
-        while True:
-            wants_read = wants_write = False
-            try:
-                more = c.recv(1 << 16)
-                if not more: return
-                incoming.extend(more)
-            except ssl.SSLWantReadError: wants_read = True
-            while len(incoming) >= 9 and len(incoming) >= 9 + int.from_bytes(incoming[:3], 'big'):
-                end = 9 + int.from_bytes(incoming[:3], 'big')
-                take(incoming[3], incoming[4], int.from_bytes(incoming[5:9], 'big'), bytes(incoming[9:end]))
-                del incoming[:end]
-            if not queue:
-                for stream in list(left):
-                    count = min(16384, left[stream], windows[stream], window)
-                    if count <= 0: continue
-                    left[stream] -= count; windows[stream] -= count; window -= count
-                    queue.extend(frame(0, 0 if left[stream] else 1, stream, b'x' * count))
-                    if not left[stream]: del left[stream]
-                if threading.waits and not left and threading.calls > threading.bodies:
-                    queue.extend(response(threading.waits, b'late'))
-                    threading.waits = 0
-            if queue:
-                try:
-                    count = c.send(bytes(queue[:1 << 18]))
-                    del queue[:count]
-                    exactly_sent += count
-                    wants_read = False
-                except ssl.SSLWantWriteError: wants_write = True
-            if wants_read or wants_write:
-                ready = select.select([c], [c] if queue else [], [], 0.5)
-                if not ready[0] and not ready[1]: print('SENT %d' % exactly_sent, flush=True)
-        """
-
+    /// given up; all calls after those get `ok`.
     private static func bodies(
         _ bodies: Int = 20, size: Int = 20_000_000, waiting: Int = 0
     ) async throws -> ScriptedServer {
-        try await http2Server(
-            """
-            if not hasattr(threading, 'calls'):
-                threading.calls, threading.waits, threading.waiting = 0, 0, \(waiting)
-                threading.bodies, threading.size = \(bodies), \(size)
-
-            """ + sendingBodies)
+        try await ScriptedServer(
+            "unread-bodies", "\(waiting)", "\(bodies)", "\(size)",
+            tls: TestAuthority.trusted.get().leaf)
     }
 
     private static func sent(_ server: ScriptedServer) -> Int {
@@ -203,27 +134,6 @@ import Testing
 
     // MARK: Uploads that wait
 
-    /// A server whose window for uploads is closed, and opened by a line of `opening` after the
-    /// request has arrived.
-    private static func closed(_ opening: String) async throws -> ScriptedServer {
-        try await http2Server(
-            """
-            begin(c, 0)
-            got = 0
-            for kind, flags, stream, payload in frames(c):
-                if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                if kind == 1:
-                    print('REQUEST', flush=True)
-                    \(opening)
-                if kind == 0:
-                    got += len(payload)
-                    if flags & 1: c.sendall(response(stream, str(got).encode()))
-                    elif payload:
-                        more = struct.pack('>I', len(payload))
-                        c.sendall(frame(8, 0, 0, more) + frame(8, 0, stream, more))
-            """)
-    }
-
     private static let uploads: [@Sendable () -> RequestBody] = [
         { RequestBody([UInt8](repeating: 7, count: 300_000)) },
         { .stream(Producer { $0 < 30 ? [UInt8](repeating: 7, count: 10_000) : nil }) },
@@ -231,7 +141,8 @@ import Testing
 
     @Test(arguments: uploads.indices)
     func restsWhileAServersWindowIsClosed(_ index: Int) async throws {
-        let server = try await Self.closed("pass")
+        let server = try await ScriptedServer(
+            "closed-window", "stays", tls: TestAuthority.trusted.get().leaf)
         let engine = try engine()
         var request = EngineRequest(get(server.port), body: Self.uploads[index]())
         request.request.method = .post
@@ -245,8 +156,8 @@ import Testing
 
     @Test(arguments: uploads.indices)
     func goesOnWhenAServerOpensItsWindow(_ index: Int) async throws {
-        let server = try await Self.closed(
-            "time.sleep(0.5); c.sendall(frame(8, 0, stream, struct.pack('>I', 65535)))")
+        let server = try await ScriptedServer(
+            "closed-window", "opens", tls: TestAuthority.trusted.get().leaf)
         let engine = try engine()
         var request = EngineRequest(get(server.port), body: Self.uploads[index]())
         request.request.method = .post

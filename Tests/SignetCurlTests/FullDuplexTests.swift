@@ -8,55 +8,18 @@ import Testing
 @Suite struct FullDuplexTests {
     /// Sends each byte back as it comes; over HTTP/1.1 with the chunks' framing.
     private func echo(http2: Bool) async throws -> ScriptedServer {
-        if http2 {
-            return try await http2Server(
-                """
-                begin(c)
-                for kind, flags, stream, payload in frames(c):
-                    if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                    if kind == 1: c.sendall(head_of(stream))
-                    if kind == 0: c.sendall(frame(0, flags & 1, stream, payload))
-                """)
-        }
-        return try await ScriptedServer(
-            """
-            data = head(c).partition(b'\\r\\n\\r\\n')[2]
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n' + data)
-            while not data.endswith(b'0\\r\\n\\r\\n'):
-                more = c.recv(65536)
-                if not more: return
-                c.sendall(more)
-                data = (data + more)[-8:]
-            """)
+        try await server("echo", http2: http2)
     }
 
     /// Sends `A`, and after each byte that comes back the next letter, up to `C`.
     private func speakingFirst(http2: Bool) async throws -> ScriptedServer {
-        if http2 {
-            return try await http2Server(
-                """
-                begin(c)
-                letters = [b'B', b'C']
-                for kind, flags, stream, payload in frames(c):
-                    if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                    if kind == 1: c.sendall(head_of(stream) + frame(0, 0, stream, b'A'))
-                    if kind == 0 and flags & 1: c.sendall(frame(0, 1, stream))
-                    elif kind == 0 and letters: c.sendall(frame(0, 0, stream, letters.pop(0)))
-                """)
-        }
-        return try await ScriptedServer(
-            """
-            data = head(c).partition(b'\\r\\n\\r\\n')[2]
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
-            for letter in (b'A', b'B', b'C', b''):
-                if letter: c.sendall(b'1\\r\\n' + letter + b'\\r\\n')
-                wanted = b'1\\r\\n' + letter + b'\\r\\n' if letter else b'0\\r\\n\\r\\n'
-                while wanted not in data:
-                    more = c.recv(65536)
-                    if not more: return
-                    data += more
-            c.sendall(b'0\\r\\n\\r\\n')
-            """)
+        try await server("letters", http2: http2)
+    }
+
+    private func server(_ behaviour: String, http2: Bool) async throws -> ScriptedServer {
+        try await ScriptedServer(
+            "full-duplex", http2 ? behaviour + "_http2" : behaviour,
+            tls: http2 ? TestAuthority.trusted.get().leaf : nil)
     }
 
     private func request(_ port: Int, http2: Bool, _ body: RequestBody) -> EngineRequest {

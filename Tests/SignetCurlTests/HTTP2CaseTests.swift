@@ -20,12 +20,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func aMegabyteIsEchoedAndReadInPieces(isStream: Bool) async throws {
-        let echo = try await SocketServer.start(
-            """
-            def run(c):
-                body = request(c)[1]
-                c.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: %d\\r\\n\\r\\n' % len(body) + body)
-            """)
+        let echo = try await SocketServer.start("mirror", ["body"])
         defer { withExtendedLifetime(echo.server) {} }
         let host = try await OrdersHost.start(
             directives: """

@@ -49,7 +49,7 @@ extension CurlEngine {
     }
 }
 
-/// A server in Python, over TCP or TLS, whose behaviour is a few lines: the body of `run(c)`.
+/// A server in Python, over TCP or TLS.
 ///
 /// It prints the bytes that it receives in hexadecimal, so that a test sees whether a byte of a
 /// request arrived.
@@ -57,23 +57,19 @@ final class ScriptedServer: Sendable {
     let port: Int
     let server: ServerProcess
 
-    init(_ behaviour: String, tls: TestAuthority.Certificate? = nil, setup: String = "")
+    /// Starts the server `Servers/NAME.py`.
+    init(
+        _ name: String, _ arguments: String..., tls: TestAuthority.Certificate? = nil,
+        version: String = ""
+    ) async throws {
+        (server, port) = try await SocketServer.start(name, arguments, tls: tls, version: version)
+    }
+
+    /// Starts a server that does with each connection what the steps say.
+    init(_ steps: [ServerStep], tls: TestAuthority.Certificate? = nil, version: String = "")
         async throws
     {
-        let script = """
-            def head(c):
-                data = b''
-                while b'\\r\\n\\r\\n' not in data:
-                    more = c.recv(65536)
-                    if not more: break
-                    data += more
-                    print('GOT ' + more.hex(), flush=True)
-                return data
-            def run(c):
-            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
-            \(setup)
-            """
-        (server, port) = try await SocketServer.start(script, tls: tls)
+        (server, port) = try await SocketServer.start(steps, tls: tls, version: version)
     }
 
     /// Whether a byte of a request has come.
@@ -87,30 +83,15 @@ final class ScriptedServer: Sendable {
     }
 }
 
-/// The `setup` with which a `ScriptedServer` speaks HTTP/2 frame by frame.
-///
-/// `h2_request(c)` reads up to the end of a request's header and returns its stream. `h2_frame`
-/// makes a frame, and `literal` makes a field of a header block.
-let http2Server = """
-    context.set_alpn_protocols(['h2'])
-    def h2_frame(kind, flags, stream, payload=b''):
-        return struct.pack('>I', len(payload))[1:] + bytes([kind, flags]) + struct.pack('>I', stream) + payload
-    def literal(name, value):
-        return bytes([0, len(name)]) + name + bytes([len(value)]) + value
-    def h2_bytes(c, count):
-        data = b''
-        while len(data) < count:
-            more = c.recv(count - len(data))
-            if not more: raise EOFError
-            data += more
-        return data
-    def h2_request(c, first=True):
-        if first:
-            h2_bytes(c, 24)
-            c.sendall(h2_frame(4, 0, 0))
-        while True:
-            length, kind, flags, stream = struct.unpack('>IBBI', b'\\0' + h2_bytes(c, 9))
-            h2_bytes(c, length)
-            if kind == 4 and not flags & 1: c.sendall(h2_frame(4, 1, 0))
-            if kind == 1: return stream
-    """
+extension ScriptedServer {
+    /// Starts an HTTP/2 server that responds to a request's header, or to a `whole` request, with
+    /// the frames of a Python expression (see `Servers/http2.py`), which has the request's `stream`.
+    static func http2(_ expression: String, whole: Bool = false) async throws -> ScriptedServer {
+        try await ScriptedServer(
+            "http2-expression", expression, whole ? "whole" : "",
+            tls: TestAuthority.trusted.get().leaf)
+    }
+}
+
+/// All 256 bytes, as characters of a `ServerStep`.
+let everyByte = String(String.UnicodeScalarView((0...255).map { Unicode.Scalar(UInt8($0)) }))

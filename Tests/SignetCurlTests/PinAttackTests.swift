@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func refusesBeforeAnyConnection() async throws {
-        let server = try await ScriptedServer("print('GOT connection', flush=True)")
+        let server = try await ScriptedServer([.say("GOT connection")])
         let engine = try engine()
         let listed = try pinned(authority.leaf.pin)
         let expired = try PinPolicy(rules: [
@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test func probesWithoutARequest() async throws {
-        let server = try await ScriptedServer("head(c)", tls: authority.leaf)
+        let server = try await ScriptedServer([.head], tls: authority.leaf)
         let engine = try engine()
         let authorityText = try Authority(parsing: "localhost:\(server.port)")
         let seen = try await engine.probe(authorityText)

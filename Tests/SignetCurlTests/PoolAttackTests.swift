@@ -44,20 +44,11 @@ import Testing
     @Test(arguments: ["TLSv1_2", "TLSv1_3"])
     func sendsNothingOnAResumedSessionThatIsRefused(version: String) async throws {
         let server = try await ScriptedServer(
-            """
-            print('REUSED %s' % c.session_reused, flush=True)
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok')
-            try: c.unwrap()  # without a clean end TLS 1.2 does not resume
-            except OSError: pass
-            """, tls: authority.leaf,
-            setup: """
-                context.minimum_version = context.maximum_version = ssl.TLSVersion.\(version)
-                """)
+            "resumption", tls: authority.leaf, version: version)
         let engine = try engine(http2: false)
         func reused() -> [Bool] {
-            server.server.stdout.split(separator: "\n").filter { $0.hasPrefix("REUSED ") }.map {
-                $0.hasSuffix("True")
+            server.server.stdout.split(separator: "\n").filter { $0.hasPrefix("RESUMED ") }.map {
+                $0.hasPrefix("RESUMED True")
             }
         }
         for (round, pin) in [authority.leaf.pin, authority.root.pin].enumerated() {

@@ -7,13 +7,7 @@ import Testing
 @Suite struct PoolSettingsTests {
     @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
     func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {
-        let server = try await ScriptedServer(
-            """
-            while head(c):
-                print('REQUEST', c.fileno(), id(c), flush=True)
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-            print('CLOSED', flush=True)
-            """)
+        let server = try await ScriptedServer("connections")
         var settings = CurlEngine.Configuration()
         settings.maximumIdleTime = time
         settings.dnsCacheTime = time

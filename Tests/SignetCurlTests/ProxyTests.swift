@@ -77,12 +77,12 @@ import Testing
 
     @Test func aWrongPinOnAFreshConnectionSendsNothing() async throws {
         for kind in ["http", "https", "socks5h"] {
-            let server = try await ScriptedServer("head(c)", tls: authority.leaf)
+            let server = try await ScriptedServer([.head], tls: authority.leaf)
             let proxy = try await ProxyServer(tls: kind == "https" ? authority.leaf : nil)
             let engine = try engine(http2: false)
             // The proxy shows the very key that is pinned: it is not the origin's for that.
             let origin = try authority.issue()
-            let other = try await ScriptedServer("head(c)", tls: origin)
+            let other = try await ScriptedServer([.head], tls: origin)
             for (port, pin) in [(server.port, wrongPin), (other.port, authority.leaf.pin)] {
                 let error = await engine.failure(
                     try request(
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func anHTTPSProxysCertificateIsChecked() async throws {
-        let host = try await ScriptedServer("head(c)", tls: authority.leaf)
+        let host = try await ScriptedServer([.head], tls: authority.leaf)
         let rogue = try TestAuthority.rogue.get()
         let elsewhere = try authority.issue(hosts: ["other.test"])
         let engine = try engine()
@@ -153,41 +153,34 @@ import Testing
         #expect(!server.requests[0].lowercased().contains("proxy"))
     }
 
-    private static let responses: [(String, String, TransportError.Code)] = [
+    private static let responses: [(String, [ServerStep], TransportError.Code)] = [
+        ("forbidden", [.send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno")], .proxyRefused),
         (
-            "forbidden", "c.sendall(b'HTTP/1.1 403 No\\r\\nContent-Length: 2\\r\\n\\r\\nno')",
+            "a redirect", [.send("HTTP/1.1 302 X\r\nLocation: https://evil.test/\r\n\r\n")],
             .proxyRefused
         ),
+        ("gateway", [.send("HTTP/1.1 502 Bad\r\n\r\n")], .proxyRefused),
         (
-            "a redirect",
-            "c.sendall(b'HTTP/1.1 302 X\\r\\nLocation: https://evil.test/\\r\\n\\r\\n')",
-            .proxyRefused
-        ),
-        ("gateway", "c.sendall(b'HTTP/1.1 502 Bad\\r\\n\\r\\n')", .proxyRefused),
-        (
-            "a login", "c.sendall(b'HTTP/1.1 407 Login\\r\\nContent-Length: 0\\r\\n\\r\\n')",
+            "a login", [.send("HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n")],
             .proxyAuthentication
         ),
-        ("nothing", "pass", .proxy),
-        ("garbage", "c.sendall(bytes(range(256)) * 8)", .proxy),
-        ("half", "c.sendall(b'HTTP/1.1 20')", .proxy),
+        ("nothing", [], .proxy),
+        ("garbage", [.send(everyByte, times: 8)], .proxy),
+        ("half", [.send("HTTP/1.1 20")], .proxy),
         (
             "endless header",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\n')\nwhile True: c.sendall(b'A: ' + b'b' * 100 + b'\\r\\n')",
+            [.send("HTTP/1.1 200 OK\r\n"), .flood("A: \(String(repeating: "b", count: 100))\r\n")],
             .proxy
         ),
-        (
-            "one endless line",
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: ')\nwhile True: c.sendall(b'b' * 4096)", .proxy
-        ),
-        ("a stall", "time.sleep(60)", .timeout),
+        ("one endless line", [.send("HTTP/1.1 200 OK\r\nA: "), .flood("b")], .proxy),
+        ("a stall", [.stall], .timeout),
     ]
 
     @Test(arguments: responses)
     func aProxyThatDoesNotConnectIsNamed(
-        _ name: String, _ response: String, _ code: TransportError.Code
+        _ name: String, _ response: [ServerStep], _ code: TransportError.Code
     ) async throws {
-        let server = try await ScriptedServer("head(c)", tls: authority.leaf)
+        let server = try await ScriptedServer([.head], tls: authority.leaf)
         let proxy = try await ProxyServer(response: response)
         let engine = try engine()
         let error = await engine.failure(
@@ -210,9 +203,9 @@ import Testing
             #expect(error?.code == .proxy)
             #expect(error?.message.contains(words) == true)
         }
-        let server = try await ScriptedServer("head(c)", tls: authority.leaf)
+        let server = try await ScriptedServer([.head], tls: authority.leaf)
         let refusing = try await ProxyServer(
-            response: "c.sendall(b'\\x05\\x02\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00')")
+            response: [.send("\u{5}\u{2}\0\u{1}\0\0\0\0\0\0")])
         let error = await engine.failure(
             try request(server.port, through: "socks5h://127.0.0.1:\(refusing.port)"))
         #expect(error?.code == .proxyRefused, "\(error?.message ?? "none")")

@@ -15,26 +15,7 @@ import Testing
     /// line `READY` when it is done, and `REQUEST …` for each request.
     private func server(_ behaviour: String, secure: Bool = true) async throws -> ScriptedServer {
         try await ScriptedServer(
-            """
-            def serve(c):
-                first, _, body = head(c).partition(b'\\r\\n\\r\\n')
-                length = re.search(br'content-length: ([0-9]+)', first, re.I)
-                while length and len(body) < int(length[1]): body += c.recv(65536)
-                line = first.split(b'\\r\\n')[0] + b' ' + body
-                if not first: raise OSError('gone')
-                print('REQUEST ' + line.decode(), flush=True)
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-                return b' /go ' in line
-            if serve(c):
-                go.set()
-                return
-            \(behaviour)
-            print('READY', flush=True)
-            try:
-                while True: serve(c)
-            except OSError: pass
-            time.sleep(300)
-            """, tls: secure ? authority.leaf : nil, setup: "go = threading.Event()")
+            "reuse", behaviour, tls: secure ? authority.leaf : nil)
     }
 
     /// Tells the server that the client has read its response, and waits until `behaviour` is done.
@@ -58,21 +39,9 @@ import Testing
         return EngineRequest(request, body: Array("body \(number)".utf8))
     }
 
-    private static let wait = "go.wait()\ngo.clear()\n"
-    private static let ends = [
-        // Python's unwrap sends close_notify and waits for the other side's, so the timeout
-        // prevents that.
-        wait + "c.settimeout(0.01)\ntry: c.unwrap()\nexcept OSError: pass\nc.settimeout(None)",
-        wait + "c.shutdown(socket.SHUT_RDWR)",
-        wait + """
-            c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-            close_at_once(c)
-            """,
-    ]
-
-    @Test(arguments: ["close_notify", "FIN", "RST"].indices)
-    func postsOnANewConnectionAfterTheServerClosed(_ end: Int) async throws {
-        let server = try await server(Self.ends[end])
+    @Test(arguments: ["close_notify", "fin", "rst"])
+    func postsOnANewConnectionAfterTheServerClosed(_ end: String) async throws {
+        let server = try await server(end)
         let engine = try engine(http2: false)
         for number in 0..<10 {
             let (response, body) = try await engine.fetch(post(server, number))
@@ -89,10 +58,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func neverUsesAnUnsolicitedResponse(secure: Bool) async throws {
-        let server = try await server(
-            Self.wait + "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 6\\r\\n\\r\\npoison')",
-            secure: secure
-        )
+        let server = try await server("poison", secure: secure)
         let engine = try engine(http2: false)
         for number in 0..<5 {
             let (_, body) = try await engine.fetch(post(server, number, secure: secure))
@@ -104,7 +70,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func keepsAQuietConnection(secure: Bool) async throws {
-        let server = try await server("pass", secure: secure)
+        let server = try await server("quiet", secure: secure)
         let engine = try engine(http2: false)
         for number in 0..<5 {
             let (response, _) = try await engine.fetch(post(server, number, secure: secure))
@@ -118,14 +84,7 @@ import Testing
     /// connection.
     @Test(arguments: [true, false])
     func takesNoReadRequestForUnsent(secure: Bool) async throws {
-        let server = try await server(
-            """
-            data = head(c)
-            while not data.endswith(b'body 1'): data += c.recv(65536)
-            listener.shutdown(socket.SHUT_RDWR)
-            import os
-            os._exit(0)
-            """, secure: secure)
+        let server = try await server("end_of_the_server", secure: secure)
         let engine = try engine(http2: false)
         #expect(await engine.failure(post(server, 0, secure: secure)) == nil)
         let error = await engine.failure(post(server, 1, secure: secure))
@@ -135,8 +94,7 @@ import Testing
 
     /// The server's close is on its way when the request leaves.
     @Test func reportsACloseAfterTheRequest() async throws {
-        let server = try await server(
-            "head(c)\nclose_at_once(c)\nprint('CUT', flush=True)")
+        let server = try await server("close_after_the_head")
         let engine = try engine(http2: false)
         _ = try await engine.fetch(post(server, 0))
         let error = await engine.failure(post(server, 1))
@@ -183,8 +141,7 @@ import Testing
 
     /// libcurl counts the retries of a handle and never forgets them.
     @Test func retriesAsOftenAsConnectionsDie() async throws {
-        let server = try await server(
-            "head(c)\nprint('DIED', flush=True)\nclose_at_once(c)")
+        let server = try await server("death")
         let engine = try engine(http2: false)
         for number in 0..<20 {
             let (response, _) = try await engine.fetch(

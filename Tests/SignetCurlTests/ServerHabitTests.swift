@@ -17,28 +17,9 @@ import Testing
         server.server.stdout.split(separator: "\n").count { $0.hasPrefix("REQUEST") }
     }
 
-    /// A server of HTTP/1.1 that numbers its requests from 1 in `number`.
-    private func numbered(_ response: String) async throws -> ScriptedServer {
-        try await ScriptedServer(
-            """
-            global number
-            while True:
-                data = b''
-                while b'\\r\\n\\r\\n' not in data or (b'Content-Length: 4' in data and not data.endswith(b'body')):
-                    more = c.recv(65536)
-                    if not more: return
-                    data += more
-                number += 1
-                print('REQUEST', id(c), flush=True)
-                c.sendall(\(response))
-            """, setup: "number = 0")
-    }
-
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func asksOnceMoreAfter421(_ method: HTTPRequest.Method) async throws {
-        let server = try await numbered(
-            #"b'HTTP/1.1 421 No\r\nContent-Length: 2\r\n\r\nno' if number == 1 else b'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes'"#
-        )
+        let server = try await ScriptedServer("misdirected", "1")
         let engine = try engine()
         var request = post(server)
         if method == .get { request = EngineRequest(get(server.port, scheme: "http")) }
@@ -51,7 +32,7 @@ import Testing
     }
 
     @Test func returnsASecond421() async throws {
-        let server = try await numbered(#"b'HTTP/1.1 421 No\r\nContent-Length: 2\r\n\r\nno'"#)
+        let server = try await ScriptedServer("misdirected", "9")
         let engine = try engine()
         let (response, body) = try await engine.fetch(post(server))
         #expect(response.response.status.code == 421 && body == Array("no".utf8))
@@ -67,13 +48,9 @@ import Testing
 
     /// After a 417, libcurl discards the body and would send the request again without Expect.
     @Test func returnsAStatusThatLibcurlWouldRepeat() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            print('REQUEST', flush=True)
-            c.sendall(b'HTTP/1.1 417 No\\r\\nContent-Length: 2\\r\\n\\r\\nno')
-            while c.recv(65536): pass
-            """)
+        let server = try await ScriptedServer([
+            .head, .say("REQUEST"), .send("HTTP/1.1 417 No\r\nContent-Length: 2\r\n\r\nno"), .drain,
+        ])
         let engine = try engine()
         var request = post(server)
         request.request.headerFields[.expect] = "100-continue"
@@ -84,14 +61,8 @@ import Testing
     }
 
     @Test func saysThatAServerNeedsHTTP1() async throws {
-        let server = try await http2Server(
-            """
-            begin(c)
-            for kind, flags, stream, payload in frames(c):
-                if flags & 1 and kind in (0, 1):
-                    print('REQUEST', flush=True)
-                    c.sendall(frame(3, 0, stream, bytes([0, 0, 0, 13])))
-            """)
+        let server = try await ScriptedServer.http2(
+            "frame(3, 0, stream, bytes([0, 0, 0, 13]))", whole: true)
         let engine = try engine()
         let error = await engine.failure(post(server, scheme: "https"))
         #expect(error?.code == .cutOff)
@@ -106,14 +77,8 @@ import Testing
         #"frame(1, 4, stream, b'\x89')"#,
     ])
     func takesACompleteResponseBeforeTheEnd(_ response: String) async throws {
-        let server = try await http2Server(
-            """
-            begin(c)
-            for kind, flags, stream, payload in frames(c):
-                if flags & 1 and kind in (0, 1): break
-            c.sendall(\(response) + frame(7, 0, 0, bytes([0, 0, 0, 1, 0, 0, 0, 0])))
-            wait_until_delivered(c)
-            """)
+        let server = try await ScriptedServer(
+            "complete-before-the-end", response, tls: TestAuthority.trusted.get().leaf)
         let engine = try engine()
         let (answer, body) = try await engine.fetch(post(server, scheme: "https"))
         #expect(answer.response.status.code == (body.isEmpty ? 204 : 200))

@@ -16,9 +16,9 @@ import Testing
         _ commonName: String, _ alternatives: String, tls version: String = "TLSv1_3"
     ) async throws -> ScriptedServer {
         try await ScriptedServer(
-            "head(c)\nc.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')",
+            [.head, .ok()],
             tls: try authority.issue(hosts: [commonName], alternatives: alternatives),
-            setup: "context.maximum_version = ssl.TLSVersion.\(version)")
+            version: version)
     }
 
     /// Every host is this machine.
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func comparesAnHTTPSProxysName() async throws {
-        let host = try await ScriptedServer("head(c)", tls: authority.leaf)
+        let host = try await ScriptedServer([.head], tls: authority.leaf)
         let engine = try engine()
         for (name, alternatives) in [("localhost", ""), ("localhost", "DNS:other.test")] {
             let certificate = try authority.issue(hosts: [name], alternatives: alternatives)

@@ -12,34 +12,18 @@ import Testing
     // MARK: Responses
 
     /// A server whose chunked response ends with these lines.
-    private func server(_ trailers: String, of body: String = "3\\r\\nabc\\r\\n") async throws
-        -> ScriptedServer
-    {
-        try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nX-One: head\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n')
-            c.sendall(b'\(body)0\\r\\n' + \(trailers) + b'\\r\\n')
-            time.sleep(600)
-            """)
-    }
-
-    private func http2(_ behaviour: String) async throws -> ScriptedServer {
-        try await http2Server(
-            """
-            def field(name, value):
-                return bytes([0, len(name)]) + name + bytes([len(value)]) + value
-            begin(c)
-            for kind, flags, stream, payload in frames(c):
-                if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                if kind == 1:
-                    print('REQUEST', flush=True)
-                    \(behaviour)
-            """)
+    private func server(
+        _ trailers: String, times: Int = 1, of body: String = "3\r\nabc\r\n"
+    ) async throws -> ScriptedServer {
+        let head = "HTTP/1.1 200 OK\r\nX-One: head\r\nTransfer-Encoding: chunked\r\n\r\n"
+        return try await ScriptedServer([
+            .head, .send(head + body + "0\r\n"), .send(trailers, times: times), .send("\r\n"),
+            .stall,
+        ])
     }
 
     @Test func arriveAfterTheBodyOverHTTP1() async throws {
-        let server = try await server("b'X-One: 1\\r\\nX-Two: 2\\r\\nx-one:3\\r\\n'")
+        let server = try await server("X-One: 1\r\nX-Two: 2\r\nx-one:3\r\n")
         let engine = try engine()
         let response = try await engine.send(EngineRequest(get(server.port, scheme: "http")))
         #expect(try await response.body.collect() == Array("abc".utf8))
@@ -51,9 +35,9 @@ import Testing
     }
 
     @Test func arriveAfterTheBodyOverHTTP2() async throws {
-        let server = try await http2(
-            "c.sendall(response(stream, b'abc', ends=False) + frame(1, 5, stream,"
-                + " field(b'x-one', b'1') + field(b'x-two', b'2') + field(b'x-one', b'3')))")
+        let server = try await ScriptedServer.http2(
+            "response(stream, b'abc', ends=False) + frame(1, 5, stream,"
+                + " literal(b'x-one', b'1') + literal(b'x-two', b'2') + literal(b'x-one', b'3'))")
         let engine = try engine()
         let (response, body) = try await engine.fetch(EngineRequest(get(server.port)))
         #expect(body == Array("abc".utf8) && response.httpVersion.major == 2)
@@ -63,9 +47,9 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: ["3\\r\\nabc\\r\\n", ""])
+    @Test(arguments: ["3\r\nabc\r\n", ""])
     func areMissingIfTheServerSendsNone(_ body: String) async throws {
-        let server = try await server("b''", of: body)
+        let server = try await server("", of: body)
         let engine = try engine()
         let (response, _) = try await engine.fetch(
             EngineRequest(get(server.port, scheme: "http")))
@@ -75,9 +59,9 @@ import Testing
 
     @Test func leaveOutForbiddenTrailers() async throws {
         let server = try await server(
-            "b'Content-Length: 9\\r\\nContent-Type: a/b\\r\\nSet-Cookie: a=b\\r\\n"
-                + "Authorization: Basic eDp5\\r\\nTransfer-Encoding: gzip\\r\\nLocation: /x\\r\\n"
-                + "Content-Digest: sha-256=:AA==:\\r\\n'")
+            "Content-Length: 9\r\nContent-Type: a/b\r\nSet-Cookie: a=b\r\n"
+                + "Authorization: Basic eDp5\r\nTransfer-Encoding: gzip\r\nLocation: /x\r\n"
+                + "Content-Digest: sha-256=:AA==:\r\n")
         let engine = try engine()
         let (response, body) = try await engine.fetch(
             EngineRequest(get(server.port, scheme: "http")))
@@ -88,14 +72,15 @@ import Testing
     }
 
     @Test(arguments: [
-        ("b'A: b\\r\\n' * 300", TransportError.Code.responseTooLarge),
-        ("(b'A: ' + b'x' * 1000 + b'\\r\\n') * 100", .responseTooLarge),
-        ("b'no colon\\r\\n'", .malformedResponse),
-        ("b'A b: c\\r\\n'", .malformedResponse),
-        ("b'A: b\\x01c\\r\\n'", .malformedResponse),
+        ("A: b\r\n", 300, TransportError.Code.responseTooLarge),
+        ("A: \(String(repeating: "x", count: 1000))\r\n", 100, .responseTooLarge),
+        ("no colon\r\n", 1, .malformedResponse), ("A b: c\r\n", 1, .malformedResponse),
+        ("A: b\u{1}c\r\n", 1, .malformedResponse),
     ])
-    func refusesATrailerSection(_ lines: String, _ code: TransportError.Code) async throws {
-        let server = try await server(lines)
+    func refusesATrailerSection(_ line: String, times: Int, _ code: TransportError.Code)
+        async throws
+    {
+        let server = try await server(line, times: times)
         let engine = try engine()
         let error = await engine.failure(EngineRequest(get(server.port, scheme: "http")))
         #expect(error?.code == code, "\(error?.message ?? "no error")")
@@ -103,11 +88,9 @@ import Testing
     }
 
     @Test func endBeforeTheirEmptyLineIsACutOff() async throws {
-        let server = try await ScriptedServer(
-            """
-            head(c)
-            c.sendall(b'HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\nA: b\\r\\n')
-            """)
+        let server = try await ScriptedServer([
+            .head, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n"),
+        ])
         let engine = try engine()
         let error = await engine.failure(EngineRequest(get(server.port, scheme: "http")))
         #expect(error?.code == .cutOff, "\(error?.message ?? "no error")")
@@ -115,22 +98,6 @@ import Testing
     }
 
     // MARK: Requests
-
-    /// A server that prints each whole chunked request, and responds.
-    private func readingServer() async throws -> ScriptedServer {
-        try await ScriptedServer(
-            """
-            while True:
-                data = head(c)
-                def body(): return b'\\r\\n' + data.partition(b'\\r\\n\\r\\n')[2]
-                while not (b'\\r\\n0\\r\\n' in body() and body().endswith(b'\\r\\n\\r\\n')):
-                    more = c.recv(65536)
-                    if not more: return
-                    data += more
-                print('WHOLE ' + data.decode().replace('\\r\\n', '|'), flush=True)
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok')
-            """)
-    }
 
     private func request(_ server: ScriptedServer, _ body: RequestBody, scheme: String = "http")
         -> EngineRequest
@@ -147,7 +114,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func areSentOverHTTP1(_ isStream: Bool) async throws {
-        let server = try await readingServer()
+        let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let plain: RequestBody =
             isStream ? .stream(Producer.of([[0x61], [0x62]])) : RequestBody([0x61, 0x62])
@@ -166,7 +133,7 @@ import Testing
     }
 
     @Test func noFieldsAreNoTrailers() async throws {
-        let server = try await readingServer()
+        let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let body = RequestBody([0x61]).withTrailers { [:] }
         _ = try await engine.fetch(request(server, body))
@@ -178,7 +145,7 @@ import Testing
 
     @Test(arguments: ["forbidden", "broken", "large"])
     func neverCompletesABodyWithWrongTrailers(_ kind: String) async throws {
-        let server = try await readingServer()
+        let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let one = one
         let body = RequestBody([0x61]).withTrailers {
@@ -195,7 +162,7 @@ import Testing
     }
 
     @Test func areRefusedOverHTTP2BeforeTheRequestLeaves() async throws {
-        let server = try await http2("c.sendall(response(stream, b'ok', length=2))")
+        let server = try await ScriptedServer.http2("response(stream, b'ok', length=2)")
         let engine = try engine()
         let producer = Producer.of([[1]])
         let one = one
@@ -212,7 +179,7 @@ import Testing
     }
 
     @Test func mayBeAnnounced() async throws {
-        let server = try await readingServer()
+        let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let one = one
         var announced = request(server, RequestBody([1]).withTrailers { [one: "1"] })

@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func ofManyStoresAtOnceTheLastIsRefused() async throws {
-        let server = try await ScriptedServer("head(c); time.sleep(600)", tls: other.leaf)
+        let server = try await ScriptedServer([.head, .stall], tls: other.leaf)
         let engine = try engine(http2: false)
         let root = try Data(contentsOf: URL(filePath: other.root.pem))
         try await withThrowingTaskGroup(of: TransportError?.self) { group in

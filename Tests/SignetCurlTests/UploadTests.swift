@@ -7,50 +7,10 @@ import Testing
 
 @testable import SignetCurl
 
-/// Python functions that read a request's whole body in any framing, and print its length, its
-/// checksum and whether it was complete.
-private let readingBodies = """
-    import zlib
-    threading.go = threading.Event()
-    def whole(c, data=None):
-        data = data or head(c)
-        top, _, rest = data.partition(b'\\r\\n\\r\\n')
-        buffer = bytearray(rest)
-        count, total, ended = 0, 0, True
-        def need(n):
-            while len(buffer) < n:
-                more = c.recv(1 << 18)
-                if not more: return False
-                buffer.extend(more)
-            return True
-        def eat(n):
-            nonlocal count, total
-            while n:
-                if not buffer and not need(1): return False
-                part = bytes(buffer[:n]); del buffer[:n]
-                count += len(part); total = zlib.crc32(part, total); n -= len(part)
-            return True
-        lines = top.lower().split(b'\\r\\n')
-        length = [int(l.split(b':')[1]) for l in lines if l.startswith(b'content-length:')]
-        if b'transfer-encoding: chunked' in lines:
-            while ended:
-                while b'\\r\\n' not in buffer:
-                    if not need(len(buffer) + 1): ended = False; break
-                if not ended: break
-                line = bytes(buffer[:buffer.index(b'\\r\\n')]); del buffer[:len(line) + 2]
-                ended = eat(int(line, 16)) and need(2)
-                del buffer[:2]
-                if int(line, 16) == 0: break
-        elif length: ended = eat(length[0])
-        print('BODY %d %d %s' % (count, total, 'whole' if ended else 'cut'), flush=True)
-        return top, ended
-    def respond(c, text, status='200 OK'):
-        c.sendall(b'HTTP/1.1 %s\\r\\nContent-Length: %d\\r\\n\\r\\n%s' % (status.encode(), len(text), text))
-    """
-
+/// A server of `Servers/uploads.py`.
 private func server(_ behaviour: String, tls: Bool = false) async throws -> ScriptedServer {
     try await ScriptedServer(
-        behaviour, tls: tls ? TestAuthority.trusted.get().leaf : nil, setup: readingBodies)
+        "uploads", behaviour, tls: tls ? TestAuthority.trusted.get().leaf : nil)
 }
 
 private func request(
@@ -78,12 +38,9 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 /// Request bodies from streams and files: their lengths, their pace, their failures, and when they
 /// are sent again.
 @Suite struct UploadTests {
-    private let responding =
-        "while True:\n    top, ended = whole(c)\n    if not ended: break\n    respond(c, top)"
-
     @Test(arguments: [false, true])
     func sendsStreamsOverHTTP1(withLength: Bool) async throws {
-        let server = try await server(responding)
+        let server = try await server("mirror")
         let engine = try engine(http2: false)
         // Sizes around every buffer on the way, an empty chunk among them.
         let sizes = [1, 0, 65_535, 65_536, 65_537, 300_000, 3]
@@ -163,7 +120,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     @Test(arguments: wrong.indices, [false, true])
     func neverCompletesAWrongBody(_ index: Int, tls: Bool) async throws {
         let (name, length, chunks, fails, code) = Self.wrong[index]
-        let server = try await server(responding, tls: tls)
+        let server = try await server("mirror", tls: tls)
         let engine = try engine(http2: false)
         let producer = Producer { index in
             if index < chunks.count { return chunks[index] }
@@ -182,7 +139,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func refusesBeforeAnyConnection() async throws {
-        let server = try await server("print('GOT connection', flush=True)")
+        let server = try await ScriptedServer([.say("GOT connection")])
         let engine = try engine()
         let none = await engine.failure(
             request(server.port, .stream(length: 0, Producer.of([[1]]))))
@@ -214,14 +171,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func pullsOnlyAsFastAsTheServerTakes() async throws {
-        let server = try await server(
-            """
-            data = head(c)
-            if b'/go' in data:
-                threading.go.set(); respond(c, b'')
-            else:
-                threading.go.wait(); top, _ = whole(c, data); respond(c, b'done')
-            """)
+        let server = try await server("reads_after_go")
         let engine = try engine()
         let producer = Producer { $0 < 1_024 ? block($0) : nil }  // 64 MiB
         let port = server.port
@@ -241,9 +191,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
 
     @Test(arguments: [false, true])
     func deliversARefusalWhileSending(stalls: Bool) async throws {
-        let server = try await server(
-            "head(c)\nrespond(c, b'too much', '413 Content Too Large')\ntry:\n    while c.recv(65536): pass\nexcept OSError: pass\nprint('LEFT', flush=True)"
-        )
+        let server = try await server("refuses")
         let engine = try engine(http2: false)
         let producer =
             stalls ? Producer.stalling(after: [block(0)]) : Producer { block($0) }
@@ -257,7 +205,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func stopsTheProducerOfACancelledCall() async throws {
-        let server = try await server(responding)
+        let server = try await server("mirror")
         let engine = try engine()
         for ends in [false, true] {
             let producer = Producer.stalling(after: [[1], [2]])
@@ -283,14 +231,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     func sendsNothingTwiceThatMustNotBe(_ replay: Replay) async throws {
         // The first connection ends after it has read its second request: libcurl retries only
         // then.
-        let server = try await server(
-            """
-            whole(c)
-            respond(c, b'first')
-            if hasattr(threading, 'died'): return
-            threading.died = True
-            whole(c)
-            """)
+        let server = try await server("ends_under_the_second")
         let engine = try engine(http2: false)
         let folder = try TemporaryDirectory()
         let path = try folder.write(block(5, count: 300_000), to: "file")
@@ -328,7 +269,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
     }
 
     @Test func refusesAFileThatChanges() async throws {
-        let server = try await server(responding)
+        let server = try await server("mirror")
         let engine = try engine(http2: false)
         let folder = try TemporaryDirectory()
         for change in [block(2, count: 100_000), block(2, count: 300_001), []] {

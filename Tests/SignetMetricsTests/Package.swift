@@ -22,7 +22,9 @@ let package = Package(
     ],
     targets: [
         // A link to the folder of that name beside this package.
-        .target(name: "TestSupport", path: "TestSupport", swiftSettings: houseRules),
+        .target(
+            name: "TestSupport", path: "TestSupport", exclude: ["Peers", "Servers"],
+            swiftSettings: houseRules),
         .testTarget(
             name: "SignetMetricsTests",
             dependencies: [

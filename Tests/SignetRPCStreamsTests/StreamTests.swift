@@ -80,17 +80,8 @@ struct StreamTests {
     @Test func aSocket() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "socket").path
-        let script = """
-            import socket, sys
-            s = socket.socket(socket.AF_UNIX)
-            s.bind(sys.argv[1])
-            s.listen()
-            print('ready', flush=True)
-            c = s.accept()[0]
-            while data := c.recv(65536): c.sendall(data)
-            """
         let server = try await ServerProcess.start(
-            "python3", ["-I", "-c", script, path], ready: .output("ready"))
+            "python3", ["-I", PythonPeer.script("unix-echo"), path], ready: .output("ready"))
         let connection = RPCConnection(try DescriptorStream(socketAt: path), options: .modelContext)
         // The server sends our request back, which has no handler here, and then our response.
         #expect(await outcome { try await connection.call("a") } == "rpc-error")
@@ -107,27 +98,14 @@ struct StreamTests {
     /// A batch over TCP on this machine, by IPv4 and by IPv6.
     @Test(arguments: ["127.0.0.1", "::1"])
     func aPortOfThisMachine(_ address: String) async throws {
-        let script = """
-            import json, socket, sys
-            family = socket.AF_INET6 if ':' in sys.argv[2] else socket.AF_INET
-            s = socket.socket(family)
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind((sys.argv[2], int(sys.argv[1])))
-            s.listen()
-            print('ready', flush=True)
-            f = s.accept()[0].makefile('rw')
-            for line in f:
-                responses = [{'jsonrpc': '2.0', 'id': c['id'], 'result': c['params']} for c in json.loads(line)]
-                f.write(json.dumps(responses[::-1]) + chr(10))
-                f.flush()
-            """
         // A machine without IPv6 has no such port.
         let six = try? String(contentsOfFile: "/proc/net/if_inet6", encoding: .ascii)
         let loopback = String(repeating: "0", count: 31) + "1 "
         guard address == "127.0.0.1" || six?.contains(loopback) == true else { return }
         let port = freePort()
         let server = try await ServerProcess.start(
-            "python3", ["-I", "-c", script, "\(port)", address], ready: .output("ready"))
+            "python3", ["-I", PythonPeer.script("batch-echo"), "\(port)", address],
+            ready: .output("ready"))
         let connection = RPCConnection(
             try DescriptorStream(loopbackPort: UInt16(port)), options: .modelContext)
         for number in Int64(0)..<50 {

@@ -15,7 +15,9 @@ let package = Package(
     dependencies: [.package(name: "signet", path: "../..", traits: ["Redis"])],
     targets: [
         // A link to the folder of that name beside this package.
-        .target(name: "TestSupport", path: "TestSupport", swiftSettings: houseRules),
+        .target(
+            name: "TestSupport", path: "TestSupport", exclude: ["Peers", "Servers"],
+            swiftSettings: houseRules),
         .testTarget(
             name: "SignetRedisTests",
             dependencies: [

@@ -177,15 +177,8 @@ import Testing
         let path = folder.path("nonces")
         let beginning = FileNonceStore(path: path)
         try await beginning.remember("a", of: "k", expiration: now + 300, now: now)
-        let script = """
-            import fcntl, sys, time
-            file = open(sys.argv[1], "r+")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            print("held", flush=True)
-            time.sleep(1000)
-            """
         let holder = try await ServerProcess.start(
-            "python3", ["-c", script, path], ready: .output("held"))
+            "python3", ["-I", PythonPeer.script("lock"), path], ready: .output("held"))
         let impatient = FileNonceStore(path: path, lockTimeout: .milliseconds(20))
         let before = try folder.read("nonces")
         let outcomes = await withTaskGroup(of: String.self) { group in

@@ -13,52 +13,6 @@ import Testing
         "/", "/rpc", "/a%20b/~c;d=e", "/rpc?", "/rpc?a=b&c=%C3%BC", "/x?a?b",
     ]
 
-    /// Reads `{"requests": …}`, verifies each with the peer, and prints its verdict for each.
-    private static let verifying = """
-        import sys, json, base64, datetime, types, http_message_signatures as hms
-        from http_message_signatures import HTTPMessageVerifier, HTTPSignatureKeyResolver, algorithms
-        class Keys(HTTPSignatureKeyResolver):
-            def resolve_public_key(self, key_id): return bytes(range(32))
-            def resolve_private_key(self, key_id): return bytes(range(32))
-        verifier = HTTPMessageVerifier(signature_algorithm=algorithms.HMAC_SHA256, key_resolver=Keys())
-        verdicts = []
-        for item in json.load(sys.stdin):
-            request = types.SimpleNamespace(
-                method=item["method"], url="https://api.example.com" + item["target"],
-                headers=item["fields"], body=base64.b64decode(item["body"]))
-            try:
-                results = verifier.verify(request, max_age=datetime.timedelta(days=36500))
-                verdicts.append("ok " + " ".join(results[0].covered_components))
-            except hms.exceptions.InvalidSignature as error:
-                verdicts.append("invalid")
-        json.dump(verdicts, sys.stdout)
-        """
-
-    private static let signing = """
-        import sys, json, base64, hashlib, datetime, types
-        from http_message_signatures import HTTPMessageSigner, HTTPSignatureKeyResolver, algorithms
-        class Keys(HTTPSignatureKeyResolver):
-            def resolve_public_key(self, key_id): return bytes(range(32))
-            def resolve_private_key(self, key_id): return bytes(range(32))
-        signer = HTTPMessageSigner(signature_algorithm=algorithms.HMAC_SHA256, key_resolver=Keys())
-        signed = []
-        for item in json.load(sys.stdin):
-            body = base64.b64decode(item["body"])
-            request = types.SimpleNamespace(
-                method=item["method"], url="https://api.example.com" + item["target"],
-                headers=item["fields"], body=body)
-            digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
-            request.headers["Content-Digest"] = "sha-256=:" + digest + ":"
-            signer.sign(
-                request, key_id="orders-2026", covered_component_ids=item["covers"].split(","),
-                created=datetime.datetime.fromtimestamp(1795228551), nonce="n-1", tag="t",
-                include_alg=item["alg"], use_existing_digest=True)
-            head = item["method"] + " " + item["target"] + " HTTP/1.1\\r\\nHost: api.example.com\\r\\n"
-            for name, value in request.headers.items(): head += name + ": " + value + "\\r\\n"
-            signed.append(base64.b64encode(head.encode() + b"\\r\\n" + body).decode())
-        json.dump(signed, sys.stdout)
-        """
-
     private struct Item: Codable {
         var method = "POST"
         var target: String
@@ -100,7 +54,7 @@ import Testing
             sent.append(signed)
         }
         let output = try await PythonPeer.run(
-            Self.verifying, stdin: Array(try JSONEncoder().encode(sent)))
+            "rfc9421-verify", stdin: Array(try JSONEncoder().encode(sent)))
         #expect(output.exit == 0, "\(output.stderr)")
         let verdicts = try JSONDecoder().decode([String].self, from: Data(output.stdout))
         let wanted =
@@ -119,7 +73,7 @@ import Testing
             return item
         }
         let output = try await PythonPeer.run(
-            Self.signing, stdin: Array(try JSONEncoder().encode(items)))
+            "rfc9421-sign", stdin: Array(try JSONEncoder().encode(items)))
         #expect(output.exit == 0, "\(output.stderr)")
         let policy = try Sample.policy(required: Self.covers, tag: "t")
         let verifier = try Sample.verifier(.rfc9421, policy)

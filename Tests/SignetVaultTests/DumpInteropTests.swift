@@ -8,7 +8,7 @@ import Testing
 @testable import SignetVault
 
 /// Dumps that other implementations open or make: joserfc and jwcrypto (Python), `jose` (C), and
-/// `Vectors/dump-peer.py`, which derives the keys itself.
+/// `TestSupport/Peers/dump.py`, which derives the keys itself.
 @Suite struct DumpInteropTests {
     /// Names and values beyond ASCII, control characters, a number that others write in another
     /// way.
@@ -33,25 +33,7 @@ import Testing
 
     // MARK: - Ours, opened by others with the exported key
 
-    private static let openers = [
-        """
-        import sys, json
-        from joserfc import jwe
-        from joserfc.jwk import OctKey
-        key = OctKey.import_key(json.loads(sys.argv[1]))
-        found = jwe.decrypt_compact(sys.stdin.read(), key, algorithms=["dir", "A256GCM"])
-        sys.stdout.buffer.write(found.plaintext)
-        """,
-        """
-        import sys
-        from jwcrypto import jwe, jwk
-        token = jwe.JWE()
-        token.deserialize(sys.stdin.read(), jwk.JWK.from_json(sys.argv[1]))
-        sys.stdout.buffer.write(token.payload)
-        """,
-    ]
-
-    @Test(arguments: openers)
+    @Test(arguments: ["joserfc-open", "jwcrypto-open"])
     func pythonLibrariesOpenOurDumps(_ opener: String) async throws {
         let keys = try keySet()
         for count in [0, 1, 40_000] {
@@ -98,11 +80,8 @@ import Testing
 
     /// The peer's response to an order.
     private func peer(_ order: JSONObject) async throws -> JSONValue {
-        let url = try #require(
-            Bundle.module.url(forResource: "Vectors/dump-peer", withExtension: "py"))
         let output = try await PythonPeer.run(
-            String(decoding: Data(contentsOf: url), as: UTF8.self),
-            stdin: JSONValue.object(order).serialized())
+            "dump", stdin: JSONValue.object(order).serialized())
         #expect(output.exit == 0, "\(output.stderr)")
         return try JSONValue(parsing: output.stdout)
     }

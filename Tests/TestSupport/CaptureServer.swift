@@ -13,18 +13,7 @@ package final class CaptureServer: Sendable {
         status: String = "200 OK", response: String = "{}", tls: TestAuthority.Certificate? = nil
     ) async throws {
         scheme = tls == nil ? "http" : "https"
-        (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                rest = b''
-                while True:
-                    first, body, rest = request(c, rest)
-                    if not first: return
-                    print('GOT ' + (first + body).hex(), flush=True)
-                    response = arguments[1].encode()
-                    c.sendall(('HTTP/1.1 %s\\r\\nContent-Type: application/json\\r\\n'
-                        'Content-Length: %d\\r\\n\\r\\n' % (arguments[0], len(response))).encode() + response)
-            """, [status, response], tls: tls)
+        (server, port) = try await SocketServer.start("capture", [status, response], tls: tls)
     }
 
     /// `http://127.0.0.1:PORT`, without a path; with TLS `https://…`.

@@ -24,43 +24,9 @@ package final class DownloadServer: Sendable {
         _ redirects: [String: [String]] = [:], tls: TestAuthority.Certificate? = nil
     ) async throws {
         scheme = tls == nil ? "http" : "https"
-        let script = """
-            import json
-            files = {'/file': bytes(i * 7 % 251 for i in range(\(Self.size))),
-                '/other': bytes(i * 5 % 241 for i in range(\(Self.size)))}
-            redirects = json.loads(arguments[0])
-            seen = set()
-            def respond(c, data):
-                target = data.split(b' ')[1].decode()
-                path, _, query = target.partition('?')
-                places = redirects.get(path, [])
-                place = places.pop(0) if places else ''
-                if place:
-                    return c.sendall(('HTTP/1.1 302 Found\\r\\nLocation: %s\\r\\nContent-Length: 5\\r\\n'
-                        'Connection: close\\r\\n\\r\\nmoved' % place).encode())
-                whole = files.get(path, files['/file'])
-                field = lambda n: (re.search(n + br': *([^\\r]*)', data, re.I) or [None, None])[1]
-                first = re.match(br'bytes=(\\d+)-$', field(b'\\r\\nrange') or b'')
-                start = int(first[1]) if first and field(b'\\r\\nif-range') == b'"a"' else 0
-                lines = ['HTTP/1.1 200 OK']
-                if start: lines = ['HTTP/1.1 206 Partial',
-                    'Content-Range: bytes %d-%d/%d' % (start, len(whole) - 1, len(whole))]
-                lines += ['ETag: "a"', 'Content-Length: %d' % (len(whole) - start), 'Connection: close']
-                c.sendall('\\r\\n'.join(lines + ['', '']).encode())
-                stop = re.match(r'(cut|hold)=(\\d+)', query)
-                if stop and not start and target not in seen:
-                    seen.add(target)
-                    c.sendall(whole[:int(stop[2])])
-                    if stop[1] == 'hold': c.recv(1)
-                else: c.sendall(whole[start:])
-            def run(c):
-                data = head(c)
-                if not data: return
-                print('GOT ' + data.hex(), flush=True)
-                respond(c, data)
-            """
         let table = String(decoding: try JSONEncoder().encode(redirects), as: UTF8.self)
-        (server, port) = try await SocketServer.start(script, [table], tls: tls)
+        (server, port) = try await SocketServer.start(
+            "download", ["\(Self.size)", table], tls: tls)
     }
 
     /// `https://localhost:PORT`, without a path.

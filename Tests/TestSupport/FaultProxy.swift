@@ -86,28 +86,6 @@ package enum FaultPlan: Sendable {
             return [seed, String(decoding: try JSONEncoder().encode(faults), as: UTF8.self)]
         }
     }
-
-    /// Python that defines `next_fault()`: kind and amount of the next one.
-    fileprivate static func script(argument: Int) -> String {
-        """
-        import json, random
-        seed, faults = arguments[\(argument)], json.loads(arguments[\(argument + 1)])
-        count, lock = 0, threading.Lock()
-        def say(line):
-            sys.stdout.write(line + '\\n')
-            sys.stdout.flush()
-        def next_fault():
-            global count
-            with lock:
-                count += 1
-                n = count
-            if seed: fault = random.Random(int(seed) * 1000003 + n).choice(faults)
-            else: fault = faults[n - 1] if n <= len(faults) else {'kind': 'none', 'amount': 0}
-            say('FAULT ' + fault['kind'])
-            return fault['kind'], fault['amount']
-
-        """
-    }
 }
 
 /// A TCP proxy on loopback that does to each connection what its plan says, in Python.
@@ -118,58 +96,7 @@ package final class FaultProxy: Sendable {
     /// Starts a proxy before a server on loopback.
     package init(before origin: Int, _ plan: FaultPlan) async throws {
         (server, port) = try await SocketServer.start(
-            FaultPlan.script(argument: 1) + """
-                import struct
-                origin = int(arguments[0])
-                def quiet(work):
-                    try: work()
-                    except OSError: pass
-                def upload(c, s, left):
-                    try:
-                        while left != 0:
-                            data = c.recv(65536)
-                            if not data: break
-                            if left is not None:
-                                data = data[:left]
-                                left -= len(data)
-                            s.sendall(data)
-                    except OSError: pass
-                    quiet(lambda: s.shutdown(socket.SHUT_RDWR))
-                def download(c, s, kind, amount):
-                    left = amount if kind in ('cut', 'reset', 'stall') else None
-                    while True:
-                        data = s.recv(16384)
-                        if not data: break
-                        if left is not None:
-                            data = data[:left]
-                            left -= len(data)
-                        if kind == 'latency': time.sleep(amount / 1000)
-                        if kind != 'bandwidth': c.sendall(data)
-                        else:
-                            step = max(amount // 100, 1)
-                            for start in range(0, len(data), step):
-                                c.sendall(data[start:start + step])
-                                time.sleep(step / amount)
-                        if left == 0: break
-                    if kind == 'slow-close': time.sleep(amount / 1000)
-                def run(c):
-                    kind, amount = next_fault()
-                    if kind == 'latency': time.sleep(amount / 1000)
-                    s = socket.create_connection(('127.0.0.1', origin))
-                    left = amount if kind == 'cut-request' else None
-                    t = threading.Thread(target=upload, args=(c, s, left), daemon=True)
-                    t.start()
-                    quiet(lambda: download(c, s, kind, amount))
-                    # The client alone ends it.
-                    if kind == 'stall': t.join()
-                    if kind == 'reset':
-                        c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-                        quiet(lambda: c.shutdown(socket.SHUT_RD))
-                    else: quiet(lambda: c.shutdown(socket.SHUT_RDWR))
-                    quiet(lambda: s.shutdown(socket.SHUT_RDWR))
-                    t.join()
-                    s.close()
-                """, ["\(origin)"] + plan.arguments)
+            "fault-proxy", ["\(origin)"] + plan.arguments)
     }
 
     /// The faults of the connections so far, by name.
@@ -196,109 +123,8 @@ package final class FaultServer: Sendable {
         secret: String = ""
     ) async throws {
         (server, port) = try await SocketServer.start(
-            FaultPlan.script(argument: 1) + Self.common + (http2 ? Self.http2 : Self.http1),
-            [secret] + plan.arguments, tls: tls)
+            http2 ? "fault-http2" : "fault-http1", [secret] + plan.arguments, tls: tls)
     }
-
-    private static let common = """
-        import struct
-        secret = arguments[0]
-        def note(method, body):
-            say(method + ' ' + (str(json.loads(body)['id']) if body else '-'))
-        def content(): return json.dumps({'id': count, 'secret': secret}).encode()
-
-        """
-
-    private static let http1 = """
-        def whole(c, data):
-            while b'\\r\\n\\r\\n' not in data:
-                more = c.recv(65536)
-                if not more: return None
-                data += more
-            first, _, rest = data.partition(b'\\r\\n\\r\\n')
-            length = re.search(br'\\r\\ncontent-length: *([0-9]+)', first, re.I)
-            length = int(length.group(1)) if length else 0
-            while len(rest) < length:
-                more = c.recv(65536)
-                if not more: return None
-                rest += more
-            return first, rest[:length], rest[length:]
-        def run(c):
-            rest = b''
-            while True:
-                request = whole(c, rest)
-                if not request: return
-                first, body, rest = request
-                note(first.split(b' ')[0].decode(), body)
-                kind, amount = next_fault()
-                text = content()
-                if kind == 'silence': return
-                if kind == 'half-line': c.sendall(b'HTTP/1.1 20'); return
-                if kind == 'garbage': c.sendall(b'\\0\\1 this is not HTTP\\r\\n\\r\\n'); return
-                if kind == 'status': text = b''
-                status = amount if kind == 'status' else 200
-                length = len(text) + (amount if kind == 'length' else 0)
-                head = ('HTTP/1.1 %d X\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n'
-                    'Set-Cookie: s=%s\\r\\n\\r\\n') % (status, length, secret)
-                if kind == 'death': c.sendall(head.encode() + text[:len(text) // 2]); return
-                c.sendall(head.encode() + text)
-                if kind == 'length': return
-        """
-
-    private static let http2 = """
-        context.set_alpn_protocols(['h2'])
-        def frame(kind, flags, stream, payload=b''):
-            top = struct.pack('>I', len(payload))[1:] + bytes([kind, flags])
-            return top + struct.pack('>I', stream) + payload
-        def exactly(c, size):
-            data = b''
-            while len(data) < size:
-                more = c.recv(size - len(data))
-                if not more: raise EOFError
-                data += more
-            return data
-        def going_away(last): return frame(7, 0, 0, struct.pack('>II', last, 0))
-        def field(name, value): return name + bytes([len(value)]) + value
-        def respond(c, stream, method, body):
-            kind, amount = next_fault()
-            if kind == 'goaway-unseen':
-                c.sendall(going_away(0))
-                raise EOFError
-            note(method, body)
-            text = b'' if kind == 'status' else content()
-            status = amount if kind == 'status' else 200
-            length = len(text) + (amount if kind == 'length' else 0)
-            # :status, content-length and set-cookie of the static table
-            head = frame(1, 4, stream, field(b'\\x08', b'%d' % status)
-                + field(b'\\x0f\\x0d', b'%d' % length) + field(b'\\x0f\\x28', b's=' + secret.encode()))
-            half = head + frame(0, 0, stream, text[:len(text) // 2])
-            last = {'silence': b'', 'half-line': head[:5], 'garbage': b'\\0\\1 this is not HTTP\\r\\n\\r\\n',
-                'death': half, 'goaway': half + going_away(stream)}
-            if kind in last:
-                c.sendall(last[kind])
-                raise EOFError
-            c.sendall(head + frame(0, 1, stream, text))
-        def run(c):
-            exactly(c, 24)
-            c.sendall(frame(4, 0, 0))
-            bodies = {}
-            try:
-                while True:
-                    top = exactly(c, 9)
-                    payload = exactly(c, int.from_bytes(top[:3], 'big'))
-                    kind, flags, stream = top[3], top[4], int.from_bytes(top[5:], 'big') & 0x7fffffff
-                    if kind == 4 and not flags & 1: c.sendall(frame(4, 1, 0))
-                    if kind == 6 and not flags & 1: c.sendall(frame(6, 1, 0, payload))
-                    # A body is what makes a POST here.
-                    if kind == 1:
-                        bodies[stream] = b''
-                        if flags & 1: respond(c, stream, 'GET', b'')
-                    if kind == 0:
-                        if payload: c.sendall(frame(8, 0, 0, struct.pack('>I', len(payload))))
-                        bodies[stream] += payload
-                        if flags & 1: respond(c, stream, 'POST', bodies[stream])
-            except EOFError: pass
-        """
 
     /// The requests that arrived completely, as `GET -` or `POST 7`.
     package var requests: [String] {

@@ -28,23 +28,26 @@ package enum PythonPeer {
         get async throws { try await interpreter.value }
     }
 
-    /// Runs a script, given as text, with the peers importable.
+    /// The path of `Peers/NAME.py`.
+    package static func script(_ name: String) -> String {
+        PackageLayout.url("Tests/TestSupport/Peers/\(name).py").path
+    }
+
+    /// Runs `Peers/NAME.py` with the peers importable.
     package static func run(
-        _ script: String, _ arguments: [String] = [], stdin: [UInt8] = [],
+        _ name: String, _ arguments: [String] = [], stdin: [UInt8] = [],
         environment: [String: String] = [:]
     ) async throws -> ProcessOutput {
         try await ChildProcess.run(
-            interpreter.value, ["-I", "-c", script] + arguments, stdin: stdin,
+            interpreter.value, ["-I", script(name)] + arguments, stdin: stdin,
             environment: environment)
     }
 
-    /// Starts a server, given as a script's text, with the peers importable; its arguments are the
-    /// port and then `arguments`.
-    package static func serve(
-        _ script: String, on port: Int, _ arguments: [String] = []
-    ) async throws -> ServerProcess {
-        try await .start(
-            interpreter.value, ["-I", "-c", script, "\(port)"] + arguments,
-            ready: .listening(port: port))
+    /// Starts the server `Peers/NAME.py` with the peers importable; its argument is the port.
+    package static func serve(_ name: String) async throws -> (server: ServerProcess, port: Int) {
+        let port = freePort()
+        let server = try await ServerProcess.start(
+            interpreter.value, ["-I", script(name), "\(port)"], ready: .listening(port: port))
+        return (server, port)
     }
 }

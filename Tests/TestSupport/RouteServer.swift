@@ -13,20 +13,7 @@ package final class RouteServer: Sendable {
     package init(_ routes: [String: String], tls: TestAuthority.Certificate? = nil) async throws {
         isSecure = tls != nil
         let table = String(decoding: try JSONEncoder().encode(routes), as: UTF8.self)
-        (server, port) = try await SocketServer.start(
-            """
-            import json
-            routes = json.loads(arguments[0])
-            def run(c):
-                first, body, _ = request(c)
-                if first: print('GOT ' + (first + body).hex(), flush=True)
-                target = first.split(b' ')[1].decode() if first else ''
-                response = routes.get(target.split('?')[0], '404 Not Found\\r\\n\\r\\n')
-                response = response.replace('{self}', str(port)).replace('{target}', target)
-                fields, _, text = response.partition('\\r\\n\\r\\n')
-                c.sendall(('HTTP/1.1 %s\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n%s'
-                    % (fields, len(text.encode()), text)).encode())
-            """, [table], tls: tls)
+        (server, port) = try await SocketServer.start("routes", [table], tls: tls)
     }
 
     /// `https://localhost:PORT` or `http://localhost:PORT`, without a path.

@@ -1,73 +1,89 @@
-/// Servers on loopback of a few lines of Python, over TCP or TLS: nothing between the wire and the
-/// test puts in order what either says.
+import Foundation
+
+/// Servers on loopback in Python, over TCP or TLS: nothing between the wire and the test puts in
+/// order what either says.
 package enum SocketServer {
-    private static let prelude = """
-        import fcntl, re, socket, ssl, struct, sys, termios, threading, time
-        port, arguments, context = int(sys.argv[1]), sys.argv[4:], None
-        if sys.argv[2]:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(sys.argv[2], sys.argv[3])
-        def head(c, data=b''):
-            while b'\\r\\n\\r\\n' not in data:
-                more = c.recv(65536)
-                if not more: break
-                data += more
-            return data
-        def request(c, data=b''):
-            first, end, rest = head(c, data).partition(b'\\r\\n\\r\\n')
-            length = re.search(br'\\r\\ncontent-length: *([0-9]+)', first, re.I)
-            length = int(length.group(1)) if length else 0
-            while len(rest) < length: rest += c.recv(65536)
-            return first + end, rest[:length], rest[length:]
-        # Closes without close_notify. Without its TLS, `c` can't read from the descriptor's number,
-        # which the next connection may have.
-        def close_at_once(c):
-            socket.socket(fileno=c.detach()).close()
-            if context: c._sslobj = None
-        def wait_until_delivered(c):
-            while struct.unpack('i', fcntl.ioctl(c, termios.TIOCOUTQ, bytes(4)))[0]: time.sleep(0.001)
-
-        """
-    private static let loop = """
-
-        def accepted(c):
-            try:
-                c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                if context: c = context.wrap_socket(c, server_side=True)
-                run(c)
-            except Exception as e: print('ERR ' + repr(e), flush=True)
-            finally: c.close()
-        listener = socket.socket()
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(('127.0.0.1', port))
-        listener.listen(1024)
-        while True:
-            threading.Thread(target=accepted, args=(listener.accept()[0],), daemon=True).start()
-        """
-
-    /// Starts a server.
+    /// Starts a server of `Servers/NAME.py`, which uses the functions of `Servers/servers.py`.
     ///
     /// - Parameters:
-    ///   - script: Python that defines `run(c)`, which serves the connection `c` in a thread of its
-    ///     own; what it throws is printed as `ERR …`. It has `port`, the list `arguments`,
-    ///     `head(c)` (what came up to the empty line, and perhaps more; less where the client
-    ///     went), `request(c, data)` (head, body and the bytes after them; `data` are the bytes
-    ///     received before) and `wait_until_delivered(c)`, which returns when the client's kernel
-    ///     has acknowledged all bytes. What `c` sends leaves at once (TCP_NODELAY).
+    ///   - arguments: The arguments of the script itself.
     ///   - tls: Its TLS certificates; nil is TCP.
+    ///   - version: The only TLS version, such as `TLSv1_2`; if empty, Python's own choice.
     package static func start(
-        _ script: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil
+        _ name: String, _ arguments: [String] = [], tls: TestAuthority.Certificate? = nil,
+        version: String = ""
     ) async throws -> (server: ServerProcess, port: Int) {
         let port = freePort()
+        let script = PackageLayout.url("Tests/TestSupport/Servers/\(name).py").path
         let server = try await ServerProcess.start(
             "python3",
-            // -S: without the packages of the system, Python starts in half the time.
-            [
-                "-I", "-S", "-c", prelude + script + loop, "\(port)", tls?.chain ?? "",
-                tls?.key ?? "",
-            ]
+            // -S: without the packages of the system, Python starts in half the time. -I would hide
+            // the module beside the script.
+            ["-E", "-s", "-S", "-B", script, "\(port)", tls?.chain ?? "", tls?.key ?? "", version]
                 + arguments,
             ready: .listening(port: port))
         return (server, port)
+    }
+
+    /// Starts a server that does with each connection what the steps say.
+    package static func start(
+        _ steps: [ServerStep], tls: TestAuthority.Certificate? = nil, version: String = ""
+    ) async throws -> (server: ServerProcess, port: Int) {
+        try await start("steps", [ServerStep.json(steps)], tls: tls, version: version)
+    }
+}
+
+/// What a server does with a connection next; after its last step it closes the connection.
+///
+/// Characters up to U+00FF stand for the bytes that are sent.
+package enum ServerStep: Sendable, Encodable {
+    /// Reads a request up to the empty line and prints it as `GOT …` in hexadecimal; ends if the
+    /// client is gone.
+    case head
+    /// The same for a request with its body of a Content-Length.
+    case request
+    /// Reads what comes first, such as a ClientHello.
+    case hello
+    case send(String, times: Int = 1)
+    /// Sends a text again and again: at once, or every 0.1 seconds.
+    case flood(String)
+    case drip(String)
+    case say(String)
+    /// Sends bytes without the connection's TLS, which ends there.
+    case raw(String)
+    /// Sends close_notify and waits for the client's.
+    case notify
+    /// Ends the server's output (FIN), or lets the close that follows be a reset.
+    case fin
+    case reset
+    /// Reads until the client is gone, or does nothing more.
+    case drain
+    case stall
+    /// Begins with the first step again.
+    case again
+
+    package func encode(to encoder: any Encoder) throws {
+        let (word, text, times) =
+            switch self {
+            case .send(let text, let times): ("send", text, times)
+            case .flood(let text): ("flood", text, 1)
+            case .drip(let text): ("drip", text, 1)
+            case .say(let text): ("say", text, 1)
+            case .raw(let text): ("raw", text, 1)
+            default: ("\(self)", "", 1)
+            }
+        var list = encoder.unkeyedContainer()
+        try list.encode(word)
+        try list.encode(text)
+        try list.encode(times)
+    }
+
+    static func json(_ steps: [ServerStep]) throws -> String {
+        String(decoding: try JSONEncoder().encode(steps), as: UTF8.self)
+    }
+
+    /// Sends a response of status 200 with a Content-Length.
+    package static func ok(_ body: String = "ok") -> ServerStep {
+        .send("HTTP/1.1 200 OK\r\nContent-Length: \(body.unicodeScalars.count)\r\n\r\n\(body)")
     }
 }

@@ -7,14 +7,7 @@ import Testing
 /// received.
 @Suite struct CallBodyToolTests {
     private static let peer = Task {
-        let port = freePort()
-        let script = """
-            import sys
-            from werkzeug.serving import run_simple
-            from httpbin import app
-            run_simple('127.0.0.1', int(sys.argv[1]), app, threaded=True)
-            """
-        return (port: port, server: try await PythonPeer.serve(script, on: port))
+        try await PythonPeer.serve("httpbin")
     }
 
     private let base: String

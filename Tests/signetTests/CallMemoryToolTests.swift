@@ -9,19 +9,7 @@ import Testing
     /// A server whose result, to each call of a request, is an array of many small values.
     private func server() async throws -> (server: ServerProcess, port: Int) {
         try await SocketServer.start(
-            """
-            import json
-            result = '[' + '1,' * (int(arguments[0]) // 2 - 1) + '1]'
-            def run(c):
-                first, body, _ = request(c)
-                calls = json.loads(body) if body else None
-                def response(call): return '{"jsonrpc":"2.0","id":%d,"result":%s}' % (call['id'], result)
-                text = result if calls is None else response(calls) if isinstance(calls, dict) \\
-                    else '[' + ','.join(map(response, calls)) + ']'
-                c.sendall(('HTTP/1.1 200 OK\\r\\nContent-Length: %d\\r\\nConnection: close\\r\\n\\r\\n'
-                    % len(text)).encode())
-                c.sendall(text.encode())
-            """, ["\(Self.size)"])
+            "many-values", ["\(Self.size)"])
     }
 
     /// AddressSanitizer keeps 256 MB of freed memory back unless it's told otherwise.
@@ -35,13 +23,7 @@ import Testing
         let output = try await ChildProcess.run(
             "python3",
             [
-                "-I", "-c",
-                """
-                import resource, subprocess, sys
-                done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE)
-                peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-                print(done.returncode, len(done.stdout), peak * 1024)
-                """, SignetTool.url.path,
+                "-I", PythonPeer.script("peak"), SignetTool.url.path,
             ] + arguments, environment: Self.environment, timeout: 300)
         let numbers = output.text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         try #require(numbers.count == 3, "\(output.text)\(output.stderr)")

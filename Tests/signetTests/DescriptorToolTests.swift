@@ -84,8 +84,7 @@ import Testing
     @Test func keepsItsSocketsFromChildProcesses() async throws {
         let authority = try TestAuthority.trusted.get()
         let (server, port) = try await SocketServer.start(
-            "def run(c):\n    head(c)\n    print('WAITING', flush=True)\n    time.sleep(300)",
-            tls: authority.leaf)
+            [.head, .say("WAITING"), .stall], tls: authority.leaf)
         // Without the descriptors of the tests.
         let alone = "import os, sys; os.closerange(3, 65536); os.execv(sys.argv[1], sys.argv[1:])"
         let tool = try ChildProcess(

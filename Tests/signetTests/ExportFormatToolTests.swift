@@ -68,12 +68,7 @@ import Testing
             let output = try await export("kubernetes", token: text, ["--prefix", "NO_"])
             #expect(output.exit == 0, "\(output.stderr)")
             let read = try await PythonPeer.run(
-                """
-                import base64, json, sys, yaml
-                document = yaml.safe_load(sys.stdin.buffer.read())
-                values = {k: base64.b64decode(v, validate=True).decode() for k, v in document["data"].items()}
-                print(json.dumps([document["apiVersion"], document["kind"], document["metadata"]["name"], values]))
-                """, stdin: output.stdout)
+                "kubernetes-secret", stdin: output.stdout)
             let list = try JSONValue(parsing: read.stdout)
             #expect(list.array?.prefix(3) == ["v1", "Secret", "com.example.shop"])
             #expect(list.array?.last?["NO_PARTNER_TOKEN"]?.string == text)

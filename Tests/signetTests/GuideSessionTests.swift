@@ -71,11 +71,10 @@ import Testing
         }
         // A program `signet` that gives `vault edit` a terminal.
         let programs = try TemporaryDirectory()
-        try programs.write(TerminalRun.python, to: "terminal.py")
         try programs.write(
             """
             #!/bin/sh
-            [ "$2" = edit ] && exec python3 '\(programs.path("terminal.py"))' '\(SignetTool.url.path)' "$@"
+            [ "$2" = edit ] && exec python3 '\(PythonPeer.script("terminal"))' '\(SignetTool.url.path)' "$@"
             exec '\(SignetTool.url.path)' "$@"
             """, to: "signet", mode: 0o755)
         try await run(

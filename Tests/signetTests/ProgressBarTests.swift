@@ -51,14 +51,7 @@ import Testing
     func standsOnATerminalUntilTheResultIsPrinted() async throws {
         let folder = try TemporaryDirectory()
         let (server, port) = try await SocketServer.start(
-            """
-            import os
-            def run(c):
-                head(c)
-                c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\n"abc')
-                while not os.path.exists(arguments[0]): time.sleep(0.01)
-                c.sendall(b'defg"')
-            """, [folder.path("seen")])
+            "file-wait", [folder.path("seen")])
         let call = try ChildProcess(
             Self.script,
             [

@@ -53,13 +53,7 @@ import Testing
 
     /// A check of robots redirects to the same URL until the request has its cookie.
     @Test func aCookieEndsACircle() async throws {
-        let (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                data = head(c)
-                if b'seen=1' in data: c.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 4\\r\\n\\r\\ntrue')
-                else: c.sendall(b'HTTP/1.0 302 Found\\r\\nSet-Cookie: seen=1\\r\\nLocation: /a\\r\\nContent-Length: 0\\r\\n\\r\\n')
-            """)
+        let (server, port) = try await SocketServer.start("cookie-circle")
         let output = try await SignetTool.run([
             "call", "http://127.0.0.1:\(port)/a", "GET", "--protocol", "rest", "--http1.1",
         ])
@@ -69,14 +63,7 @@ import Testing
 
     /// A typed URL and a Location get the same escapes.
     @Test func escapesWhatAURLCannotContain() async throws {
-        let (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                line = head(c).split(b'\\r\\n')[0]
-                print('REQ', line.decode(), flush=True)
-                if b'/moved' in line: c.sendall(b'HTTP/1.0 302 Found\\r\\nLocation: /caf\\xe9 x?[a]=|\\r\\nContent-Length: 0\\r\\n\\r\\n')
-                else: c.sendall(b'HTTP/1.0 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n1')
-            """)
+        let (server, port) = try await SocketServer.start("raw-location")
         for (typed, sent) in [
             ("/x?filter[a]=b|{c}&d=100%", "/x?filter%5Ba%5D=b%7C%7Bc%7D&d=100%25"),
             ("/a b/ü?%41", "/a%20b/%C3%BC?%41"), ("/moved", "/caf%E9%20x?%5Ba%5D=%7C"),

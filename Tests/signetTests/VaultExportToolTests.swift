@@ -108,7 +108,8 @@ import Testing
         try vault.folder.write(yaml.stdout, to: "values.yaml")
         let script =
             "import json,sys,yaml; json.dump(yaml.safe_load(open(sys.argv[1],'rb')),sys.stdout)"
-        let read = try await PythonPeer.run(script, [vault.folder.path("values.yaml")])
+        let read = try await ChildProcess.run(
+            PythonPeer.path, ["-I", "-c", script, vault.folder.path("values.yaml")])
         #expect(read.exit == 0, "\(read.stderr)")
         let found = try JSONValue(parsing: read.stdout)["t"]
         for (index, text) in texts.enumerated() {

@@ -156,14 +156,7 @@ import Testing
         let root = try JSONValue(parsing: try folder.read("keys"))
         #expect(key["k"] != root["keys"]?.array?[0]["k"])
         let peer = try await PythonPeer.run(
-            """
-            import sys, json
-            from joserfc import jwe
-            from joserfc.jwk import OctKey
-            key = OctKey.import_key(json.load(sys.stdin))
-            found = jwe.decrypt_compact(open(sys.argv[1]).read(), key, algorithms=["dir", "A256GCM"])
-            sys.stdout.buffer.write(found.plaintext)
-            """, [folder.path("dump")], stdin: exported.stdout)
+            "joserfc-file", [folder.path("dump")], stdin: exported.stdout)
         #expect(peer.exit == 0, "\(peer.stderr)")
         #expect(try await open("1.9.0", ["--json"]).text == peer.text + "\n")
         let wrong = try await vault(

@@ -11,18 +11,18 @@ import Tracing
 
 /// The engine on async-http-client: requests, bodies, limits and shutdown.
 @Suite struct AsyncHTTPClientEngineTests {
-    /// A server that runs `run(c)` and prints the received requests.
+    /// A server that reads and prints a request, and then does what the steps say.
     private static func server(
-        _ behaviour: String, tls: TestAuthority.Certificate? = nil
+        _ steps: ServerStep..., tls: TestAuthority.Certificate? = nil
     ) async throws -> (server: ServerProcess, port: Int) {
-        try await SocketServer.start(
-            """
-            def run(c):
-                first, body, rest = request(c)
-                if not first: return
-                print('GOT', first.split(b'\\r\\n')[0].decode(), len(body), flush=True)
-            \(behaviour.split(separator: "\n").map { "    " + $0 }.joined(separator: "\n"))
-            """, tls: tls)
+        try await SocketServer.start([.request] + steps, tls: tls)
+    }
+
+    /// The first request that arrived.
+    private static func got(_ server: ServerProcess) throws -> String {
+        let lines = server.stdout.split(separator: "\n")
+        let line = try #require(lines.first { $0.hasPrefix("GOT ") })
+        return String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
     }
 
     private static func request(
@@ -48,8 +48,8 @@ import Tracing
         }
     }
 
-    private static let ok =
-        "c.sendall(b'HTTP/1.1 200 OK\\r\\nA: 1\\r\\nContent-Length: 5\\r\\n\\r\\nhello')"
+    private static let ok = ServerStep.send(
+        "HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 5\r\n\r\nhello")
 
     @Test(.features("000-44", "002-12")) func itSendsAndReceives() async throws {
         let (server, port) = try await Self.server(Self.ok)
@@ -63,7 +63,9 @@ import Tracing
         #expect(response.httpVersion == .init(major: 1, minor: 1))
         #expect(try await response.body.collect() == Array("hello".utf8))
         #expect(response.finalTimings.total >= response.timings.firstByte)
-        #expect(server.stdout.contains("GOT POST /a%20b?c=%2F HTTP/1.1 3"))
+        let got = try Self.got(server)
+        #expect(got.hasPrefix("POST /a%20b?c=%2F HTTP/1.1\r\n"))
+        #expect(got.hasSuffix("\r\n\r\n\u{1}\u{2}\u{3}"))
         #expect(!engine.capabilities.pinsPublicKeys)
         await engine.shutdown()
     }
@@ -71,31 +73,20 @@ import Tracing
     @Test(arguments: [Int64?.some(300_000), nil]) func itStreamsARequestsBody(_ length: Int64?)
         async throws
     {
-        let (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                data = b''
-                while len(data) < 300000:
-                    more = c.recv(65536)
-                    if not more: return
-                    data += more
-                print('GOT', flush=True)
-                c.sendall(b'HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n')
-            """)
+        let (server, port) = try await SocketServer.start("uploads", ["mirror"])
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         for _ in 0..<30 { producer.yield([UInt8](repeating: 7, count: 10_000)) }
         producer.finish()
         let engine = try AsyncHTTPClientEngine()
         let body = RequestBody.stream(length: length, chunks)
         let response = try await engine.send(Self.request(port, method: .put, body: body))
-        #expect(response.response.status == .noContent)
-        #expect(server.stdout.contains("GOT"))
+        #expect(response.response.status == .ok)
+        #expect(server.stdout.contains("BODY 300000 "))
         await engine.shutdown()
     }
 
     @Test(arguments: [4, 6]) func aBodyOfAnotherLengthIsRefused(_ length: Int64) async throws {
-        let (server, port) = try await SocketServer.start(
-            "def run(c): c.recv(65536); time.sleep(300)")
+        let (server, port) = try await SocketServer.start([.hello, .stall])
         let engine = try AsyncHTTPClientEngine()
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.yield([1, 2, 3, 4, 5])
@@ -109,8 +100,8 @@ import Tracing
 
     @Test func itReceivesOnlyAsFastAsTheBodyIsRead() async throws {
         let (server, port) = try await Self.server(
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 8000000\\r\\n\\r\\n' + b'x' * 8000000)"
-        )
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n"),
+            .send("x", times: 8_000_000))
         var settings = AsyncHTTPClientEngine.Configuration()
         settings.bodyBufferSize = 1000
         let engine = try AsyncHTTPClientEngine(settings)
@@ -126,25 +117,24 @@ import Tracing
 
     // MARK: Errors and limits
 
-    private static let responses: [(String, TransportError.Code)] = [
-        ("pass", .cutOff),
-        ("c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')", .cutOff),
-        ("c.sendall(b'<html>hello</html>\\r\\n\\r\\n')", .malformedResponse),
+    private static let responses: [([ServerStep], TransportError.Code)] = [
+        ([], .cutOff),
+        ([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")], .cutOff),
+        ([.send("<html>hello</html>\r\n\r\n")], .malformedResponse),
         (
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1000001\\r\\n\\r\\n')\ntime.sleep(300)",
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 1000001\r\n\r\n"), .stall],
             .responseTooLarge
         ),
-        ("c.sendall(b'HTTP/1.1 200 OK\\r\\n\\r\\n' + b'x' * 1100000)", .responseTooLarge),
-        ("time.sleep(300)", .timeout),
         (
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 10\\r\\n\\r\\nabc')\ntime.sleep(300)",
-            .timeout
+            [.send("HTTP/1.1 200 OK\r\n\r\n"), .send("x", times: 1_100_000)], .responseTooLarge
         ),
+        ([.stall], .timeout),
+        ([.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .stall], .timeout),
     ]
 
     @Test(arguments: responses.indices) func namesTheFailure(_ index: Int) async throws {
-        let (behaviour, code) = Self.responses[index]
-        let (server, port) = try await Self.server(behaviour)
+        let (steps, code) = Self.responses[index]
+        let (server, port) = try await SocketServer.start([.request] + steps)
         let engine = try AsyncHTTPClientEngine()
         var request = Self.request(port)
         request.maximumBodySize = 1_000_000
@@ -176,7 +166,7 @@ import Tracing
     }
 
     @Test(arguments: [true, false]) func aCallEndsOnce(_ isCancelled: Bool) async throws {
-        let (server, port) = try await Self.server("time.sleep(300)")
+        let (server, port) = try await Self.server(.stall)
         let engine = try AsyncHTTPClientEngine()
         let call = Task { await Self.code(engine, Self.request(port)) }
         #expect(try await eventually { server.stdout.contains("GOT") })
@@ -193,21 +183,16 @@ import Tracing
     }()
 
     @Test func itAddsNothingOfATracer() async throws {
-        let (server, port) = try await SocketServer.start(
-            """
-            def run(c):
-                print('GOT ' + head(c).hex(), flush=True)
-                \(Self.ok)
-            """)
+        let (server, port) = try await Self.server(Self.ok)
         let tracer = Self.tracer
         let engine = try AsyncHTTPClientEngine()
         let response = try await tracer.withSpan("program") { _ in
             try await engine.send(Self.request(port, "/?secret=1"))
         }
         #expect(try await response.body.collect() == Array("hello".utf8))
-        let line = try #require(server.stdout.split(separator: "\n").first { $0.hasPrefix("GOT ") })
-        let fields = String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
-            .split(separator: "\r\n").dropFirst().map { $0.prefix { $0 != ":" }.lowercased() }
+        let fields = try Self.got(server).split(separator: "\r\n").dropFirst().map {
+            $0.prefix { $0 != ":" }.lowercased()
+        }
         #expect(fields == ["host"])
         #expect(tracer.finishedSpans.map(\.operationName) == ["program"])
         await engine.shutdown()
@@ -286,8 +271,7 @@ import Tracing
     }
 
     @Test func itSendsForASystemWhereNothingIsPinned() async throws {
-        let (server, port) = try await Self.server(
-            "c.sendall(b'HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n7')")
+        let (server, port) = try await Self.server(.ok("7"))
         var options = NetworkSystem.Options()
         options.engines["nio"] = try AsyncHTTPClientEngine()
         options.callOptions.engine = EngineChoice("nio")

@@ -80,35 +80,7 @@ final class FakeRedis: Sendable {
     private let server: ServerProcess
 
     init(_ manner: Manner, _ bytes: String = "") async throws {
-        let port = freePort()
-        self.port = port
-        let script = """
-            import socket, sys, threading, time
-            manner, response = sys.argv[2], sys.argv[3].encode("latin-1").decode("unicode_escape").encode("latin-1")
-            listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-            print("ready", flush=True)
-            def serve(peer):
-                parts = response.split(b"@") if manner == "responds" else []
-                try:
-                    while True:
-                        data = peer.recv(65536)
-                        if not data: return
-                        # Each command is a list of its own.
-                        for _ in range(data.count(b"*6") + data.count(b"*1\\r\\n$4\\r\\nPING")):
-                            if parts: peer.sendall(parts.pop(0) if len(parts) > 1 else parts[0])
-                            while manner == "floods": peer.sendall(response * 1000)
-                            while manner == "drips":
-                                for byte in response:
-                                    peer.sendall(bytes([byte]))
-                                    time.sleep(0.01)
-                            if manner == "ends": return
-                except OSError: pass
-                finally: peer.close()
-            while True:
-                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-            """
-        server = try await ServerProcess.start(
-            "python3", ["-c", script, "\(port)", manner.rawValue, bytes], ready: .output("ready"))
+        (server, port) = try await SocketServer.start("redis", [manner.rawValue, bytes])
     }
 
     func stop() async throws { try await server.stop() }

@@ -87,10 +87,10 @@ enum Partner {
     /// Asks a partner's library, in one process: the script reads all requests and answers in
     /// order.
     static func ask<Question: Encodable, Answer: Decodable>(
-        _ script: String, _ question: Question
+        _ peer: String, _ question: Question
     ) async throws -> Answer {
         let input = Array(try JSONEncoder().encode(question))
-        let output = try await PythonPeer.run(script, stdin: input)
+        let output = try await PythonPeer.run(peer, stdin: input)
         guard output.exit == 0 else { throw TestSupportError(output.stderr) }
         return try JSONDecoder().decode(Answer.self, from: Data(output.stdout))
     }

@@ -10,71 +10,6 @@ import Testing
 /// libraries from PyPI: signing and verifying in both directions, and changed messages, which both
 /// sides refuse. The libraries of Square and SendGrid only verify.
 @Suite struct PartnerWebhookTests {
-    /// Each request without a signature is signed; the others are verified.
-    private static let script = """
-        import sys, json, base64, time, urllib.parse
-        from slack_sdk.signature import SignatureVerifier
-        from twilio.request_validator import RequestValidator
-        from square.utils.webhooks_helper import verify_signature
-        from sendgrid.helpers.eventwebhook import EventWebhook
-        from cryptography.hazmat.primitives.asymmetric import ec
-        import shopify
-        now = 1795228551
-        time.time = lambda: now
-        class Clock:
-            def now(self): return now
-        class Form(dict):
-            def getall(self, name): return self[name]
-        def form(body):
-            parsed = Form()
-            for name, value in urllib.parse.parse_qsl(body, keep_blank_values=True):
-                parsed.setdefault(name, []).append(value)
-            return parsed
-        def number(text):
-            return int.from_bytes(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), "big")
-        answers = []
-        for item in json.load(sys.stdin):
-            body = base64.b64decode(item["body"]).decode()
-            fields = {f["name"].lower(): f["value"] for f in item["fields"]}
-            other = item["other"]
-            url = "https://" + item["host"] + item["target"]
-            way, answer = item["way"], None
-            if way == "slack-v0":
-                verifier = SignatureVerifier(other["secret"], Clock())
-                if "x-slack-signature" not in fields:
-                    answer = verifier.generate_signature(timestamp=str(now), body=body)
-                else:
-                    answer = verifier.is_valid_request(body, fields)
-            elif way == "twilio":
-                validator = RequestValidator(other["secret"])
-                params = body if "bodySHA256" in url else form(body)
-                given = fields.get("x-twilio-signature")
-                if given is None:
-                    answer = validator.compute_signature(url, params)
-                else:
-                    answer = validator.validate(url, params, given)
-            elif way == "square":
-                answer = verify_signature(
-                    request_body=body, signature_header=fields["x-square-hmacsha256-signature"],
-                    signature_key=other["secret"], notification_url=url)
-            elif way == "sendgrid":
-                key = ec.EllipticCurvePublicNumbers(
-                    number(other["x"]), number(other["y"]), ec.SECP256R1()).public_key()
-                prefix = "x-twilio-email-event-webhook-"
-                answer = EventWebhook().verify_signature(
-                    body, fields[prefix + "signature"], fields[prefix + "timestamp"], key)
-            elif way == "shopify-query":
-                shopify.Session.secret = other["secret"]
-                params = dict(urllib.parse.parse_qsl(
-                    urllib.parse.urlsplit(url).query, keep_blank_values=True))
-                if "hmac" not in params:
-                    answer = shopify.Session.calculate_hmac(params)
-                else:
-                    answer = shopify.Session.validate_params(params)
-            answers.append({True: "ok", False: "refused"}.get(answer, answer))
-        json.dump(answers, sys.stdout)
-        """
-
     /// The callbacks of Shopify's OAuth, as a document of one's own: lists (`ids[]=1`) and the
     /// characters `%`, `&` and `=` in a value can't be written.
     private static let shopifyQuery = #"""
@@ -236,7 +171,7 @@ import Testing
                 #expect(try Self.reason(changed, way: way) == "signature-mismatch", "\(name)")
             }
         }
-        let answers: [String] = try await Partner.ask(Self.script, asked)
+        let answers: [String] = try await Partner.ask("partner-webhooks", asked)
         #expect(answers.count == wanted.count && answers.count > 50)
         for (index, answer) in answers.enumerated() {
             #expect(answer == wanted[index], "\(asked[index].summary)")
@@ -249,7 +184,7 @@ import Testing
         if way == "shopify-query" {
             for index in requests.indices { requests[index].target += "&timestamp=\(Sample.now)" }
         }
-        let answers: [String] = try await Partner.ask(Self.script, requests)
+        let answers: [String] = try await Partner.ask("partner-webhooks", requests)
         #expect(answers.count == requests.count)
         for (index, answer) in answers.enumerated() {
             var request = requests[index]
@@ -273,7 +208,7 @@ import Testing
     @Test func refusesAListOfShopify() async throws {
         var request = Self.requests("shopify-query")[0]
         request.target = "/hooks?ids%5B%5D=2&timestamp=\(Sample.now)"
-        let answers: [String] = try await Partner.ask(Self.script, [request])
+        let answers: [String] = try await Partner.ask("partner-webhooks", [request])
         request.target += "&hmac=\(try #require(answers.first))"
         #expect(try Self.reason(request, way: "shopify-query") == "signature-mismatch")
     }

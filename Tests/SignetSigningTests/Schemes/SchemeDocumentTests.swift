@@ -111,16 +111,6 @@ import Testing
 
     // MARK: The JSON Schema
 
-    /// Validates all documents in one process; prints whether each is valid.
-    private static let validating = """
-        import sys, json
-        from jsonschema import Draft202012Validator
-        task = json.load(sys.stdin)
-        Draft202012Validator.check_schema(task["schema"])
-        validator = Draft202012Validator(task["schema"])
-        json.dump([validator.is_valid(document) for document in task["documents"]], sys.stdout)
-        """
-
     /// The JSON Schema accepts the built-in documents, and refuses the documents that the reader
     /// refuses.
     @Test func schemaAgreesWithTheReader() async throws {
@@ -132,7 +122,7 @@ import Testing
             "schema": try JSONValue(parsing: SigningScheme.documentSchema),
             "documents": .array(builtIn + all.map(\.document)),
         ]
-        let output = try await PythonPeer.run(Self.validating, stdin: task.serialized())
+        let output = try await PythonPeer.run("json-schema", stdin: task.serialized())
         #expect(output.exit == 0, "\(output.stderr)")
         let valid = try JSONDecoder().decode([Bool].self, from: Data(output.stdout))
         #expect(valid.count == builtIn.count + all.count)

@@ -1,0 +1,14 @@
+"""Prints each request, and sends the same status and JSON to each."""
+from servers import arguments, request, respond, say, serve
+
+
+def run(c):
+    rest = b''
+    while True:
+        first, body, rest = request(c, rest)
+        if not first: return
+        say('GOT', (first + body).hex())
+        respond(c, arguments[1].encode(), arguments[0], 'Content-Type: application/json')
+
+
+serve(run)

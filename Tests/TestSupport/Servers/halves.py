@@ -1,0 +1,19 @@
+"""Sends the second half of the response to `/first` after another request."""
+import threading
+
+from servers import head, respond, serve
+
+second = threading.Event()
+
+
+def run(c):
+    if b'/first' in head(c):
+        c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf')
+        second.wait()
+        c.sendall(b'rest')
+    else:
+        respond(c, b'ok')
+        second.set()
+
+
+serve(run)
