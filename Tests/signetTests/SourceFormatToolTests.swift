@@ -96,7 +96,9 @@ import Testing
         "01", "1__0", "_1", "1_", ".5", "5.", "1e", "0x", "0xG", "0o8", "0b2", "+0x1",
         "0xFFFFFFFFFFFFFFFFF",
         "0123456789012345678901", "1_00000000000000000000", "1979-13-01", "1979-05-27 25:00:00",
-        "True", "yes", "null", "", "ZZZZZZ", "1 2", "1 = 2", #""\ud800""#, #""\x""#, "\"\u{1}\"",
+        "True", "yes", "null", "", "ZZZZZZ", "1 2", "é",
+        "\u{2028}", "[1, \u{2028}2]", "[\u{85}]", "[\u{A0}1]", "\u{1}", "[\u{7F}]", "[\\]",
+        "[1, ZZZZZZ\u{2029}]", "1 = 2", #""\ud800""#, #""\x""#, "\"\u{1}\"",
     ])
     func refusesAnInvalidTOMLValue(_ value: String) async throws {
         try await expectRefusal("config.toml", "a = \(value)")

@@ -83,7 +83,7 @@ struct TOMLText {
         case UInt8(ascii: ","): endName()
         case UInt8(ascii: "="): wantsValue = true
         case _ where wantsValue || container.isArray:
-            takeBareValue()
+            try takeBareValue()
             return
         case UInt8(ascii: "."):
             container.dots += 1
@@ -114,9 +114,13 @@ struct TOMLText {
     }
 
     /// Takes a value without quotes: as it is if it's a boolean, else as a string with the mark.
-    private mutating func takeBareValue() {
+    ///
+    /// The parser ends the process at a line separator of Unicode in the place of an element.
+    private mutating func takeBareValue() throws(MalformedSource) {
         let text = Self.bareValue(rest)
-        guard !text.isEmpty else { return takeBytes(1) }
+        guard !text.isEmpty, text.allSatisfy({ $0 < 0x7F }) else {
+            throw MalformedSource("a value without quotes that isn't of TOML", line: line)
+        }
         rest = rest[text.endIndex...]
         wantsValue = false
         guard let marks else {
