@@ -83,7 +83,7 @@ struct TOMLText {
         case UInt8(ascii: ","): endName()
         case UInt8(ascii: "="): wantsValue = true
         case _ where wantsValue || container.isArray:
-            takeBareValue()
+            try takeBareValue()
             return
         case UInt8(ascii: "."):
             container.dots += 1
@@ -114,9 +114,15 @@ struct TOMLText {
     }
 
     /// Takes a value without quotes: as it is if it's a boolean, else as a string with the mark.
-    private mutating func takeBareValue() {
+    ///
+    /// The parser ends the process at a line separator of Unicode in the place of an element, and
+    /// at a date before a single digit.
+    private mutating func takeBareValue() throws(MalformedSource) {
         let text = Self.bareValue(rest)
-        guard !text.isEmpty else { return takeBytes(1) }
+        let next = rest[text.endIndex...].first { $0 != ASCII.space && $0 != ASCII.tab }
+        guard !text.isEmpty, text.allSatisfy({ $0 < 0x7F }),
+            next.map(Array(",]}#\r\n".utf8).contains) ?? true
+        else { throw MalformedSource("a value without quotes that isn't of TOML", line: line) }
         rest = rest[text.endIndex...]
         wantsValue = false
         guard let marks else {
@@ -147,7 +153,8 @@ struct TOMLText {
         // A date may have a space before its time.
         let next = rest[first.endIndex...]
         guard first.count == 10, first.dropFirst(4).first == ASCII.minus,
-            next.first == UInt8(ascii: " "), next.dropFirst().first?.isDigit == true
+            next.first == UInt8(ascii: " "), next.dropFirst().first?.isDigit == true,
+            next.dropFirst(2).first?.isDigit == true
         else { return first }
         return rest[..<word(next.dropFirst()).endIndex]
     }
