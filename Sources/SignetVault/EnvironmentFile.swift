@@ -18,20 +18,24 @@ package enum EnvironmentFile {
         }
     }
 
-    /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
+    /// Reads the lines. `DATABASE_HOST` becomes `database.host`, as `Database.Host` does.
     ///
     /// A value is text in single quotes, without escapes; in double quotes, where `\n`,
     /// `\r`, `\t`, `\"`, `\\` and `\$` are escapes; or without quotes up to ` #`. Quoted values may
     /// have several lines, and quoted texts and `\'` may follow each other without a space, as in
-    /// sh. Nothing is expanded.
+    /// sh. Nothing is expanded, and a note names the lines in which other programs would.
     ///
     /// A value without quotes is a boolean or a number if it's spelled as in JSON. A quoted one is
     /// JSON if the line before it is ``jsonComment``, else text.
-    package static func object(parsing text: String) throws(Malformed) -> JSONObject {
+    ///
+    /// - Returns: The values, and notes about those that other programs read differently.
+    package static func object(
+        parsing text: String
+    ) throws(Malformed) -> (object: JSONObject, notes: [String]) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         var object = JSONObject()
         while let (name, value) = try scanner.next() {
-            let key = name.lowercased().split(separator: "_").joined(separator: ".")
+            let key = name.lowercased().split { $0 == "_" || $0 == "." }.joined(separator: ".")
             guard !key.isEmpty, object[key] == nil else {
                 throw Malformed(
                     key.isEmpty ? "a name without a letter or digit" : "two names for one key",
@@ -39,7 +43,7 @@ package enum EnvironmentFile {
             }
             object[key] = value
         }
-        return object
+        return (object, scanner.notes)
     }
 
     private struct Scanner {
@@ -50,7 +54,20 @@ package enum EnvironmentFile {
         /// Whether ``jsonComment`` is the line before.
         var isJSON = false
 
-        private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
+        /// The lines of values that a shell or a library for .env files would change.
+        var expandedLines: [Int] = []
+
+        private static let nameBytes = ASCIISet(lettersDigitsAnd: "_.-")
+
+        var notes: [String] {
+            guard !expandedLines.isEmpty else { return [] }
+            let shown = expandedLines.prefix(10).map(String.init).joined(separator: ", ")
+            let more = expandedLines.count > 10 ? " and \(expandedLines.count - 10) more" : ""
+            return [
+                "variables ($NAME), commands and backticks are kept as text, which other programs "
+                    + "replace: line \(shown)\(more)"
+            ]
+        }
 
         /// Reads the next line with a name.
         mutating func next() throws(Malformed) -> (name: String, value: JSONValue)? {
@@ -77,7 +94,9 @@ package enum EnvironmentFile {
             }
             skip { $0 == 0x20 || $0 == 0x09 }
             guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
-                throw Malformed("expected NAME=value", line: line)
+                throw Malformed(
+                    "expected NAME=value, with letters, digits, \"_\", \".\" and \"-\" in NAME",
+                    line: line)
             }
             rest.removeFirst()
             skip { $0 == 0x20 || $0 == 0x09 }
@@ -98,8 +117,9 @@ package enum EnvironmentFile {
             guard rest.first == 0x22 || rest.first == 0x27 else {
                 let text = rest.prefix { $0 != 0x0A }
                 rest = rest[text.endIndex...]
-                return Self.plainValue(
-                    String(decoding: Self.withoutComment(text), as: UTF8.self))
+                let value = Self.withoutComment(text)
+                noteExpansion(in: value)
+                return Self.plainValue(String(decoding: value, as: UTF8.self))
             }
             var text: [UInt8] = []
             while let byte = rest.first {
@@ -144,6 +164,9 @@ package enum EnvironmentFile {
                 if byte == quote { return text }
                 if byte == 0x0A { nextLine += 1 }
                 guard quote == 0x22, byte == UInt8(ascii: "\\"), let escaped = rest.first else {
+                    if quote == 0x22, byte == UInt8(ascii: "$") || byte == UInt8(ascii: "`") {
+                        noteExpansion(in: [byte] + rest.prefix(1))
+                    }
                     text.append(byte)
                     continue
                 }
@@ -157,6 +180,16 @@ package enum EnvironmentFile {
                 }
             }
             throw Malformed("missing closing quote", line: line)
+        }
+
+        /// Remembers the line if a text has a backtick, or `$` before a name, `{`, `(` or a quote.
+        private mutating func noteExpansion(in text: ArraySlice<UInt8>) {
+            let isExpanded = zip(text, text.dropFirst() + [0x20]).contains { byte, next in
+                byte == UInt8(ascii: "`")
+                    || byte == UInt8(ascii: "$")
+                        && (next.isLetter || next == ASCII.underscore || "{('".utf8.contains(next))
+            }
+            if isExpanded, expandedLines.last != line { expandedLines.append(line) }
         }
 
         /// Returns the text before a comment, without spaces at its end.

@@ -43,7 +43,7 @@ enum SourceFormat: String, CaseIterable, ExpressibleByArgument {
                 throw MalformedSource("it is not UTF-8 text, or it has a zero byte")
             }
             switch self {
-            case .json, .env: return (try EnvironmentFile.object(parsing: text), [])
+            case .json, .env: return try EnvironmentFile.object(parsing: text)
             case .yaml: return try YAMLFile.object(parsing: text)
             case .toml: return (try TOMLFile.object(parsing: text), [])
             }
