@@ -15,6 +15,10 @@ struct FrameReader {
     /// The message's length, once its header is complete.
     private var length: Int?
     private var header = FrameHeader()
+    /// Whether a byte order mark may come before the first header.
+    private var mayBeginWithMark = true
+
+    private static let mark = Array("\u{FEFF}".utf8)
 
     init(_ framing: RPCFraming, maximumHeaderSize: Int, maximumMessageSize: Int) {
         self.framing = framing
@@ -39,10 +43,24 @@ struct FrameReader {
     /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`. No later message
     ///   can be read.
     mutating func next() throws(RPCError) -> [UInt8]? {
-        switch framing.value {
-        case .lines: try nextLine()
-        case .contentLength: try nextOfLength()
+        let message =
+            switch framing.value {
+            case .lines: try nextLine()
+            case .contentLength: try skipMark() ? nextOfLength() : nil
+            }
+        guard let message, message.starts(with: Self.mark) else { return message }
+        return Array(message.dropFirst(Self.mark.count))
+    }
+
+    /// Removes a byte order mark before the first header. Returns false if more bytes are needed.
+    private mutating func skipMark() -> Bool {
+        guard mayBeginWithMark else { return true }
+        guard buffer.count >= Self.mark.count || !Self.mark.starts(with: buffer) else {
+            return false
         }
+        mayBeginWithMark = false
+        if buffer.starts(with: Self.mark) { _ = remove(upTo: Self.mark.count, skipping: 0) }
+        return true
     }
 
     private mutating func nextLine() throws(RPCError) -> [UInt8]? {

@@ -1,6 +1,9 @@
 internal import SignetRPC
 
 /// The framing of messages in a stream of bytes.
+///
+/// A byte order mark before a message or before the first header is skipped (RFC 8259, section
+/// 8.1), because some runtimes write it there.
 public struct RPCFraming: Sendable, Hashable {
     enum Value: Sendable, Hashable { case contentLength, lines }
 

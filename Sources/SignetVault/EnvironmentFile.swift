@@ -45,13 +45,15 @@ package enum EnvironmentFile {
         }
     }
 
-    /// Reads the lines. `DATABASE_HOST` becomes `database.host`.
+    /// Reads the lines. `DATABASE_HOST` becomes `database.host`, as `Database.Host` does.
     ///
     /// A value without quotes is a boolean or a number if it's spelled as in JSON, except after the
     /// mark `text` in the syntax of Docker. A quoted value is text, except after the mark `json`.
+    ///
+    /// - Returns: The values, and notes about those that other programs read differently.
     package static func object(
         parsing text: String, as syntax: Syntax = .shell
-    ) throws(Malformed) -> JSONObject {
+    ) throws(Malformed) -> (object: JSONObject, notes: [String]) {
         var scanner = EnvironmentScanner(text, as: syntax)
         var object = JSONObject()
         while let (name, value) = try scanner.next() {
@@ -63,7 +65,7 @@ package enum EnvironmentFile {
             }
             object[key] = value
         }
-        return object
+        return (object, scanner.notes)
     }
 
     /// Returns the key that a variable stands for.

@@ -13,11 +13,27 @@ struct EnvironmentScanner {
     /// The comment before the next name, if it's a mark.
     private var mark: EnvironmentFile.Mark?
 
+    /// The lines of values that a shell or a library for .env files would change.
+    private var expandedLines: [Int] = []
+
     private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
+    /// Those of names that are not systemd's.
+    private static let moreNameBytes = ASCIISet(lettersDigitsAnd: "_.-")
 
     init(_ text: String, as syntax: EnvironmentFile.Syntax) {
         self.syntax = syntax
         self.rest = Array(text.utf8)[...]
+    }
+
+    /// Notes about the values that other programs read differently.
+    var notes: [String] {
+        guard !expandedLines.isEmpty else { return [] }
+        let shown = expandedLines.prefix(10).map(String.init).joined(separator: ", ")
+        let more = expandedLines.count > 10 ? " and \(expandedLines.count - 10) more" : ""
+        return [
+            "variables ($NAME), commands and backticks are kept as text, which other programs "
+                + "replace: line \(shown)\(more)"
+        ]
     }
 
     /// Reads the next line with a name.
@@ -45,7 +61,10 @@ struct EnvironmentScanner {
         }
         if syntax != .docker { skip(while: Self.isBlank) }
         guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
-            throw Malformed("expected NAME=value", line: line)
+            throw Malformed(
+                "expected NAME=value, with letters, digits and \"_\" in NAME"
+                    + (syntax == .systemd ? "" : ", or \".\" and \"-\""),
+                line: line)
         }
         rest.removeFirst()
         do throws(Malformed) {
@@ -87,7 +106,8 @@ struct EnvironmentScanner {
     }
 
     private mutating func readName() -> String {
-        let name = rest.prefix(while: Self.nameBytes.contains)
+        let bytes = syntax == .systemd ? Self.nameBytes : Self.moreNameBytes
+        let name = rest.prefix(while: bytes.contains)
         rest = rest[name.endIndex...]
         return String(decoding: name, as: UTF8.self)
     }
@@ -121,7 +141,9 @@ struct EnvironmentScanner {
     private mutating func shellValue() throws(EnvironmentFile.Malformed) -> ([UInt8], Bool) {
         skip(while: Self.isBlank)
         guard rest.first == ASCII.quote || rest.first == UInt8(ascii: "'") else {
-            return (Array(Self.withoutComment(takeLine { $0 == ASCII.lineFeed })), false)
+            let value = Self.withoutComment(takeLine { $0 == ASCII.lineFeed })
+            noteExpansion(in: value)
+            return (Array(value), false)
         }
         var text: [UInt8] = []
         while let byte = rest.first {
@@ -141,6 +163,16 @@ struct EnvironmentScanner {
             throw Malformed("text after the closing quote")
         }
         return (text, true)
+    }
+
+    /// Remembers the line if a text has a backtick, or `$` before a name, `{`, `(` or a quote.
+    private mutating func noteExpansion(in text: ArraySlice<UInt8>) {
+        let isExpanded = zip(text, text.dropFirst() + [0x20]).contains { byte, next in
+            byte == UInt8(ascii: "`")
+                || byte == UInt8(ascii: "$")
+                    && (next.isLetter || next == ASCII.underscore || "{('".utf8.contains(next))
+        }
+        if isExpanded, expandedLines.last != line { expandedLines.append(line) }
     }
 
     /// Returns the text before a comment, without spaces at its end.
@@ -164,6 +196,9 @@ struct EnvironmentScanner {
             if byte == ASCII.lineFeed { nextLine += 1 }
             guard quote == ASCII.quote, byte == ASCII.backslash, let escaped = rest.popFirst()
             else {
+                if syntax == .shell, quote == ASCII.quote {
+                    noteExpansion(in: [byte] + rest.prefix(1))
+                }
                 text.append(byte)
                 continue
             }

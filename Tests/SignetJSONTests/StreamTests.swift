@@ -182,6 +182,50 @@ struct StreamTests {
     }
 
     /// With unmatched closing brackets, the elements are still those of the strict reader.
+    /// RFC 8259, section 8.1: a reader may skip the mark, and a server's response has one.
+    @Test(arguments: [JSONStreamFormat.lines, .sequence, .array], [1, 2, 3, 99])
+    func skipsOneByteOrderMarkIfAsked(_ format: JSONStreamFormat, chunk: Int) {
+        let text = format == .sequence ? "\u{1E}1\n" : format == .array ? "[1]" : "1\n"
+        func codes(_ text: String, skips: Bool) -> [String] {
+            var reader = JSONRecordReader(format, skipsByteOrderMark: skips)
+            var rest = Array(text.utf8)[...]
+            var codes: [String] = []
+            while true {
+                do throws(JSONError) {
+                    if let record = try reader.next() {
+                        codes.append("\(record.value.text) at \(record.offset)")
+                    } else if rest.isEmpty {
+                        return codes
+                    }
+                } catch {
+                    return codes + [error.message]
+                }
+                reader.append(rest.prefix(chunk))
+                rest = rest.dropFirst(chunk)
+                if rest.isEmpty { reader.finish() }
+            }
+        }
+        let place = format == .lines ? 3 : 4
+        #expect(codes("\u{FEFF}" + text, skips: true) == ["1 at \(place)"])
+        #expect(codes(text, skips: true) == ["1 at \(place - 3)"])
+        #expect(codes("\u{FEFF}", skips: true) == codes("", skips: true))
+        for text in ["\u{FEFF}\u{FEFF}" + text, "\u{FEFF}" + text].prefix(1) + [text + "\u{FEFF}"] {
+            #expect(codes(text, skips: true).last?.contains("expected") == true, "\(text)")
+        }
+        #expect(codes("\u{FEFF}" + text, skips: false).last?.contains("record 1") == true)
+    }
+
+    @Test func namesAByteOrderMarkBeforeALine() {
+        for text in ["\u{FEFF}1\n", "1\n\u{FEFF}2\n"] {
+            var reader = JSONRecordReader(.lines, skipsByteOrderMark: text.hasPrefix("1"))
+            reader.append(text.utf8)
+            let error = #expect(throws: JSONError.self) {
+                while try reader.next() != nil {}
+            }
+            #expect(error?.message.contains("found a byte order mark") == true)
+        }
+    }
+
     @Test func anArrayIsReadAsTheStrictReaderReadsIt() {
         var random = SplitMix(seed: 7)
         var accepted = 0

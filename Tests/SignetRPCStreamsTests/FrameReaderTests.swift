@@ -62,6 +62,26 @@ struct FrameReaderTests {
         }
     }
 
+    /// A byte order mark as .NET writes it: before the first output
+    /// (modelcontextprotocol/kotlin-sdk#956) or each message (microsoft/vs-streamjsonrpc#695).
+    @Test(arguments: 0..<5)
+    func skipsAByteOrderMarkBeforeAMessage(_ seed: Int) throws {
+        var random = SplitMix(seed: UInt64(seed))
+        let mark = bytes("\u{FEFF}")
+        for framing in [RPCFraming.contentLength, .lines] {
+            let message = bytes("{\"id\":1}")
+            let stream = mark + framing.frame(message) + framing.frame(message)
+            #expect(try read(stream, framing, &random) == [message, message])
+            let each = framing.frame(mark + message) + framing.frame(mark + mark + message)
+            #expect(try read(each, framing, &random) == [message, mark + message])
+        }
+        for stream in [
+            mark + mark + bytes("Content-Length: 1\r\n\r\n1"), mark.prefix(2) + bytes("\r\n"),
+        ] {
+            #expect(throws: RPCError.self) { try read(Array(stream), .contentLength, &random) }
+        }
+    }
+
     /// The limits apply to frames that arrive in one piece, and to frames without an end.
     @Test func limitsInOnePieceAndWithoutAnEnd() throws {
         let lines = String(repeating: "X: y\r\n", count: 20)

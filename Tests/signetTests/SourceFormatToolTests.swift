@@ -258,6 +258,29 @@ import Testing
         #expect(output.stderr.contains(lines ?? ""), "\(output.stderr)")
     }
 
+    /// JSON, which YAML 1.2 contains, writes a character above U+FFFF as two escapes
+    /// (yaml/libyaml#110, mikefarah/yq#2206).
+    @Test func yamlReadsTwoEscapesOfOneCharacter() async throws {
+        let text = #"""
+            a: "x\uD83D\uDE00"
+            b: "\ud800\udc00\uDBFF\udffd"
+            c: "\\uD83D\\uDE00"
+            d: '\uD83D\uDE00'
+            """#
+        try await expect(
+            "config.yaml", text,
+            hasValues: #"{"a":"x😀","b":"\#u{10000}\#u{10FFFD}","c":"\\uD83D\\uDE00","#
+                + #""d":"\\uD83D\\uDE00"}"#)
+    }
+
+    @Test(arguments: [
+        #"\uD83D"#, #"\uDE00\uD83D"#, #"\uD83D\U0000DE00"#, #"\uD83Dx"#, #"\U0000D83D\uDE00"#,
+        #"\uD83D\uDE0"#, #"\uD83D\\uDE00"#,
+    ])
+    func refusesASurrogateWithoutItsPair(_ escapes: String) async throws {
+        try await expectRefusal("config.yaml", "a: \"\(escapes)\"")
+    }
+
     // MARK: - All of them, and .env
 
     @Test(arguments: ["config.yaml", "config.toml", ".env"])
@@ -271,6 +294,31 @@ import Testing
         ("A='x'y"), ("A='x'\\"), ("A='x'\"y"),
     ])
     func refusesAnInvalidDotEnvFile(_ text: String) async throws {
+        try await expectRefusal(".env", text)
+    }
+
+    /// docker/compose#3864: other programs replace variables, commands and backticks.
+    @Test(arguments: [
+        ("A=$HOME/x\nB=1\nC=\"postgres://${U}\"\nD=`x`\nE=$(x)\nF=$'x'", ": line 1, 3, 4, 5, 6\n"),
+        ("A='$HOME'\nB=5$\nC=\"$ 5\"\nD=a$5\nE=\"\\$HOME \\`x\\`\"\nF=x # $HOME", nil),
+    ])
+    func aNoteNamesLinesThatOthersExpand(_ text: String, _ lines: String?) async throws {
+        let output = try await initialize(".env", text)
+        #expect(output.exit == 0, "\(output.text)")
+        #expect(output.stderr.contains("variables ($NAME)") == (lines != nil), "\(output.stderr)")
+        #expect(output.stderr.contains(lines ?? ""), "\(output.stderr)")
+        #expect(!output.stderr.contains("HOME"))
+    }
+
+    /// bkeepers/dotenv#29, tonerdo/dotnet-env#59
+    @Test func readsDotsAndHyphensInANameOfADotEnvFile() async throws {
+        try await expect(
+            ".env", "Database.Host=a\nexport log-level=b\nA_B.C=1",
+            hasValues: #"{"database.host":"a","log-level":"b","a.b.c":1}"#)
+    }
+
+    @Test(arguments: ["A.B=1\nA_B=2", "a/b=1", ".=1", "A B=1", "A:1"])
+    func refusesANameInADotEnvFile(_ text: String) async throws {
         try await expectRefusal(".env", text)
     }
 

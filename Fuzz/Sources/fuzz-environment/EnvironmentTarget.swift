@@ -15,7 +15,8 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
             #"A='$(x) "y" \n'"# + "\r\n" + #"B="a\nb \$x \"q\" \\ é" # comment"#,
             "NUMBER=\"5\"\nZERO=007\nUPPER=True\nLOWER=true\nEMPTY=\nHASH=a#b\nBIG=-1.5e400",
             "LINES=\"one\ntwo\"\n#only a comment\n\n  X__Y_=\t1 \n", "A_=1\nA=2", "_=1", "A='",
-            "# json\nA='[1,\"b\"]'\n#json\nB=\"{}\"\n# json\n\nC='null'", "A='it'\\''s'\"x\"",
+            "a.b-C=`$x`\n", "# json\nA='[1,\"b\"]'\n#json\nB=\"{}\"\n# json\n\nC='null'",
+            "A='it'\\''s'\"x\"",
             "A=\"\\`\\n\\\n\" 'b' c\\ d\\\n \r;x\rB=1",
             "# text\nA=5\r\r\n# json\nB=[1]\n  C= x # y\n",
         ]))
@@ -32,9 +33,10 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func read(_ input: [UInt8], as syntax: EnvironmentFile.Syntax) {
     do throws(EnvironmentFile.Malformed) {
-        let object = try EnvironmentFile.object(parsing: text(input), as: syntax)
+        let object = try EnvironmentFile.object(parsing: text(input), as: syntax).object
         let lines = written(object, as: syntax)
-        guard let again = try? EnvironmentFile.object(parsing: lines, as: syntax), again == object
+        guard let again = try? EnvironmentFile.object(parsing: lines, as: syntax).object,
+            again == object
         else { broken("\(syntax): values that were written are not read as they were") }
     } catch {
         checkMessage(error.problem, of: "lines for \(syntax)")

@@ -58,7 +58,8 @@ public struct StreamedResponse: Sendable {
         of type: Record.Type, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20
     ) -> StreamedRecords<Record> {
         StreamedRecords(
-            base: body.jsonRecords(format, maximumRecordSize: maximumRecordSize),
+            base: body.jsonRecords(
+                format, maximumRecordSize: maximumRecordSize, skipsByteOrderMark: true),
             identity: identity, status: status, decoder: StrictJSONDecoder(conventions: json))
     }
 

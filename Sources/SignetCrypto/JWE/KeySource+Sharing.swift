@@ -84,7 +84,10 @@ extension KeySource {
             var text = PEM.undisguised(bytes)
             defer { wipe(&text) }
             foreign = try ForeignKey(pem: text, with: header)
-        case .jwk: foreign = try ForeignKey(jwk: bytes, kind: nil, with: header)
+        case .jwk:
+            var text = try RepairedJWK.text(of: bytes).text
+            defer { wipe(&text) }
+            foreign = try ForeignKey(jwk: text, kind: nil, with: header)
         default:
             throw KeyParts.malformed("expected a key in PEM, a JWK or a JWK Set")
         }

@@ -5,8 +5,8 @@ extension ForeignKey {
     /// Reads a JWK, or the key of a JWK Set: the one that already has the new id, or else the only
     /// one that this package can use.
     ///
-    /// All members are kept, but for `kid`. A missing `use` or `alg` becomes the default of the
-    /// kind.
+    /// All members are kept, but for `kid` and those that are null. A missing `use` or `alg`
+    /// becomes the default of the kind.
     ///
     /// - Parameters:
     ///   - bytes: The JWK or the set in JSON.
@@ -16,7 +16,7 @@ extension ForeignKey {
     init(jwk bytes: [UInt8], kind: Key.Kind?, with header: Header) throws(KeyError) {
         let reader = try KeySet.reader(of: bytes)
         let jwk = try Self.jwk(in: reader, for: header)
-        var members = JWKMembers(of: jwk, in: reader)
+        var members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
         members.id = header.id
         let (use, alg) = (try members.text("use"), try members.text("alg"))
         if let alg, let wanted = header.algorithm, !sameBytes(alg, wanted) {
@@ -38,7 +38,8 @@ extension ForeignKey {
         if alg == nil, let algorithm = try header.algorithm(for: found, among: algorithms) {
             text.set("alg", to: algorithm)
         }
-        for (name, value) in reader.members(of: jwk) where !reader.isString(name, equalTo: "kid") {
+        for (name, value) in reader.members(of: jwk)
+        where !reader.isString(name, equalTo: "kid") && value.kind != .null {
             text.copy(bytes[name.range], value: bytes[value.range])
         }
         text.end()
@@ -51,14 +52,17 @@ extension ForeignKey {
         guard let keys = root["keys"], root["kty"] == nil else { return reader.root }
         var usable: [JSONReader.Element] = []
         for jwk in reader.elements(of: keys) {
-            let kind = try kind(of: jwk, in: reader)
-            let use = try JWKMembers(of: jwk, in: reader).text("use")
+            // A malformed key is ignored, as one of an unknown type (RFC 7517, section 5).
+            let members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
+            guard let kind = try? kind(of: jwk, in: reader),
+                let use = try? members.text("use") ?? ""
+            else { continue }
             guard kind != .unsupported else { continue }
             if header.use == "enc", use == "sig" || kind.encryptionAlgorithm == nil { continue }
             usable.append(jwk)
         }
         let ids = usable.map { jwk in
-            JWKMembers(of: jwk, in: reader)["kid"].flatMap { reader.string($0) }
+            JWKMembers(of: jwk, in: reader, ignoresNull: true)["kid"].flatMap { reader.string($0) }
         }
         if let index = ids.firstIndex(where: { $0.map { sameBytes($0, header.id) } ?? false }) {
             return usable[index]
@@ -77,7 +81,7 @@ extension ForeignKey {
     private static func kind(
         of jwk: JSONReader.Element, in reader: JSONReader
     ) throws(KeyError) -> Key.Kind {
-        let members = JWKMembers(of: jwk, in: reader)
+        let members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
         guard let kty = try members.text("kty") else { throw members.missing("kty") }
         switch kty {
         case "oct": return .hmac

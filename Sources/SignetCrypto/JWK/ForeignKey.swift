@@ -105,9 +105,10 @@ struct ForeignKey {
         case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY": origin = .privateKey
         case "ENCRYPTED PRIVATE KEY": throw encrypted
         case "OPENSSH PRIVATE KEY":
-            throw X509Failure(
-                "found a key of OpenSSH, expected PKCS #8; ssh-keygen -p -m PKCS8 -f COPY converts "
-                    + "a copy of it")
+            let pkcs8 = try OpenSSHKey.privateKey(in: der)
+            return try block(
+                pkcs8.bytes, label: PEM.Label(name: "PRIVATE KEY", isEncrypted: false),
+                with: header)
         default: return nil
         }
         if label.isEncrypted { throw encrypted }

@@ -28,12 +28,17 @@ package struct ImportedKey {
         case jwk
         /// `whsec_` and base64.
         case webhookSecret
+        /// The line of a public key of OpenSSH.
+        case openSSHPublic
 
         /// Returns the form of bytes that aren't a bare secret, or nil.
         package static func recognized(in bytes: [UInt8]) -> Form? {
             if PEM.isDisguised(in: bytes) { return .encoded(.pem) }
             if WebhookSecret.find(in: bytes) != nil { return .webhookSecret }
-            return KeySet.isJWK(bytes) ? .jwk : nil
+            if OpenSSHKey.isLine(bytes) { return .openSSHPublic }
+            // Strict JSON has no byte order mark, and its reader says so.
+            let isMarked = bytes.starts(with: "\u{FEFF}".utf8)
+            return KeySet.isJWK(isMarked ? Array(bytes.dropFirst(3)) : bytes) ? .jwk : nil
         }
     }
 
@@ -41,22 +46,23 @@ package struct ImportedKey {
     ///
     /// Of several PEM blocks, the only private key is taken, or else the only public key, or else
     /// the first certificate; of a JWK Set the key with the id, or else the only one. Decoded bytes
-    /// are the secret itself for `hmac` and `vault`, and DER (PKCS #8, SEC 1, PKCS #1,
-    /// SubjectPublicKeyInfo or a certificate) for the other kinds.
+    /// are the secret itself for `hmac` and `vault`. For the other kinds they are PEM or DER (PKCS
+    /// #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a certificate); for `ed25519` also a seed with
+    /// the public key after it.
     ///
     /// - Parameters:
-    ///   - bytes: The foreign key, which the caller wipes. One final newline is dropped, unless
-    ///     the encoding is `raw`.
+    ///   - bytes: The foreign key, which the caller wipes. Line breaks, and spaces next to them,
+    ///     are dropped, unless the encoding is `raw`.
     ///   - form: The form of `bytes`.
     ///   - id: The new `kid`.
     ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
     ///   - algorithm: The new `alg`; nil takes the first of `Key.Kind.algorithms`.
-    ///   - acceptsPEMAsSecret: Whether decoded bytes that contain PEM may become a secret. They are
-    ///     rather a private key whose form was not recognised.
+    ///   - acceptsKeyAsSecret: Whether decoded bytes that are a key in another form, such as PEM or
+    ///     DER, may become a secret.
     /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
     package init(
         _ bytes: [UInt8], form: Form, id: String, kind: Key.Kind? = nil,
-        algorithm: String? = nil, acceptsPEMAsSecret: Bool = false
+        algorithm: String? = nil, acceptsKeyAsSecret: Bool = false
     ) throws(KeyError) {
         try KeyFile.requireUsable(id)
         let header = ForeignKey.Header(id: id, algorithm: algorithm)
@@ -67,7 +73,13 @@ package struct ImportedKey {
             var text = PEM.undisguised(bytes)
             defer { wipe(&text) }
             foreign = try ForeignKey(pem: text, with: header)
-        case .jwk: foreign = try ForeignKey(jwk: bytes, kind: kind, with: header)
+        case .openSSHPublic: foreign = try ForeignKey(openSSHPublic: bytes, with: header)
+        case .jwk:
+            let (repaired, changes) = try RepairedJWK.text(of: bytes)
+            var text = repaired
+            defer { wipe(&text) }
+            foreign = try ForeignKey(jwk: text, kind: kind, with: header)
+            notes = changes
         case .webhookSecret:
             guard let (range, leftOut) = WebhookSecret.find(in: bytes),
                 WebhookSecret.isWhole(bytes.span.extracting(range))
@@ -78,18 +90,18 @@ package struct ImportedKey {
         case .encoded(let encoding):
             var decoded = try Self.decode(bytes, from: encoding)
             defer { wipe(&decoded) }
-            switch kind ?? .hmac {
-            case .hmac, .vault:
+            // PEM may be encoded once more, as in the variables of a pipeline.
+            let isKey = encoding != .raw && !acceptsKeyAsSecret && PEM.isDisguised(in: decoded)
+            if kind == .hmac || kind == .vault || kind == nil && !isKey {
                 guard !decoded.isEmpty else { throw KeyParts.malformed("the key is empty") }
-                guard acceptsPEMAsSecret || !PEM.isDisguised(in: decoded) else {
-                    throw KeyParts.malformed(
-                        "found \"-----BEGIN\" in the secret, which is rather a key in PEM; import it "
-                            + "with --encoding pem, or with --force if it is the secret")
+                if !acceptsKeyAsSecret, let form = Self.form(mistakenForSecret: decoded) {
+                    throw KeyParts.malformed("\(form); --force takes the bytes for a secret")
                 }
                 foreign = try ForeignKey(
                     secret: decoded.span, kind: kind ?? .hmac, with: header)
                 notes = encoding == .raw ? Self.suspicions(of: decoded) : []
-            default: foreign = try ForeignKey(der: decoded.span, with: header)
+            } else {
+                foreign = try Self.asymmetric(decoded, kind: kind, with: header)
             }
         }
         if let kind, kind != foreign.kind {
@@ -143,19 +155,28 @@ package struct ImportedKey {
                 "found whsec_, which \(encoding.rawValue) doesn't begin with; import it without "
                     + "--encoding")
         }
-        let hasNewline = bytes.last == UInt8(ascii: "\n")
-        let text = bytes.span.extracting(first: bytes.count - (hasNewline ? 1 : 0))
-        let decoded: [UInt8]? =
-            switch encoding {
-            case .base64: Base64.decode(text, from: .standard)
-            case .base64url: Base64.decode(text, from: .url)
-            default: hex(text)
-            }
-        guard let decoded else {
-            throw KeyParts.malformed(
-                "the input is not \(encoding.rawValue) on one line, without spaces")
+        if let form = form(mistakenForSecret: bytes) { throw KeyParts.malformed(form) }
+        var text: [UInt8] = []
+        defer { wipe(&text) }
+        text.reserveCapacity(bytes.count)
+        let isBreak = { (byte: UInt8) in byte == ASCII.lineFeed || byte == ASCII.carriageReturn }
+        for line in bytes.split(whereSeparator: isBreak) { text += line.trimmingBlanks() }
+        if let decoded = decode(text.span, encoding) { return decoded }
+        let other: Encoding = encoding == .base64 ? .base64url : .base64
+        guard encoding != .hex, var decoded = decode(text.span, other) else {
+            throw KeyParts.malformed("the input is not \(encoding.rawValue) without spaces")
         }
-        return decoded
+        wipe(&decoded)
+        throw KeyParts.malformed(
+            "the input is not \(encoding.rawValue), but \(other.rawValue)")
+    }
+
+    private static func decode(_ text: Span<UInt8>, _ encoding: Encoding) -> [UInt8]? {
+        switch encoding {
+        case .base64: Base64.decode(text, from: .standard)
+        case .base64url: Base64.decode(text, from: .url)
+        default: hex(text)
+        }
     }
 
     private static func hex(_ text: Span<UInt8>) -> [UInt8]? {

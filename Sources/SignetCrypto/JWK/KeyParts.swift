@@ -138,10 +138,13 @@ struct JWKMembers {
     private let members: [(name: String, value: JSONReader.Element)]
     var id = ""
 
-    init(of object: JSONReader.Element, in reader: JSONReader) {
+    /// - Parameter ignoresNull: Whether members that are null count as missing, because some
+    ///   programs write a missing member so.
+    init(of object: JSONReader.Element, in reader: JSONReader, ignoresNull: Bool = false) {
         self.reader = reader
-        self.members = reader.members(of: object).map {
-            (name: reader.string($0.name) ?? "", value: $0.value)
+        self.members = reader.members(of: object).compactMap { name, value in
+            ignoresNull && value.kind == .null
+                ? nil : (name: reader.string(name) ?? "", value: value)
         }
     }
 

@@ -122,6 +122,10 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
                     "found PEM, expected a JWK Set; signet keys import PEM --id ID --out FILE "
                         + "makes one of it")
             }
+            guard !bytes.starts(with: "\u{FEFF}".utf8) else {
+                throw KeyParts.malformed(
+                    "found a byte order mark, expected strict JSON, which begins without one")
+            }
             // Leaves out the reader's own message, which may quote a key.
             let place = error.offset.map { " at byte \($0)" } ?? ""
             let isObject = bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")

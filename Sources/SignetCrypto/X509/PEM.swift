@@ -1,4 +1,5 @@
 internal import CSignetOpenSSL
+internal import SignetBase
 internal import SignetSystem
 
 /// Reads and writes blocks between `-----BEGIN …-----` and `-----END …-----` (RFC 7468).
@@ -42,27 +43,78 @@ package enum PEM {
     }
 
     /// Returns blocks as a file has them: without the indentation, the quotes, the zero bytes of
-    /// UTF-16 and the byte order mark, and with `\n` of two characters as a line break.
+    /// UTF-16 and the byte order mark, with `\n` and `\r` of two characters as a line break, and
+    /// with the line breaks of a block that has none.
     ///
     /// - Parameter bytes: The text, which the caller wipes, as the result.
     package static func undisguised(_ bytes: [UInt8]) -> [UInt8] {
-        let dropped = [0, 0xFF, 0xFE, 0xEF, 0xBB, 0xBF] + Array("\"'\r".utf8)
+        let dropped = [0, 0xFF, 0xFE, 0xEF, 0xBB, 0xBF] + Array("\"'".utf8)
         var text: [UInt8] = []
+        defer { wipe(&text) }
         text.reserveCapacity(bytes.count)
         var isEscaped = false
-        for byte in bytes where !dropped.contains(byte) {
+        var isAfterReturn = false
+        for var byte in bytes where !dropped.contains(byte) {
             if isEscaped {
+                switch byte {
+                case UInt8(ascii: "n"): byte = ASCII.lineFeed
+                case UInt8(ascii: "r"): byte = ASCII.carriageReturn
+                default:
+                    // A backslash may be escaped too.
+                    isEscaped = byte == UInt8(ascii: "\\")
+                    continue
+                }
                 isEscaped = false
-                if byte == UInt8(ascii: "n") { text.append(UInt8(ascii: "\n")) }
             } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t")
-                || text.last.map({ $0 != UInt8(ascii: "\n") }) == true
-            {
+                continue
+            }
+            // CR alone ends a line too, but CRs before a LF don't.
+            if byte == ASCII.carriageReturn {
+                isAfterReturn = true
+                continue
+            }
+            if isAfterReturn, byte != ASCII.lineFeed { text.append(ASCII.lineFeed) }
+            isAfterReturn = false
+            if !byte.isBlank || text.last.map({ $0 != ASCII.lineFeed }) == true {
                 text.append(byte)
             }
         }
-        return text
+        return withLines(text)
+    }
+
+    /// Returns blocks, with lines in each that is on one line, whose line breaks were lost or
+    /// became spaces.
+    private static func withLines(_ text: [UInt8]) -> [UInt8] {
+        let (opening, closing) = (Array("-----BEGIN ".utf8), Array("-----END ".utf8))
+        let dashes = opening.prefix(5)
+        var lines: [UInt8] = []
+        lines.reserveCapacity(text.count + text.count / 16 + 64)
+        var rest = text[...]
+        while let begin = rest.firstRange(of: opening),
+            let label = rest[begin.upperBound...].firstRange(of: dashes),
+            let end = rest[label.upperBound...].firstRange(of: closing),
+            let last = rest[end.upperBound...].firstRange(of: dashes)
+        {
+            lines += rest[..<label.upperBound]
+            let content = rest[label.upperBound..<end.lowerBound]
+            if content.contains(ASCII.lineFeed) {
+                lines += content
+            } else {
+                var column = 0
+                for byte in content where !byte.isBlank {
+                    if column % 64 == 0 { lines.append(ASCII.lineFeed) }
+                    column += 1
+                    lines.append(byte)
+                }
+                lines.append(ASCII.lineFeed)
+            }
+            lines += rest[end.lowerBound..<last.upperBound]
+            rest = rest[last.upperBound...]
+            if let next = rest.first, next != ASCII.lineFeed { lines.append(ASCII.lineFeed) }
+        }
+        lines += rest
+        return lines
     }
 
     /// A block's label and header.

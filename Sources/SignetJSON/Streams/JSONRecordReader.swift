@@ -33,6 +33,8 @@ public struct JSONRecordReader: Sendable {
     private var nesting = JSONNesting()
     /// Whether the last byte was a sequence's separator, so that another one adds nothing.
     private var isAfterSeparator = false
+    /// Whether a byte order mark may begin the stream, until its first bytes are known.
+    private var mayBeginWithMark: Bool
 
     private enum Phase {
         /// Before a record: in a sequence before its separator, in an array before its bracket.
@@ -55,10 +57,13 @@ public struct JSONRecordReader: Sendable {
     ///   - format: The format of the stream.
     ///   - maximumRecordSize: The maximum size of a record in bytes; more is `too-large`.
     ///   - maximumDepth: The deepest nesting of arrays and objects in a record, in 0...512.
+    ///   - skipsByteOrderMark: Whether one byte order mark at the beginning of the stream is
+    ///     skipped, as in a server's response (RFC 8259, section 8.1). Else it is malformed.
     public init(
         _ format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
-        maximumDepth: Int = JSONReader.maximumDepth
+        maximumDepth: Int = JSONReader.maximumDepth, skipsByteOrderMark: Bool = false
     ) {
+        self.mayBeginWithMark = skipsByteOrderMark
         self.format = format.value
         self.maximumSize = max(1, maximumRecordSize)
         self.maximumDepth = maximumDepth
@@ -89,7 +94,13 @@ public struct JSONRecordReader: Sendable {
     /// - Throws: `JSONError` with the record's number and the offset in the stream: an error of
     ///   `JSONReader`, `too-large`, or `truncated` if the stream or the record ends within a value.
     public mutating func next() throws(JSONError) -> JSONRecord? {
-        switch format {
+        if mayBeginWithMark {
+            let mark = "\u{FEFF}".utf8
+            if !isFinished, buffer.count < mark.count, mark.starts(with: buffer) { return nil }
+            mayBeginWithMark = false
+            if buffer.starts(with: mark) { advance(to: mark.count) }
+        }
+        return switch format {
         case .lines: try nextLine()
         case .sequence: try nextOfSequence()
         case .array: try nextElement()

@@ -77,14 +77,18 @@ extension AsyncSequence where Element: Sequence<UInt8> {
     /// - Parameters:
     ///   - format: The format of the stream.
     ///   - maximumRecordSize: The maximum size of a record in bytes; more is `too-large`.
+    ///   - skipsByteOrderMark: Whether one byte order mark at the beginning is skipped.
     ///   - skipping: Receives the error of each defective record, which the sequence then skips.
     ///     Without it the first error ends the sequence. An array always ends at its first error.
     public func jsonRecords(
         _ format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
-        skipping: (@Sendable (JSONError) -> Void)? = nil
+        skipsByteOrderMark: Bool = false, skipping: (@Sendable (JSONError) -> Void)? = nil
     ) -> JSONRecords<Self> {
         JSONRecords(
-            self, reader: JSONRecordReader(format, maximumRecordSize: maximumRecordSize),
+            self,
+            reader: JSONRecordReader(
+                format, maximumRecordSize: maximumRecordSize,
+                skipsByteOrderMark: skipsByteOrderMark),
             skipping: skipping)
     }
 }

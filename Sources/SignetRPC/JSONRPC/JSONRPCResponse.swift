@@ -68,8 +68,11 @@ package struct JSONRPCResponse {
         }
         let acceptsBoth = adapter.acceptsResultBesideError
         self.hasBoth =
-            members.result != nil
-            && members.error.map { $0.kind == .null || acceptsBoth } ?? false
+            members.result.map { result in
+                members.error.map {
+                    $0.kind == .null || result.kind == .null || acceptsBoth
+                } ?? false
+            } ?? false
         self.content = members.content(id: id, in: reader, acceptsBoth: acceptsBoth)
     }
 
@@ -79,8 +82,8 @@ package struct JSONRPCResponse {
         var result: JSONReader.Element?
         var error: JSONReader.Element?
 
-        /// JSON-RPC 2.0, section 5: exactly one of result and error. Many servers also write a null
-        /// error beside a result.
+        /// JSON-RPC 2.0, section 5: exactly one of result and error. Many servers also write the
+        /// other one as null.
         func content(id: ID, in reader: JSONReader, acceptsBoth: Bool) -> Content {
             guard let version else { return .problem("the member jsonrpc is missing") }
             guard reader.isString(version, equalTo: "2.0") else {
@@ -92,7 +95,8 @@ package struct JSONRPCResponse {
             case (nil, let error?): return serverError(error, in: reader)
             case (nil, nil): return .problem("found neither result nor error, expected one of them")
             case (let result?, let error?) where error.kind == .null: return .result(result)
-            case (_?, let error?) where acceptsBoth: return serverError(error, in: reader)
+            case (let result?, let error?) where acceptsBoth || result.kind == .null:
+                return serverError(error, in: reader)
             default: return .problem("found both result and error, expected one of them")
             }
         }

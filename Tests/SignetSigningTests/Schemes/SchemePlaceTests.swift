@@ -1,4 +1,5 @@
 import Foundation
+import SignetCrypto
 import SignetJSON
 import TestSupport
 import Testing
@@ -280,6 +281,66 @@ import Testing
         #expect(
             code { _ = try Self.signed(scheme, "get / HTTP/1.1\nHost: h\n\n") }
                 == "unsupported-component")
+    }
+
+    // MARK: A time with a fraction
+
+    /// Twitch's EventSub has nanoseconds (romanzipp/Laravel-Twitch#81), and OKX milliseconds.
+    static let twitch = """
+        {
+          "signet-scheme": 1,
+          "name": "twitch",
+          "inject": [{"header": "Twitch-Timestamp", "value": "{time.rfc3339}"}],
+          "text": "{time.rfc3339}{body}",
+          "sign": {"hmac": "sha256"},
+          "place": [{"header": "Twitch-Signature", "value": "sha256={signature}"}]
+        }
+        """
+
+    @Test func readsATimeWithAFraction() throws {
+        let scheme = try SigningScheme(document: Array(Self.twitch.utf8))
+        let signed = try Self.signed(scheme, "POST / HTTP/1.1\nHost: h\n\nbody")
+        #expect(signed.field("Twitch-Timestamp") == "2026-11-21T02:35:51.000Z")
+        for (time, wanted) in [
+            ("2026-11-21T02:35:51.637747359Z", "no error"), ("2026-11-21T02:35:51Z", "no error"),
+            ("2026-11-21T02:35:51.6Z", "no error"), ("2026-11-21T02:30:50.9Z", "too-old"),
+            ("2026-11-21T02:35:51.Z", "malformed-signature"),
+            ("2026-11-21T02:35:51.1234567890Z", "malformed-signature"),
+            ("2026-11-21T02:35:51,5Z", "malformed-signature"),
+            ("2026-11-21T02:35:51.5", "malformed-signature"),
+            ("2026-11-21T02:35:51.5+00:00", "malformed-signature"),
+            ("2026-11-21T02:35:51.5z", "malformed-signature"),
+            ("2026-11-21T02:35:51.-5Z", "malformed-signature"),
+            ("2026-11-21T24:35:51.5Z", "malformed-signature"),
+            ("2026-11-21 02:35:51.5Z", "malformed-signature"), ("", "malformed-signature"),
+        ] {
+            let key = try HMACKey(.sha256, key: Array("secret one".utf8).span)
+            let tag = try key.tag(of: Array("\(time)body".utf8))
+            let hex = tag.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+            let message =
+                "POST / HTTP/1.1\nHost: h\nTwitch-Timestamp: \(time)\n"
+                + "Twitch-Signature: sha256=\(hex)\n\nbody"
+            #expect(try Self.reason(scheme, message) == wanted, "\(time)")
+            let changed = message.replacing(".6", with: ".5")
+            if changed != message {
+                #expect(try Self.reason(scheme, changed) == "signature-mismatch", "\(time)")
+            }
+        }
+    }
+
+    @Test func aFractionAndMillisecondsAreTheSame() throws {
+        let document = Self.twitch.replacing(
+            #"}],\#n  "text""#, with: #"}, {"header": "X-Ms", "value": "{time.ms}"}],\#n  "text""#)
+        let scheme = try SigningScheme(document: Array(document.utf8))
+        let signed = text(
+            try Self.signed(scheme, "POST / HTTP/1.1\nHost: h\n\nbody").serialized())
+        #expect(signed.contains("X-Ms: \(Sample.now)000"))
+        #expect(try Self.reason(scheme, signed) == "no error")
+        for (old, new) in [("51.000Z", "51.001Z"), ("000\r\n", "001\r\n")] {
+            let changed = signed.replacing(old, with: new)
+            #expect(changed != signed)
+            #expect(try Self.reason(scheme, changed) != "no error")
+        }
     }
 
     @Test func coversTheBodyOfASignedDigest() throws {

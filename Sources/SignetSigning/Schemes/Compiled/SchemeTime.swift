@@ -14,6 +14,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
     case basic = "time.basic"
     /// `2026-01-02T03:04:05Z`
     case extended = "time.iso"
+    /// `2026-01-02T03:04:05.678Z`, when reading with no fraction or with 1 to 9 digits (RFC 3339)
+    case precise = "time.rfc3339"
     /// `Fri, 02 Jan 2026 03:04:05 GMT` (IMF-fixdate of RFC 9110, section 5.6.7)
     case http = "time.http"
 
@@ -24,19 +26,24 @@ enum SchemeTime: String, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - time: Seconds since 1970.
-    ///   - millisecond: The milliseconds of that second, in 0...999; only ``milliseconds`` writes
-    ///     them.
+    ///   - fraction: The digits of that second's fraction, at most 9; only ``milliseconds`` and
+    ///     ``precise`` write them.
     ///   - target: The text to append to.
-    func append(_ time: Int64, millisecond: Int64 = 0, to target: inout [UInt8]) {
+    func append(
+        _ time: Int64, fraction: [UInt8] = [UInt8]("000".utf8), to target: inout [UInt8]
+    ) {
         switch self {
         case .unix: return target.append(decimal: time)
-        case .milliseconds: return target.append(decimal: time * 1000 + millisecond)
+        case .milliseconds:
+            let digits = (fraction + "000".utf8).prefix(3)
+            let millisecond = digits.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
+            return target.append(decimal: time * 1000 + millisecond)
         case .http: return target.append(contentsOf: UnixTime.httpDate(time).utf8)
         default: break
         }
         let (year, month, day) = UnixTime.civil(time / 86_400)
         let second = time % 86_400
-        let hasSeparators = self == .day || self == .extended
+        let hasSeparators = self != .date && self != .basic
         target.append(twoDigits: year / 100)
         target.append(twoDigits: year % 100)
         if hasSeparators { target.append(ASCII.minus) }
@@ -50,13 +57,21 @@ enum SchemeTime: String, Sendable, CaseIterable {
         target.append(twoDigits: second / 60 % 60)
         if hasSeparators { target.append(ASCII.colon) }
         target.append(twoDigits: second % 60)
+        if self == .precise, !fraction.isEmpty { target += [UInt8(ascii: ".")] + fraction }
         target.append(0x5A)
     }
 
-    /// Returns the milliseconds of the second in a valid text of ``milliseconds``.
-    static func millisecond(of text: [UInt8]) -> Int64 {
-        text.suffix(3).reduce(0) { $0 * 10 + Int64($1 &- ASCII.zero) }
+    /// Returns the digits of the second's fraction in a valid text; nil if the format has none.
+    func fraction(of text: [UInt8]) -> [UInt8]? {
+        switch self {
+        case .milliseconds: Array(("00".utf8 + text).suffix(3))
+        case .precise: text.dropFirst(Self.secondsCount).filter(\.isDigit)
+        default: nil
+        }
     }
+
+    /// The number of bytes of ``extended`` without its `Z`.
+    private static let secondsCount = 19
 
     /// Parses a time in seconds since 1970. Returns `nil` if the text is not exactly what `append`
     /// writes, or if the time is not in the years 1970 to 9999.
@@ -73,6 +88,14 @@ enum SchemeTime: String, Sendable, CaseIterable {
         case .http:
             let time = UnixTime.parseHTTPDate(String(decoding: text, as: UTF8.self))
             return time.flatMap { $0 >= 0 ? $0 : nil }
+        case .precise:
+            let fraction = text.dropFirst(Self.secondsCount).dropLast()
+            guard text.last == 0x5A,
+                fraction.isEmpty
+                    || fraction.first == UInt8(ascii: ".") && (2...10).contains(fraction.count)
+                        && fraction.dropFirst().allSatisfy(\.isDigit)
+            else { return nil }
+            return Self.extended.time(of: text.prefix(Self.secondsCount) + [0x5A])
         case .basic, .extended:
             let digits = text.filter(\.isDigit).map { Int64($0 - ASCII.zero) }
             guard digits.count == 14 else { return nil }

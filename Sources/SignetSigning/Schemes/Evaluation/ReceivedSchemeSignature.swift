@@ -8,7 +8,8 @@ struct ReceivedSchemeSignature {
     private(set) var keyID: String?
     private(set) var nonce: String?
     private(set) var time: Int64?
-    private(set) var millisecond: Int64 = 0
+    /// The digits of the fraction of the time's second, if a place has them.
+    private(set) var fraction: [UInt8]?
     private(set) var lifetime: Int64?
     private(set) var headerNames: [[UInt8]]?
     /// The values that must equal what the scheme computes for the message.
@@ -144,7 +145,7 @@ struct ReceivedSchemeSignature {
                     throw malformed("the time is malformed, or not in the years 1970 to 9999")
                 }
                 try store(found, in: &time, named: "times")
-                if format == .milliseconds { millisecond = SchemeTime.millisecond(of: value) }
+                fraction = format.fraction(of: value) ?? fraction
                 claimed.append((source, value))
             case .lifetime:
                 guard let found = SchemeTime.unix.time(of: value),

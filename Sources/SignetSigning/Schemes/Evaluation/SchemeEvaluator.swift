@@ -8,8 +8,8 @@ struct SchemeEvaluator {
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
     var time: Int64 = 0
-    /// The milliseconds of the time's second in a received message.
-    var millisecond: Int64 = 0
+    /// The digits of the fraction of the time's second; a signer writes milliseconds.
+    var fraction = Array("000".utf8)
     /// Seconds from the time to the expiration; `nil` for an hour.
     var lifetime: Int64?
     /// The encoded signature, after signing.
@@ -100,7 +100,7 @@ struct SchemeEvaluator {
         case .lifetime: target.append(decimal: lifetime ?? 3600)
         case .signature: target.append(contentsOf: signature)
         case .secret: break
-        case .time(let format): format.append(time, millisecond: millisecond, to: &target)
+        case .time(let format): format.append(time, fraction: fraction, to: &target)
         case .setting(let index): target.append(contentsOf: settings[index] ?? [])
         case .value(let index): target.append(contentsOf: try value(index))
         case .header(let name):

@@ -10,11 +10,12 @@ struct KeysImportCommand: ParsableCommand {
         commandName: "import", abstract: "Import a key that another program made.",
         discussion: """
             SOURCE is FILE, env:NAME, fd:N, command:LINE, credential:NAME, or - for standard \
-            input. PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1), public keys and \
-            certificates, whose key gives the type; so are a JWK, a JWK Set (whose key with this \
-            id is taken, else its only one) and a secret that begins with whsec_. For any other \
-            content, --encoding names the format. Decoded bytes are the secret of an hmac or vault key, and DER for the other \
-            types. One final newline is dropped, but not with --encoding raw.
+            input. PEM is recognised: private keys (PKCS #8, SEC 1, PKCS #1, Ed25519 of OpenSSH), \
+            public keys and certificates, whose key gives the type; so are the line of an Ed25519 \
+            key of OpenSSH, a JWK, a JWK Set (whose key with this id is taken, else its only one) \
+            and a secret that begins with whsec_. For any other content, --encoding names the \
+            format. Decoded bytes are the secret of an hmac or vault key, and PEM or DER for the \
+            other types. Line breaks are dropped, but not with --encoding raw.
             """,
         examples: [
             "signet keys import partner.pem --id partner-2026 --out partner.json",
@@ -39,7 +40,7 @@ struct KeysImportCommand: ParsableCommand {
     @Option(help: "The form of the key.")
     var encoding: ImportedKey.Encoding?
 
-    @Flag(help: "Take bytes that contain PEM for a secret.")
+    @Flag(help: "Take bytes that are a key in PEM, DER or another form for a secret.")
     var force = false
 
     @OptionGroup var common: CommonOptions
@@ -59,7 +60,7 @@ struct KeysImportCommand: ParsableCommand {
         do {
             key = try ImportedKey(
                 bytes, form: form, id: new.id, kind: type, algorithm: alg,
-                acceptsPEMAsSecret: force)
+                acceptsKeyAsSecret: force)
         } catch {
             throw error.code == .malformedKeys
                 ? KeyError(error.code, "\(shown): \(error.message)") : error

@@ -56,9 +56,9 @@ enum SourceFormat: String, CaseIterable {
             throw MalformedSource("it is not UTF-8 text, or it has a zero byte")
         }
         switch self {
-        case .json, .env: return (try EnvironmentFile.object(parsing: text), [])
-        case .docker: return (try EnvironmentFile.object(parsing: text, as: .docker), [])
-        case .systemd: return (try EnvironmentFile.object(parsing: text, as: .systemd), [])
+        case .json, .env: return try EnvironmentFile.object(parsing: text)
+        case .docker: return try EnvironmentFile.object(parsing: text, as: .docker)
+        case .systemd: return try EnvironmentFile.object(parsing: text, as: .systemd)
         case .toml: return (try TOMLFile.object(parsing: text), [])
         case .yaml:
             let (object, notes) = try YAMLFile.object(parsing: text)

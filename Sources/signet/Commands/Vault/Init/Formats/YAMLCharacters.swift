@@ -4,8 +4,9 @@ import SignetVault
 /// 5.4).
 ///
 /// It takes three of them for line breaks, as YAML 1.1 does, and drops a byte-order mark at the
-/// beginning of a line or of a scalar, where it may also be an escape. While it reads the text,
-/// other characters replace them.
+/// beginning of a line or of a scalar, where it may also be an escape. It refuses the escapes of
+/// two surrogates, with which JSON writes a character above U+FFFF, although YAML 1.2 has every
+/// text of JSON. While it reads the text, other characters replace them.
 struct YAMLCharacters {
     private static let changed: Set<Unicode.Scalar> = [
         "\u{85}", "\u{2028}", "\u{2029}", byteOrderMark,
@@ -48,8 +49,8 @@ struct YAMLCharacters {
                 result.append(scalar)
                 continue
             }
-            if isDoubleQuoted, original.unicodeScalars.first == "\\" {
-                result.append(Self.byteOrderMark)
+            if isDoubleQuoted, let escaped = Self.escape(at: original.unicodeScalars) {
+                result.append(escaped.scalar)
             } else {
                 result.append(contentsOf: original.unicodeScalars)
             }
@@ -69,9 +70,9 @@ struct YAMLCharacters {
             if scalars[index] == "\\", end < scalars.endIndex {
                 if scalars[end] == "\\" {
                     end = scalars.index(after: end)
-                } else if let escape = escapedMark(in: scalars[index...]) {
+                } else if let escape = escape(at: scalars[index...]) {
                     isChanged = true
-                    end = escape.endIndex
+                    end = escape.end
                 }
             }
             if isChanged {
@@ -83,15 +84,32 @@ struct YAMLCharacters {
         return parts + [(text[start...], false)]
     }
 
-    /// Returns the escape of a byte-order mark that a text begins with.
-    private static func escapedMark(
-        in text: Substring.UnicodeScalarView
-    ) -> Substring.UnicodeScalarView? {
-        for wanted in [#"\ufeff"#, #"\U0000feff"#] {
-            let escape = text.prefix(wanted.utf8.count)
-            let digits = String(escape.dropFirst(2)).lowercased()
-            if String(escape.prefix(2)) + digits == wanted { return escape }
-        }
-        return nil
+    /// Returns the character and the end of the escape that a text begins with, if the parser
+    /// changes or refuses it.
+    private static func escape(
+        at text: Substring.UnicodeScalarView
+    ) -> (scalar: Unicode.Scalar, end: String.Index)? {
+        guard let first = unit(at: text) else { return nil }
+        if first.value == byteOrderMark.value { return (byteOrderMark, first.end) }
+        guard UTF16.isLeadSurrogate(UInt16(truncatingIfNeeded: first.value)), !first.isLong,
+            let second = unit(at: text[first.end...]), !second.isLong,
+            UTF16.isTrailSurrogate(UInt16(truncatingIfNeeded: second.value)),
+            let scalar = Unicode.Scalar(
+                0x10000 + (first.value - 0xD800) << 10 + (second.value - 0xDC00))
+        else { return nil }
+        return (scalar, second.end)
+    }
+
+    /// Returns the number and the end of an escape `\uXXXX` or `\UXXXXXXXX`.
+    private static func unit(
+        at text: Substring.UnicodeScalarView
+    ) -> (value: UInt32, isLong: Bool, end: String.Index)? {
+        let isLong = text.starts(with: #"\U"#.unicodeScalars)
+        guard isLong || text.starts(with: #"\u"#.unicodeScalars) else { return nil }
+        let digits = text.dropFirst(2).prefix(isLong ? 8 : 4)
+        guard digits.count == (isLong ? 8 : 4), digits.allSatisfy(\.properties.isASCIIHexDigit),
+            let value = UInt32(String(digits), radix: 16)
+        else { return nil }
+        return (value, isLong, digits.endIndex)
     }
 }
