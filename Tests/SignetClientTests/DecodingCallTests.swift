@@ -127,8 +127,8 @@ import Testing
             #expect((response.fields[.contentEncoding] == "gzip") == (decoding == nil))
             await plain.shutdown()
         }
-        let requests = server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map {
-            String(decoding: bytes(ofHex: $0.dropFirst(4)), as: UTF8.self).lowercased()
+        let requests = server.received.map {
+            String(decoding: $0, as: UTF8.self).lowercased()
         }
         #expect(
             requests.map { $0.contains("accept-encoding: gzip, deflate") } == [

@@ -76,11 +76,7 @@ final class ScriptedServer: Sendable {
     var gotBytes: Bool { server.stdout.contains("GOT ") }
 
     /// The requests that arrived.
-    var got: String {
-        server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map {
-            String(decoding: bytes(ofHex: $0.dropFirst(4)), as: UTF8.self)
-        }.joined()
-    }
+    var got: String { text(Array(server.received.joined())) }
 }
 
 extension ScriptedServer {

@@ -22,15 +22,15 @@ package final class CaptureServer: Sendable {
     /// The requests so far, in their order, as soon as there are `count` of them; an error where
     /// they do not come.
     package func requests(count: Int) async throws -> [[UInt8]] {
-        var lines: [Substring] = []
+        var requests: [[UInt8]] = []
         let areThere = try await eventually {
-            lines = server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }
-            return lines.count >= count
+            requests = server.received
+            return requests.count >= count
         }
         guard areThere else {
-            throw TestSupportError("\(count) requests wanted, the server got \(lines.count)")
+            throw TestSupportError("\(count) requests wanted, the server got \(requests.count)")
         }
-        return lines.map { bytes(ofHex: $0.dropFirst(4)) }
+        return requests
     }
 
     package func stop() async throws { try await server.stop() }

@@ -34,9 +34,7 @@ package final class DownloadServer: Sendable {
 
     /// The requests so far, byte for byte, in their order.
     package var requests: [String] {
-        server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map { line in
-            String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
-        }
+        server.received.map { text($0) }
     }
 
     /// Of each request so far, what it asked for from which byte on, as `/file 90000`; `-` is the
@@ -49,13 +47,5 @@ package final class DownloadServer: Sendable {
             return "\(words.count > 1 ? words[1] : "?") "
                 + (range.map { String($0.dropFirst(13).dropLast()) } ?? "-")
         }
-    }
-}
-
-/// The bytes that hexadecimal digits stand for.
-package func bytes(ofHex text: some StringProtocol) -> [UInt8] {
-    let digits = Array(text.utf8)
-    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { index in
-        UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
     }
 }

@@ -100,7 +100,7 @@ package final class FaultProxy: Sendable {
     }
 
     /// The faults of the connections so far, by name.
-    package var faults: [String] { faultNames(in: server.stdout) }
+    package var faults: [String] { server.lines("FAULT") }
 }
 
 /// An HTTP server on loopback whose responses are faulty as its plan says, in Python.
@@ -139,9 +139,5 @@ package final class FaultServer: Sendable {
     }
 
     /// The faults of the requests so far, by name.
-    package var faults: [String] { faultNames(in: server.stdout) }
-}
-
-private func faultNames(in output: String) -> [String] {
-    output.split(separator: "\n").filter { $0.hasPrefix("FAULT ") }.map { String($0.dropFirst(6)) }
+    package var faults: [String] { server.lines("FAULT") }
 }

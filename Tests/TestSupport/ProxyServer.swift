@@ -24,17 +24,10 @@ package final class ProxyServer: Sendable {
             "proxy", [login ?? "", gathers ? "gathers" : "", steps], tls: tls)
     }
 
-    private func lines(_ word: String) -> [String] {
-        server.stdout.split(separator: "\n").filter { $0.hasPrefix("\(word) ") }
-            .map { String($0.dropFirst(word.count + 1)) }
-    }
-
     /// The requests to it, in order, as `CONNECT localhost:443` or `SOCKS5 localhost:443`.
-    package var asked: [String] { lines("ASKED") }
+    package var asked: [String] { server.lines("ASKED") }
     /// The credentials it was given.
-    package var logins: [String] { lines("LOGIN") }
+    package var logins: [String] { server.lines("LOGIN") }
     /// All that clients said to the proxy itself, as text in lower case.
-    package var heard: String {
-        lines("GOT").map { String(decoding: bytes(ofHex: $0), as: UTF8.self) }.joined().lowercased()
-    }
+    package var heard: String { text(Array(server.received.joined())).lowercased() }
 }

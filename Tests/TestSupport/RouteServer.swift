@@ -21,8 +21,6 @@ package final class RouteServer: Sendable {
 
     /// The requests so far, as text, in their order.
     package var requests: [String] {
-        server.stdout.split(separator: "\n").filter { $0.hasPrefix("GOT ") }.map { line in
-            String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
-        }
+        server.received.map { text($0) }
     }
 }

@@ -53,6 +53,15 @@ package final class ServerProcess: Sendable {
     package var stdout: String { process.stdoutText }
     package var stderr: String { process.output.stderr }
 
+    /// The rest of each line of the output so far that begins with this word.
+    package func lines(_ word: String) -> [String] {
+        stdout.split(separator: "\n").filter { $0.hasPrefix(word + " ") }
+            .map { String($0.dropFirst(word.count + 1)) }
+    }
+
+    /// The bytes that the lines `GOT …` give in hexadecimal: those that arrived, in order.
+    package var received: [[UInt8]] { lines("GOT").map { bytes(ofHex: $0) } }
+
     /// Ends the server and waits until it is gone.
     package func stop() async throws {
         process.send(signal: SIGTERM)

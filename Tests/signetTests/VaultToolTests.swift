@@ -156,7 +156,7 @@ import Testing
         let root = try JSONValue(parsing: try folder.read("keys"))
         #expect(key["k"] != root["keys"]?.array?[0]["k"])
         let peer = try await PythonPeer.run(
-            "joserfc-file", [folder.path("dump")], stdin: exported.stdout)
+            "joserfc-open", [exported.text], stdin: folder.read("dump"))
         #expect(peer.exit == 0, "\(peer.stderr)")
         #expect(try await open("1.9.0", ["--json"]).text == peer.text + "\n")
         let wrong = try await vault(

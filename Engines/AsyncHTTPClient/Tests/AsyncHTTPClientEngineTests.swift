@@ -20,9 +20,7 @@ import Tracing
 
     /// The first request that arrived.
     private static func got(_ server: ServerProcess) throws -> String {
-        let lines = server.stdout.split(separator: "\n")
-        let line = try #require(lines.first { $0.hasPrefix("GOT ") })
-        return String(decoding: bytes(ofHex: line.dropFirst(4)), as: UTF8.self)
+        text(try #require(server.received.first))
     }
 
     private static func request(

@@ -23,7 +23,8 @@ def make(name, issuer, ca, end=now + 30 * day, start=now - 300 * day):
         s.Encoding.PEM, s.PrivateFormat.PKCS8, s.NoEncryption()))
     return subject, key
 root = make('root', None, True)
-old = make('old', root, True, end=datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc), start=datetime.datetime(2023, 1, 1))
+old = make('old', root, True, start=datetime.datetime(2023, 1, 1),
+    end=datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc))
 make('leaf', old, False)
 good = make('good', root, True)
 make('fine', good, False)

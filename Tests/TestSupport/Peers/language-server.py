@@ -1,8 +1,10 @@
 """A server of python-lsp-jsonrpc on standard input and output."""
-import sys, threading
+import logging, sys, threading
 from pylsp_jsonrpc.dispatchers import MethodDispatcher
 from pylsp_jsonrpc.endpoint import Endpoint
 from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
+logging.disable()
+
 class Server(MethodDispatcher):
     def __init__(self): self.gate = threading.Event()
     def m_echo(self, **members): return members

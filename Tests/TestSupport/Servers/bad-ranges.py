@@ -1,6 +1,5 @@
 """Cuts the first response for a path at byte 90,000; the path's name gives the response to the second request."""
 import re
-
 from servers import head, respond, say, serve
 
 whole = bytes(i * 7 % 251 for i in range(200000))
@@ -21,9 +20,7 @@ always = {
 }
 seen = {}
 
-
 def send(c, body, status, *fields): respond(c, body, status, 'Connection: close', *fields)
-
 
 def second(path, first, tag):
     """The response to a request from a byte on."""
@@ -49,7 +46,7 @@ def second(path, first, tag):
         '/error': (b'', '503 Busy'),
     }.get(path, part(whole[first:], rest, *tag))
 
-
+@serve
 def run(c):
     data = head(c)
     path = data.split(b' ')[1].decode()
@@ -67,6 +64,3 @@ def run(c):
         c.sendall('\r\n'.join(lines).encode() + whole[:90000])
     elif first is None: send(c, whole, '200 OK', *tag)
     else: send(c, *second(path, first, tag))
-
-
-serve(run)

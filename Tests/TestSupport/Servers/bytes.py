@@ -1,11 +1,10 @@
 """Sends the bytes of a JSON object for each path, unchanged; `~` at their end waits without end."""
 import json
-
 from servers import arguments, head, serve
 
 responses = json.loads(arguments[0])
 
-
+@serve
 def run(c):
     try:
         text = responses[head(c).split(b' ')[1].decode()].encode('latin-1')
@@ -15,6 +14,3 @@ def run(c):
         c.sendall(text.removesuffix(b'~'))
         while text.endswith(b'~') and c.recv(1): pass
     except OSError: pass
-
-
-serve(run)

@@ -1,7 +1,7 @@
 """Prints each request, and sends the same status and JSON to each."""
 from servers import arguments, request, respond, say, serve
 
-
+@serve
 def run(c):
     rest = b''
     while True:
@@ -9,6 +9,3 @@ def run(c):
         if not first: return
         say('GOT', (first + body).hex())
         respond(c, arguments[1].encode(), arguments[0], 'Content-Type: application/json')
-
-
-serve(run)

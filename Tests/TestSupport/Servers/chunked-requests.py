@@ -1,7 +1,7 @@
 """Prints each whole chunked request with `|` for its line ends, and responds."""
 from servers import head, respond, say, serve
 
-
+@serve
 def run(c):
     while True:
         data = head(c)
@@ -13,6 +13,3 @@ def run(c):
             data += more
         say('WHOLE', data.decode().replace('\r\n', '|'))
         respond(c, b'ok')
-
-
-serve(run)

@@ -1,11 +1,9 @@
 """Accepts no byte of an upload over HTTP/2, or none for half a second; responds with the number of bytes."""
-import struct
-import time
-
+import struct, time
 from http2 import begin, frame, frames, response
 from servers import arguments, say, serve
 
-
+@serve
 def run(c):
     begin(c, window=0)
     got = 0
@@ -20,6 +18,3 @@ def run(c):
             more = struct.pack('>I', len(payload))
             if flags & 1: c.sendall(response(stream, b'%d' % got))
             elif payload: c.sendall(frame(8, 0, 0, more) + frame(8, 0, stream, more))
-
-
-serve(run)

@@ -1,16 +1,11 @@
 """Responds by the path with correct codings, invalid ones and compression bombs."""
-import base64
-import hashlib
-import zlib
-
+import base64, hashlib, zlib
 from servers import head, say, serve
-
 
 def pack(b, w=31):
     c = zlib.compressobj(9, 8, w)
     return c.compress(b) + c.flush()
 text = b'{"jsonrpc":"2.0","id":1,"result":"' + b'tea ' * 1000 + b'"}'
-
 
 def digest(b): return 'Content-Digest: sha-256=:%s:' % base64.b64encode(hashlib.sha256(b).digest()).decode()
 routes = {
@@ -32,7 +27,7 @@ routes = {
     '/empty': (['Content-Encoding: gzip'], b''),
 }
 
-
+@serve
 def run(c):
     data = head(c)
     say('GOT', data.hex())
@@ -40,6 +35,3 @@ def run(c):
     fields, body = routes[target]
     lines = ['HTTP/1.1 200 OK', 'Content-Length: %d' % len(body), 'Connection: close'] + fields
     c.sendall('\r\n'.join(lines + ['', '']).encode() + (b'' if method == 'HEAD' else body))
-
-
-serve(run)

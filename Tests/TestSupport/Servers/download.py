@@ -1,14 +1,12 @@
 """Has two files, knows ranges, redirects as a JSON object says, and cuts or holds back what a query asks it to."""
-import json
-import re
-
+import json, re
 from servers import arguments, head, respond, say, serve
 
 size, redirects = int(arguments[0]), json.loads(arguments[1])
 files = {'/file': bytes(i * 7 % 251 for i in range(size)), '/other': bytes(i * 5 % 241 for i in range(size))}
 seen = set()
 
-
+@serve
 def run(c):
     data = head(c)
     if not data: return
@@ -33,6 +31,3 @@ def run(c):
         c.sendall(whole[:int(stop[2])])
         if stop[1] == 'hold': c.recv(1)
     else: c.sendall(whole[start:])
-
-
-serve(run)

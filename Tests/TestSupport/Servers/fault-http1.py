@@ -2,7 +2,7 @@
 from faults import content, next_fault, note
 from servers import arguments, request, serve
 
-
+@serve
 def run(c):
     rest = b''
     while True:
@@ -22,6 +22,3 @@ def run(c):
         if kind == 'death': return c.sendall(fields.encode() + text[:len(text) // 2])
         c.sendall(fields.encode() + text)
         if kind == 'length': return
-
-
-serve(run)

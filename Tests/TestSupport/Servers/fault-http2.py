@@ -1,16 +1,12 @@
 """Responds over HTTP/2 with the number of each request, and with the faults of its plan."""
 import struct
-
 from faults import content, next_fault, note
 from http2 import begin, frame, frames
 from servers import arguments, serve
 
-
 def going_away(last): return frame(7, 0, 0, struct.pack('>II', last, 0))
 
-
 def field(name, value): return name + bytes([len(value)]) + value
-
 
 def respond(c, stream, method, body):
     n, kind, amount = next_fault()
@@ -32,7 +28,7 @@ def respond(c, stream, method, body):
         raise EOFError
     c.sendall(head + frame(0, 1, stream, text))
 
-
+@serve
 def run(c):
     begin(c)
     bodies = {}
@@ -45,6 +41,3 @@ def run(c):
             if payload: c.sendall(frame(8, 0, 0, struct.pack('>I', len(payload))))
             bodies[stream] += payload
             if flags & 1: respond(c, stream, 'POST', bodies[stream])
-
-
-serve(run)

@@ -1,16 +1,11 @@
 """A TCP proxy before a port, which does to each connection what its plan says."""
-import socket
-import threading
-import time
-
+import socket, threading, time
 from faults import next_fault
 from servers import arguments, reset, serve
-
 
 def quiet(work):
     try: work()
     except OSError: pass
-
 
 def upload(c, s, left):
     try:
@@ -23,7 +18,6 @@ def upload(c, s, left):
             s.sendall(data)
     except OSError: pass
     quiet(lambda: s.shutdown(socket.SHUT_RDWR))
-
 
 def download(c, s, kind, amount):
     left = amount if kind in ('cut', 'reset', 'stall') else None
@@ -43,7 +37,7 @@ def download(c, s, kind, amount):
         if left == 0: break
     if kind == 'slow-close': time.sleep(amount / 1000)
 
-
+@serve
 def run(c):
     _, kind, amount = next_fault()
     if kind == 'latency': time.sleep(amount / 1000)
@@ -61,6 +55,3 @@ def run(c):
     quiet(lambda: s.shutdown(socket.SHUT_RDWR))
     t.join()
     s.close()
-
-
-serve(run)

@@ -1,13 +1,9 @@
 """The plan of a `FaultPlan`, which is the second and third argument, and what faulty HTTP servers share."""
-import json
-import random
-import threading
-
+import json, random, threading
 from servers import arguments, say
 
 seed, faults = arguments[1], json.loads(arguments[2])
 count, lock = 0, threading.Lock()
-
 
 def next_fault():
     """The number of a request or connection, and the kind and amount of its fault."""
@@ -20,10 +16,8 @@ def next_fault():
     say('FAULT', fault['kind'])
     return n, fault['kind'], fault['amount']
 
-
 def note(method, body):
     say(method, json.loads(body)['id'] if body else '-')
-
 
 def content(n):
     return json.dumps({'id': n, 'secret': arguments[0]}).encode()

@@ -1,13 +1,11 @@
 """Responds over HTTP/2 to five calls at once when a file is there, in each round in another order."""
-import os
-import time
-
+import os, time
 from http2 import begin, frame, frames, head_of
 from servers import arguments, say, serve
 
 go, size = arguments[0], int(arguments[1])
 
-
+@serve
 def run(c):
     begin(c)
     streams = []
@@ -27,6 +25,3 @@ def run(c):
                 left -= count
                 c.sendall(frame(0, 0 if left else 1, stream, b'x' * count))
         say('SENT', number)
-
-
-serve(run)

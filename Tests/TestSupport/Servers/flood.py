@@ -7,7 +7,7 @@ if arguments[3]:
     import http2
     names = vars(http2)
 
-
+@serve
 def run(c):
     sent, scope = 0, {}
     if names:
@@ -21,6 +21,3 @@ def run(c):
             c.sendall(data)
             sent += len(data)
     finally: say('SENT %d.' % sent)
-
-
-serve(run)

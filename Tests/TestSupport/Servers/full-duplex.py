@@ -5,7 +5,6 @@ if context: from http2 import begin, frame, frames, head_of
 
 start = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 
-
 def echo(c):
     """Sends back each byte as it comes, and the trailers."""
     data = head(c).partition(b'\r\n\r\n')[2]
@@ -16,13 +15,11 @@ def echo(c):
         c.sendall(more)
         data = (data + more)[-200:]
 
-
 def echo_http2(c):
     begin(c)
     for kind, flags, stream, payload in frames(c):
         if kind == 1: c.sendall(head_of(stream))
         if kind == 0: c.sendall(frame(0, flags & 1, stream, payload))
-
 
 def letters(c):
     """Sends `A`, and after each byte that comes back the next letter, up to `C`."""
@@ -37,7 +34,6 @@ def letters(c):
             data += more
     c.sendall(b'0\r\n\r\n')
 
-
 def letters_http2(c):
     begin(c)
     letters = [b'B', b'C']
@@ -45,6 +41,5 @@ def letters_http2(c):
         if kind == 1: c.sendall(head_of(stream) + frame(0, 0, stream, b'A'))
         if kind == 0 and flags & 1: c.sendall(frame(0, 1, stream))
         elif kind == 0 and letters: c.sendall(frame(0, 0, stream, letters.pop(0)))
-
 
 serve(globals()[arguments[0]])

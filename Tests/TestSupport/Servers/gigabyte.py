@@ -3,7 +3,7 @@ from servers import head, say, serve
 
 size = 1 << 30
 
-
+@serve
 def run(c):
     head(c)
     c.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n' % size)
@@ -12,6 +12,3 @@ def run(c):
     while sent < size:
         try: sent += c.send(block[:min(65536, size - sent)])
         except TimeoutError: say('HELD %d.' % sent)
-
-
-serve(run)

@@ -1,12 +1,10 @@
 """Responds to `/N` with case N of a vector file, which may break the rules of JSON-RPC and of HTTP."""
-import json
-import time
-
+import json, time
 from servers import arguments, request, serve
 
 cases = json.load(open(arguments[0]))['cases']
 
-
+@serve
 def run(c):
     first, rest, _ = request(c)
     if not first: return
@@ -35,6 +33,3 @@ def run(c):
         while True: c.sendall(b' ' * 65536)
     elif case['status'] == 204: c.sendall((fields + '\r\n').encode())
     else: c.sendall(sized(len(body)))
-
-
-serve(run)

@@ -14,7 +14,6 @@ whole = {
     '/head': thousand,
 }
 
-
 def dechunked(c, rest):
     body = b''
     while True:
@@ -26,7 +25,7 @@ def dechunked(c, rest):
         rest = rest[size + 2:]
         if not size: return body, rest
 
-
+@serve
 def run(c):
     rest = b''
     while True:
@@ -55,6 +54,3 @@ def run(c):
         elif path == '/stall':
             c.sendall(thousand + b'1234')
             c.recv(1)
-
-
-serve(run)

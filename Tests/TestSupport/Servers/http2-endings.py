@@ -1,12 +1,9 @@
 """Ends HTTP/2 connections between two calls or during one; prints `REQUEST N`, where N numbers the connections."""
-import threading
-import time
-
+import threading, time
 from http2 import begin, frame, request_stream, response
 from servers import arguments, notify_close, say, serve, wait_until_delivered
 
 lock, connections = threading.Lock(), 0
-
 
 class Connection:
     def __init__(self, c, number): self.c, self.number = c, number
@@ -24,7 +21,6 @@ class Connection:
         self.c.sendall(frame(7, 0, 0, bytes(8)))
         self.c.close()
 
-
 def close_notify(one):
     one.respond()
     notify_close(one.c)
@@ -32,22 +28,18 @@ def close_notify(one):
     say('READY')
     time.sleep(3600)
 
-
 def goaway(one):
     if one.number == 0:
         one.respond()
         one.go_away()
 
-
 def goaway_always(one): one.go_away()
-
 
 def cut(one):
     one.respond()
     one.request()
     say('CUT')
     one.c.close()
-
 
 # DATA on stream 0 breaks the whole connection (RFC 9113, section 6.1).
 def broken(one):
@@ -57,14 +49,13 @@ def broken(one):
         one.c.sendall(frame(0, 0, 0, b'x'))
         time.sleep(3600)
 
-
 # REFUSED_STREAM: the server has not read the request (RFC 9113, section 8.7).
 def refused(one):
     if one.number == 0:
         one.respond()
         one.c.sendall(frame(3, 0, one.request(), bytes([0, 0, 0, 7])))
 
-
+@serve
 def run(c):
     global connections
     with lock:
@@ -73,6 +64,3 @@ def run(c):
     begin(c)
     globals()[arguments[0]](one)
     while True: one.respond()
-
-
-serve(run)

@@ -5,7 +5,7 @@ from servers import arguments, say, serve
 # The expression uses the functions of http2.py, and `stream`.
 expression, whole = compile(arguments[0], 'expression', 'eval'), arguments[1]
 
-
+@serve
 def run(c):
     say('CONNECTION')
     http2.begin(c)
@@ -14,6 +14,3 @@ def run(c):
         if (kind in (0, 1) and flags & 1) if whole else kind == 1:
             say('REQUEST')
             c.sendall(eval(expression, vars(http2), {'stream': stream}))
-
-
-serve(run)

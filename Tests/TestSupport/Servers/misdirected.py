@@ -1,11 +1,10 @@
 """Responds with 421 to a number of requests, and then with 200."""
 import threading
-
 from servers import arguments, request, respond, say, serve
 
 left, lock = int(arguments[0]), threading.Lock()
 
-
+@serve
 def run(c):
     global left
     rest = b''
@@ -15,6 +14,3 @@ def run(c):
         say('REQUEST', id(c))
         with lock: left -= 1
         respond(c, *((b'no', '421 No') if left >= 0 else (b'yes',)))
-
-
-serve(run)

@@ -1,13 +1,11 @@
 """Sends over HTTP/2 bodies of several sizes, by turns, in records that may end anywhere."""
-import random
-import select
-
+import random, select
 from http2 import begin, frame
 from servers import serve
 
 chance = random.Random(7)
 
-
+@serve
 def run(c):
     begin(c)
     left, received = {}, bytearray()
@@ -36,6 +34,3 @@ def run(c):
                 c.sendall(data)
                 data.clear()
         if data: c.sendall(data)
-
-
-serve(run)

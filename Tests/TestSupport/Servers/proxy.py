@@ -1,18 +1,11 @@
 """A proxy: HTTP (CONNECT and absolute URLs), the same in TLS, SOCKS 4a and 5; connects to 127.0.0.1."""
-import base64
-import json
-import select
-import socket
-import struct
-import threading
-
+import base64, json, select, socket, struct, threading
 from servers import arguments, exactly, head, play, respond, say, serve
 
 # A required USER:PASSWORD, whether the origin's bytes are gathered into one TLS record, and the steps that
 # respond to CONNECT instead of the host; each may be empty.
 login, gathers, steps = arguments
 steps = json.loads(steps) if steps else None
-
 
 def pump(a, b, gathers=False):
     try:
@@ -28,7 +21,6 @@ def pump(a, b, gathers=False):
             try: s.shutdown(socket.SHUT_RDWR)
             except Exception: pass
 
-
 def join(c, port, first=b'', greeting=b''):
     if steps is not None: return play(c, steps)
     c.sendall(greeting)
@@ -39,7 +31,6 @@ def join(c, port, first=b'', greeting=b''):
     pump(c, s)
     t.join()
     s.close()
-
 
 def socks5(c):
     methods = exactly(c, exactly(c, 1)[0])
@@ -61,7 +52,6 @@ def socks5(c):
     say('ASKED SOCKS5', host + ':' + str(port))
     join(c, port, greeting=b'\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00')
 
-
 def socks4(c):
     _, port = struct.unpack('>BH', exactly(c, 3))
     exactly(c, 4)
@@ -73,7 +63,7 @@ def socks4(c):
     say('ASKED SOCKS4', texts[1] + ':' + str(port))
     join(c, port, greeting=b'\x00\x5a\x00\x00\x00\x00\x00\x00')
 
-
+@serve
 def run(c):
     first = exactly(c, 1)
     if first == b'\x05': return socks5(c)
@@ -94,6 +84,3 @@ def run(c):
     # A client uses the proxy as a host.
     elif target.startswith('/') and steps is None: respond(c, b'ok')
     else: join(c, int(target.split('/')[2].rsplit(':', 1)[1]) if steps is None else 0, data)
-
-
-serve(run)

@@ -1,6 +1,5 @@
 """Cuts the first response for a path at byte 90,000, and responds to a range or with the whole."""
 import re
-
 from servers import head, respond, say, serve
 
 whole = bytes(i * 7 % 251 for i in range(200000))
@@ -11,15 +10,13 @@ old = {'/date': [day % ('Sun', 6), late]}
 new = {'/date': [day % ('Mon', 7), late], '/untagged': [], '/grown': ['ETag: "b"']}
 seen = {}
 
-
 def begin(c, size, body, *fields):
     lines = ['HTTP/1.1 200 OK', 'Connection: close', *fields, size, '', '']
     c.sendall('\r\n'.join(lines).encode() + body)
 
-
 def send(c, body, status, *fields): respond(c, body, status, 'Connection: close', *fields)
 
-
+@serve
 def run(c):
     data = head(c)
     path = data.split(b' ')[1].decode()
@@ -38,6 +35,3 @@ def run(c):
     elif path == '/grown': send(c, other[:120000], '200 OK', *after)
     elif first is None: send(c, other, '200 OK', *after)
     else: send(c, other[first:], '206 Part', *after, 'Content-Range: bytes %d-199999/200000' % first)
-
-
-serve(run)

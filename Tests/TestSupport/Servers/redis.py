@@ -1,11 +1,10 @@
 """Sends fixed bytes for each command that arrives, in one of the manners of `FakeRedis`."""
 import time
-
 from servers import arguments, serve
 
 manner, response = arguments[0], arguments[1].encode('latin-1').decode('unicode_escape').encode('latin-1')
 
-
+@serve
 def run(c):
     parts = response.split(b'@') if manner == 'responds' else []
     while data := c.recv(65536):
@@ -16,6 +15,3 @@ def run(c):
             while manner == 'drips':
                 for byte in response: c.sendall(bytes([byte])); time.sleep(0.01)
             if manner == 'ends': return
-
-
-serve(run)

@@ -1,7 +1,7 @@
 """Prints whether a connection resumed a session and whether a request arrived; closes after a response."""
 from servers import head, respond, say, serve
 
-
+@serve
 def run(c):
     try: data = head(c, notes=True)
     except OSError: data = b''
@@ -9,6 +9,3 @@ def run(c):
     if data: respond(c, b'ok', '200 OK', 'Connection: close')
     # Without a clean end TLS 1.2 doesn't resume.
     c.unwrap()
-
-
-serve(run)

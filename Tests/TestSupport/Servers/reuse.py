@@ -1,13 +1,8 @@
 """Ends connections, or writes to them, after the response to a request and before the next one."""
-import os
-import socket
-import threading
-import time
-
+import os, socket, threading, time
 from servers import arguments, close_at_once, head, listener, notify_close, request, reset, respond, say, serve
 
 go = threading.Event()
-
 
 def answer(c):
     """Responds to a request, prints it as `REQUEST …`, and returns whether it was for `/go`."""
@@ -18,35 +13,28 @@ def answer(c):
     respond(c, b'ok')
     return b' /go ' in line
 
-
 def wait():
     go.wait()
     go.clear()
-
 
 def close_notify(c):
     wait()
     notify_close(c)
 
-
 def fin(c):
     wait()
     c.shutdown(socket.SHUT_RDWR)
-
 
 def rst(c):
     wait()
     reset(c)
     close_at_once(c)
 
-
 def poison(c):
     wait()
     respond(c, b'poison')
 
-
 def quiet(c): pass
-
 
 def end_of_the_server(c):
     data = head(c)
@@ -54,19 +42,17 @@ def end_of_the_server(c):
     listener.shutdown(socket.SHUT_RDWR)
     os._exit(0)
 
-
 def close_after_the_head(c):
     head(c)
     close_at_once(c)
     say('CUT')
-
 
 def death(c):
     head(c)
     say('DIED')
     close_at_once(c)
 
-
+@serve
 def run(c):
     # A request for `/go` says that the client has read its response.
     if answer(c): return go.set()
@@ -76,6 +62,3 @@ def run(c):
         while True: answer(c)
     except OSError: pass
     time.sleep(3600)
-
-
-serve(run)

@@ -1,11 +1,10 @@
 """Prints one request of each connection, and responds to its path as a JSON object says."""
 import json
-
 from servers import arguments, port, request, respond, say, serve
 
 routes = json.loads(arguments[0])
 
-
+@serve
 def run(c):
     first, body, _ = request(c)
     if first: say('GOT', (first + body).hex())
@@ -14,6 +13,3 @@ def run(c):
     found = found.replace('{self}', str(port)).replace('{target}', target)
     fields, _, text = found.partition('\r\n\r\n')
     respond(c, text.encode(), *fields.split('\r\n'), 'Connection: close')
-
-
-serve(run)

@@ -1,13 +1,5 @@
 """What the servers of the tests share: TCP or TLS on loopback, and a thread for each connection."""
-import fcntl
-import re
-import socket
-import ssl
-import struct
-import sys
-import termios
-import threading
-import time
+import fcntl, re, socket, ssl, struct, sys, termios, threading, time
 
 # The port, the files of a certificate's chain and key, a TLS version, and the server's own arguments.
 # The three in the middle may be empty.
@@ -18,12 +10,10 @@ if sys.argv[2]:
     if sys.argv[4]: context.minimum_version = context.maximum_version = ssl.TLSVersion[sys.argv[4]]
 listener = socket.socket()
 
-
 def say(*words):
     """Prints a line, which no other thread's line interrupts."""
     sys.stdout.write(' '.join(map(str, words)) + '\n')
     sys.stdout.flush()
-
 
 def head(c, data=b'', notes=False):
     """Reads up to the empty line, and perhaps more; less if the client went. May print what comes as `GOT …`."""
@@ -33,7 +23,6 @@ def head(c, data=b'', notes=False):
         data += more
         if notes: say('GOT', more.hex())
     return data
-
 
 def request(c, data=b''):
     """Reads a request: head, body of a Content-Length, and the bytes after it; all empty if the client went."""
@@ -46,11 +35,9 @@ def request(c, data=b''):
         rest += more
     return (first + end, rest[:length], rest[length:]) if end else (b'', b'', b'')
 
-
 def respond(c, body=b'', status='200 OK', *fields):
     lines = ['HTTP/1.1 ' + status, *fields, 'Content-Length: %d' % len(body), '', '']
     c.sendall('\r\n'.join(lines).encode() + body)
-
 
 def exactly(c, count):
     data = b''
@@ -60,13 +47,11 @@ def exactly(c, count):
         data += more
     return data
 
-
 def close_at_once(c):
     """Closes without close_notify."""
     socket.socket(fileno=c.detach()).close()
     # With its TLS, `c` would read from the descriptor's number, which the next connection may have.
     if context: c._sslobj = None
-
 
 def notify_close(c):
     """Sends close_notify, and doesn't wait for the client's."""
@@ -75,15 +60,12 @@ def notify_close(c):
     except OSError: pass
     c.settimeout(None)
 
-
 def reset(c):
     c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-
 
 def wait_until_delivered(c):
     """Waits until the client's kernel has acknowledged all bytes."""
     while struct.unpack('i', fcntl.ioctl(c, termios.TIOCOUTQ, bytes(4)))[0]: time.sleep(0.001)
-
 
 def play(c, steps):
     """Does what steps of `ServerStep` say, one after the other."""
@@ -109,7 +91,6 @@ def play(c, steps):
             while c.recv(65536): pass
         elif word == 'stall': time.sleep(3600)
         elif word == 'again': return play(c, steps)
-
 
 def serve(run):
     """Calls `run` with each connection, which sends at once (TCP_NODELAY), and prints its errors as `ERR …`."""

@@ -1,8 +1,5 @@
 """Sends large bodies over HTTP/2 as fast as the windows allow; prints connections, calls and bytes."""
-import select
-import ssl
-import struct
-
+import select, ssl, struct
 from http2 import begin, frame, head_of, response
 from servers import arguments, say, serve
 
@@ -11,7 +8,7 @@ from servers import arguments, say, serve
 waiting, bodies, size = map(int, arguments)
 calls, waits = 0, 0
 
-
+@serve
 def run(c):
     say('CONNECTION')
     begin(c)
@@ -79,6 +76,3 @@ def run(c):
         if wants_read or wants_write:
             ready = select.select([c], [c] if queue else [], [], 0.5)
             if not ready[0] and not ready[1]: say('SENT', sent)
-
-
-serve(run)

@@ -1,11 +1,8 @@
 """Reads whole bodies in any framing; prints the length and checksum of each and whether it was complete."""
-import threading
-import zlib
-
+import threading, zlib
 from servers import arguments, head, respond, say, serve
 
 went, died = threading.Event(), threading.Event()
-
 
 def whole(c, data=None):
     data = data or head(c, notes=True)
@@ -44,13 +41,11 @@ def whole(c, data=None):
     say('BODY %d %d %s' % (count, total, 'whole' if ended else 'cut'))
     return top, ended
 
-
 def mirror(c):
     while True:
         top, ended = whole(c)
         if not ended: break
         respond(c, top)
-
 
 def reads_after_go(c):
     data = head(c, notes=True)
@@ -62,7 +57,6 @@ def reads_after_go(c):
         whole(c, data)
         respond(c, b'done')
 
-
 def refuses(c):
     head(c, notes=True)
     respond(c, b'too much', '413 Content Too Large')
@@ -71,7 +65,6 @@ def refuses(c):
     except OSError: pass
     say('LEFT')
 
-
 def ends_under_the_second(c):
     """The first connection ends after it has read its second request: libcurl retries only then."""
     whole(c)
@@ -79,6 +72,5 @@ def ends_under_the_second(c):
     if died.is_set(): return
     died.set()
     whole(c)
-
 
 serve(globals()[arguments[0]])
