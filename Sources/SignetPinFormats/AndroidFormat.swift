@@ -55,7 +55,9 @@ enum AndroidFormat {
                 inherited.pins = try pins(in: child)
                 inherited.expires = child["expiration"]
             case "trust-anchors":
-                notes.add("<trust-anchors> has no counterpart and is left out: use --ca-file")
+                notes.add(
+                    "<trust-anchors> has no counterpart and is left out: set \"caFile\" of the "
+                        + "rule, or use --ca-file")
                 if child.elements.contains(where: { $0["overridePins"] == "true" }) {
                     notes.add(
                         "overridePins=\"true\" is left out: a policy's CAs can't override its pins")

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// The public keys that a program accepts from each of its hosts.
 ///
 /// - Warning: A wrong pin is an outage. If a host changes to a key that its rule doesn't list,
@@ -18,7 +20,7 @@
 ///     PinRule(excluding: "status.example.com"),
 /// ])
 /// let host = try HostName.canonical("API.example.com")
-/// let decision = policy.decision(for: host, isSecure: true, now: 1_795_228_551)
+/// let decision = policy.decision(for: host, isSecure: true)
 /// if let refusal = decision.refusal { throw refusal }
 /// ```
 ///
@@ -107,11 +109,11 @@ public struct PinPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - host: The host of the call.
     ///   - isSecure: Whether the call uses TLS.
-    ///   - now: Unix time in seconds.
+    ///   - now: Unix time in seconds; nil means now.
     ///   - port: The port of the call, for the values and the text of a refusal only.
     /// - Returns: The rule, whether a pin must match, and the refusal if the call isn't allowed.
     public func decision(
-        for host: HostName, isSecure: Bool, now: Int64, port: Int? = nil
+        for host: HostName, isSecure: Bool, now: Int64? = nil, port: Int? = nil
     ) -> PinDecision {
         guard let rule = rule(for: host) else {
             let code: PinRefusal.Code? = unlisted == .allow ? nil : .unlistedHost
@@ -119,7 +121,7 @@ public struct PinPolicy: Sendable, Hashable {
                 rule: nil, isPinned: false,
                 refusal: code.map { refusal(of: $0, host: host, port: port) })
         }
-        let hasExpired = rule.hasExpired(at: now)
+        let hasExpired = rule.hasExpired(at: now ?? UnixTime.now())
         if rule.isExclusion || isSecure && hasExpired && rule.afterExpiry == .allow {
             return PinDecision(rule: rule, isPinned: false, refusal: nil)
         }
@@ -139,12 +141,12 @@ public struct PinPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - host: The host of the call.
     ///   - chain: The *verified* chain, leaf first, never the chain as the server sent it.
-    ///   - now: Unix time in seconds.
+    ///   - now: Unix time in seconds; nil means now.
     ///   - served: The chain as the server sent it, for reports only.
     ///   - port: The port of the call, for the values and the text of a finding only.
     /// - Returns: The keys that were seen, the pins of the rule, and the finding if none matches.
     public func verdict(
-        for host: HostName, chain: [SeenCertificate], now: Int64, served: [[UInt8]] = [],
+        for host: HostName, chain: [SeenCertificate], now: Int64? = nil, served: [[UInt8]] = [],
         port: Int? = nil
     ) -> PinVerdict {
         let decision = decision(for: host, isSecure: true, now: now)

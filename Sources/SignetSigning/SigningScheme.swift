@@ -85,7 +85,7 @@ public struct SigningScheme: Sendable, Hashable, CustomStringConvertible {
     ///     scheme: SigningScheme(document: Array(file)),
     ///     keys: KeySource("tea-trade-keys.json").load(), policy: policy)
     /// let message = try SignableMessage(parsing: Array(FileHandle.standardInput.availableData))
-    /// let verified = try await verifier.verify(message, now: Int64(Date().timeIntervalSince1970))
+    /// let verified = try await verifier.verify(message)
     /// print(verified.keyID, verified.covered.map(\.identifier))
     /// ```
     ///

@@ -1,3 +1,5 @@
+internal import SignetBase
+
 /// Signs a message whose body is read once, while it is sent. The body's digest and the signature
 /// follow it as trailers.
 ///
@@ -47,7 +49,7 @@ public struct StreamedSigning: ~Copyable, Sendable {
     /// - Parameters:
     ///   - trailers: The message's other trailers. They are covered if the signer's list names
     ///     them.
-    ///   - now: The time of the signature, in seconds since 1970.
+    ///   - now: The time of the signature, in seconds since 1970; nil means now.
     ///   - expiration: The expiration in seconds since 1970; nil for the options' lifetime.
     ///   - nonce: A value that no other signature has; nil for a random one if the options require
     ///     a nonce.
@@ -55,10 +57,11 @@ public struct StreamedSigning: ~Copyable, Sendable {
     /// - Throws: As ``MessageSigner/sign(_:now:expiration:nonce:)``, and `duplicate-field` for a
     ///   Content-Digest among the trailers.
     public consuming func finish(
-        trailers: [SignableMessage.Field] = [], now: Int64, expiration: Int64? = nil,
+        trailers: [SignableMessage.Field] = [], now: Int64? = nil, expiration: Int64? = nil,
         nonce: String? = nil
     ) throws(SigningError) -> MessageSigner.Result {
         let (signer, engine, plan) = (signer, engine, plan)
+        let now = now ?? UnixTime.now()
         var message = message
         let digests = try digester.finish()
         guard !trailers.contains(name: DigestField.content.nameBytes) else {

@@ -157,7 +157,8 @@ public final class StubEngine: HTTPEngine {
 /// func check(_ stub: StubEngine) throws {
 ///     let request = stub.requests[0]
 ///     precondition(request.path == "/orders" && request.query == ["dry-run": ["true"]])
-///     precondition(try request.decode(Order.self).item == "tea")
+///     let order = try request.decode(Order.self)
+///     precondition(order.item == "tea")
 /// }
 /// ```
 public struct RecordedRequest: Sendable, CustomStringConvertible {

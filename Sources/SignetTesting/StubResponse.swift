@@ -18,6 +18,22 @@ public struct StubResponse: Sendable {
         StubResponse(content: .result(value))
     }
 
+    /// The result of a JSON-RPC call, encoded from a value as the service's conventions say.
+    ///
+    /// ```swift
+    /// struct Order: Codable { var item: String }
+    /// let stub = StubEngine()
+    /// try stub.respond(to: .procedure("orders.get"), with: .result(encoding: Order(item: "tea")))
+    /// ```
+    ///
+    /// - Throws: `JSONError` if the value can't be encoded.
+    public static func result(
+        encoding value: some Encodable, conventions: JSONConventions = JSONConventions()
+    ) throws(JSONError) -> StubResponse {
+        .result(
+            try JSONValue(parsing: StrictJSONEncoder(conventions: conventions).encode(value)))
+    }
+
     /// The error of a JSON-RPC call, with the call's id.
     public static func rpcError(code: Int, message: String) -> StubResponse {
         StubResponse(content: .error(code: Int64(code), message: message))

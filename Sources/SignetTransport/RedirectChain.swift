@@ -65,14 +65,14 @@ public struct RedirectChain: Sendable {
     ///   - response: The response to `request`.
     ///   - body: Whether `request` had a body that can be sent again.
     ///   - pins: The pin policy, which the next host must satisfy.
-    ///   - now: Unix time in seconds, for the policy's dates.
+    ///   - now: Unix time in seconds, for the policy's dates; nil means now.
     ///   - parameters: The names of query parameters that a signature added. They are removed.
     /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the
     ///   response is final: not a redirect, without a Location field, or `policy.maximum` is 0.
     /// - Throws: `TransportError` that names both URLs and the violated rule: `redirect-refused`,
     ///   `too-many-redirects`, `body-not-replayable`, `malformed-reply`, or the policy's refusal.
     public mutating func follow(
-        _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64,
+        _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64? = nil,
         droppingParameters parameters: Set<String> = []
     ) throws(TransportError) -> Redirect? {
         let status = response.status.code
@@ -94,7 +94,7 @@ public struct RedirectChain: Sendable {
         let redirect = Redirect(
             status: status, from: url, to: to, method: method,
             keepsBody: body != .none && method == request.method)
-        try check(redirect, body: body, pins: pins, now: now)
+        try check(redirect, body: body, pins: pins, now: now ?? UnixTime.now())
         // A server may lead to a URL again, for example after it has set a cookie.
         guard redirects.count < policy.maximum else {
             let isCircle = url == to || redirects.contains { $0.from == to }

@@ -262,6 +262,9 @@ import Testing
         #expect(response.url == "https://api.example.com/v1/numbers")
         #expect(response.status == 200 && response.text == " 7")
         #expect(response.raw?.fields[.eTag] == "\"1\"")
+        #expect(response.record?.identity == response.identity)
+        #expect(response.record?.attempts.map { $0.hops.count } == [1])
+        #expect(response.record?.failure == nil && response.record?.status == 200)
     }
 
     @Test(
@@ -274,6 +277,7 @@ import Testing
         let response = try await response(.init(status: status, body: body))
         let error = #expect(throws: ClientError.self) { try response.get() }
         #expect(error?.code.name == code && error?.identity == response.identity)
+        #expect(response.record != nil && response.record == error?.record)
         #expect(response.identity?.service == "a" && response.status == status)
         #expect(response.url == "https://api.example.com/v1/numbers")
         #expect(response.raw?.body == Array(body.utf8) && response.text == body)
@@ -288,6 +292,7 @@ import Testing
         await system.shutdown()
         let late = await system.response(to: Number())
         #expect(late.identity == nil && late.url == nil && late.raw == nil)
+        #expect(late.record == nil)
         #expect(throws: ClientError.self) { try late.get() }
     }
 

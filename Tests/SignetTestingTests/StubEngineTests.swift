@@ -188,7 +188,11 @@ private struct CreateOrder: Endpoint {
         #expect(throws: JSONError.self) {
             try request.decode(Order.self, conventions: .init(keys: .snakeCase))
         }
+        try stub.respond(to: .procedure("orders.get"), with: .result(encoding: order))
+        let result: Order = try await system.send(.procedure("orders.get", on: "orders"))
+        #expect(result == order)
         #expect(throws: JSONError.self) { try StubResponse.json(encoding: Odd()) }
+        #expect(throws: JSONError.self) { try StubResponse.result(encoding: Odd()) }
         await system.shutdown()
     }
 

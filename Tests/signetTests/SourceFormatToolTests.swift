@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a: 1\nb: yes\nc: [No, 'on']\nd: \"off\"", ": line 2, 3\n"),
+        ("a: 1\nb: yes\nc: [No, 'on']\nd: \"off\"", ": lines 2, 3\n"),
         ("a: 'yes'\nb: true\nc: y\nd: !!str no", nil),
     ])
     func aNoteNamesTheLinesOfYesAndNo(_ text: String, _ lines: String?) async throws {

@@ -7,6 +7,7 @@ internal import Synchronization
 /// func report(with system: NetworkSystem) async {
 ///     let response = await system.response(to: .get("/orders/7", on: "shop"))
 ///     print(response.identity?.id as Any, response.url ?? "", response.status ?? 0)
+///     print(response.record?.attempts.count ?? 0)
 ///     switch response.result {
 ///     case .success: print(response.text ?? "")
 ///     case .failure(let error): print(error.code)
@@ -23,6 +24,9 @@ public struct Response<Success: Sendable>: Sendable, CustomReflectable {
     public let url: String?
     /// The response as it was received; nil if none was read to its end.
     public let raw: RawResponse?
+    /// The record of the call, with its attempts and times; nil if the call was refused before it
+    /// got an identity.
+    public let record: CallRecord?
 
     /// The HTTP status; nil if no response arrived.
     public var status: Int? {
@@ -74,6 +78,6 @@ final class ResponseNote: Sendable {
         let state = state.withLock { $0 }
         return Response(
             result: result, identity: state.identity, url: state.log?.url,
-            raw: state.raw ?? state.log?.raw)
+            raw: state.raw ?? state.log?.raw, record: state.log?.record)
     }
 }

@@ -7,11 +7,9 @@ internal import SignetSystem
 /// Its secret is never printed, and is wiped when the key is destroyed.
 ///
 /// ```swift
-/// import Foundation
-///
 /// let keys = try KeySource.file("keys.json").load()
 /// let key = try keys.key(id: "orders-2026")
-/// try key.requireUsable(at: Int64(Date().timeIntervalSince1970))
+/// try key.requireUsable()
 /// print(key)  // Key("orders-2026", hmac, redacted)
 /// print(key.kind, key.algorithm ?? "no algorithm", key.isPrivate)
 /// ```
@@ -101,9 +99,10 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Checks that the key is valid at a time and not revoked.
     ///
-    /// - Parameter now: Unix seconds.
+    /// - Parameter now: Unix seconds; nil means now.
     /// - Throws: `KeyError` with `keyRevoked`, `keyNotYetValid` or `keyExpired`.
-    public func requireUsable(at now: Int64) throws(KeyError) {
+    public func requireUsable(at now: Int64? = nil) throws(KeyError) {
+        let now = now ?? UnixTime.now()
         if isRevoked {
             throw KeyError(.keyRevoked, "the key \(shownID) is revoked")
         }

@@ -151,7 +151,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: The bytes, and the command that protects the file if others have access to it.
     package func loadForeignKey() throws(KeyError) -> (bytes: [UInt8], warning: String?) {
         let (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
-        return (bytes, refusal?.message)
+        return (bytes, refusal.map { "\(printable($0.path)): \($0.reason)" })
     }
 
     /// The source as in `--keys`, but without a command's line, which may contain a secret.

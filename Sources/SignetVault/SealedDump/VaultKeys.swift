@@ -40,7 +40,11 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
         switch (source, scheme) {
         case (.set(let set), .root):
             guard let key = set[keyID] else {
-                throw VaultError(.unknownKey, "no key of the set has the id \(quoted(keyID))")
+                let roots = set.keys.filter { $0.kind == .vault }.map { quoted($0.id) }
+                throw VaultError(
+                    .unknownKey,
+                    "no key of the set has the id \(quoted(keyID)); its vault roots: "
+                        + (roots.isEmpty ? "none" : roots.joined(separator: ", ")))
             }
             return .key(key)
         case (.passphrase(let passphrase), .passphrase):

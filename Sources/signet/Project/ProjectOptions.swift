@@ -8,8 +8,9 @@ internal import SignetSystem
 struct ProjectOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The project file; without it SIGNET_PROJECT, else the signet.json of this folder or of "
-                + "a parent. \"none\" ignores it.", valueName: "FILE|none"), completion: .file())
+            "The project file, or its folder; without it SIGNET_PROJECT, else the signet.json of "
+                + "this folder or of a parent. \"none\" ignores it.", valueName: "FILE|none"),
+        completion: .file())
     var project: String?
 
     /// Reads the project file that was named or found; empty without one.
@@ -60,13 +61,15 @@ struct Project {
     let leftOut: String?
     /// The thumbprints of the keys that the user trusts in a file that was found.
     let trustedKeys: [String]?
+    /// Whether the user trusted another content of a file that was found, or other keys.
+    private let isChanged: Bool
 
     /// A project without a file.
     init() { self.init(SelfCheckProject(), path: nil, isTrusted: false) }
 
     private init(
         _ file: SelfCheckProject, path: String?, isFound: Bool = true, isTrusted: Bool,
-        leftOut: String? = nil, trustedKeys: [String]? = nil
+        leftOut: String? = nil, trustedKeys: [String]? = nil, isChanged: Bool = false
     ) {
         self.file = file
         self.path = path
@@ -74,14 +77,18 @@ struct Project {
         self.isTrusted = isTrusted
         self.leftOut = leftOut
         self.trustedKeys = trustedKeys
+        self.isChanged = isChanged
     }
 
-    /// Reads a file that the user named. With `none`, reads nothing.
+    /// Reads a file that the user named, or the `signet.json` of a folder. With `none`, reads
+    /// nothing.
     init(named path: String) throws {
         guard path != "none" else {
             self.init()
             return
         }
+        let inFolder = path + (path.endsWithBytes(of: "/") ? "" : "/") + "signet.json"
+        let path = Folder.exists(inFolder) ? inFolder : path
         self.init(
             try SelfCheckProject(file: path), path: path, isFound: false, isTrusted: true)
     }
@@ -99,19 +106,22 @@ struct Project {
         let isTrusted = trust.map { ProjectTrust(file).equals($0) } ?? false
         return Project(
             isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted,
-            trustedKeys: isTrusted ? trust?.keys : nil)
+            trustedKeys: isTrusted ? trust?.keys : nil, isChanged: trust != nil && !isTrusted)
     }
 
     /// The project for a command that runs, writes, signs, verifies or connects by what it names:
     /// without a file if that was found in a folder that the user doesn't trust.
     var acting: Project {
         guard let path, !isTrusted else { return self }
-        return Self.leavingOut(Self.untrusted(path))
+        return Self.leavingOut(untrusted(path))
     }
 
-    private static func untrusted(_ path: String) -> String {
-        "\(path) was found but its folder isn't trusted; look at it, then run signet project trust, "
-            + "or name it with --project"
+    private func untrusted(_ path: String) -> String {
+        isChanged
+            ? "\(path) or its keys changed since you trusted its folder; look at signet project "
+                + "show, then run signet project trust, or name it with --project"
+            : "\(path) was found but its folder isn't trusted; look at it, then run signet project "
+                + "trust, or name it with --project"
     }
 
     /// Refuses to leave out what the file names for a call, if its folder isn't trusted: a call
@@ -122,7 +132,7 @@ struct Project {
         guard let path, !isTrusted,
             let member = members.first(where: { file.content[$0] != nil })
         else { return }
-        throw .usage("the \"\(member)\" of signet.json isn't used: \(Self.untrusted(path))")
+        throw .usage("the \"\(member)\" of signet.json isn't used: \(untrusted(path))")
     }
 
     private static func leavingOut(_ reason: String) -> Project {

@@ -42,7 +42,8 @@ struct KeysNewCommand: ParsableCommand {
             ["id": .string(id), "type": .string(type.name), "file": .string(out)],
             lines: [
                 Terminal.printable(
-                    "\(new.append ? "added" : "made") the \(type.name) key \(id) in \(out)")
+                    "\(new.append ? "added" : "made") the \(type.name) key \(id) "
+                        + "\(new.append ? "to" : "in") \(out)")
             ])
     }
 }

@@ -22,8 +22,9 @@ struct VaultDiffCommand: ParsableCommand {
 
             --textconv lists one dump of any version as lines for git diff. A dump that does not \
             open is one line that says why, and the exit status is 0. A secret appears as a \
-            fingerprint that only the root can make: git config diff.signet.textconv 'signet vault \
-            diff --textconv --keys keys'.
+            fingerprint that only the root can make, and so does a public value without --schema: \
+            git config diff.signet.textconv 'signet vault diff --textconv --schema schema.json \
+            --keys keys'.
             """,
         examples: [
             "signet vault diff old.dump shop.dump --schema schema.json -k keys"

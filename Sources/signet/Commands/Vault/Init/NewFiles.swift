@@ -72,12 +72,18 @@ struct NewFiles {
     }
 
     /// Returns a source of keys as a project file in the folder names it: a file's path relative to
-    /// the folder, `credential:` sources as they are, and nil for sources that a project file which
-    /// is found may not name.
+    /// the folder or to the home folder, `credential:` sources as they are, and nil for sources
+    /// that a project file which is found may not name.
     func relative(_ source: String) -> String? {
         if KeySource(source).kind == .credential { return source }
         guard let file = KeySource(source).filePath else { return nil }
-        guard !file.startsWithBytes(of: "/") else { return file }
+        guard !file.startsWithBytes(of: "/") else {
+            // Another user's home folder has another name.
+            guard let home = try? UserFolder.home, file.startsWithBytes(of: home + "/") else {
+                return file
+            }
+            return "~" + file.dropFirst(home.count)
+        }
         // Links are followed: the system takes `..` of what a link leads to, not of the link.
         let name = file.split(separator: "/").last ?? ""
         guard let holder = Folder.resolved(file.dropLast(name.count) + "."),

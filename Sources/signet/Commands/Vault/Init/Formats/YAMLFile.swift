@@ -47,7 +47,7 @@ struct YAMLFile {
         let more = switchLines.count > 10 ? " and \(switchLines.count - 10) more lines" : ""
         return [
             "yes, no, on and off are texts in YAML 1.2; a boolean is true or false: "
-                + "line \(shown)\(more)"
+                + "\(switchLines.count == 1 ? "line" : "lines") \(shown)\(more)"
         ]
     }
 
