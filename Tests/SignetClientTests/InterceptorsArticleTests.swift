@@ -193,3 +193,6 @@ import Testing
         }
     }
 }
+
+/// Takes the place of Swift's `print` in the article's code.
+private func print(_: Any...) {}

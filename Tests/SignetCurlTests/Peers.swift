@@ -81,7 +81,8 @@ final class ScriptedServer: Sendable {
 
 extension ScriptedServer {
     /// Starts an HTTP/2 server that responds to a request's header, or to a `whole` request, with
-    /// the frames of a Python expression (see `Servers/http2.py`), which has the request's `stream`.
+    /// the frames of a Python expression, which has the functions of `Servers/http2.py` and the
+    /// request's `stream`.
     static func http2(_ expression: String, whole: Bool = false) async throws -> ScriptedServer {
         try await ScriptedServer(
             "http2-expression", expression, whole ? "whole" : "",

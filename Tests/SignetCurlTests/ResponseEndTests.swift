@@ -57,8 +57,8 @@ import Testing
         await engine.shutdown()
     }
 
-    /// After each wave of calls for bodies of several sizes, the server has nothing to send. Some bodies are left unread, some
-    /// wait for their reader.
+    /// After each wave of calls for bodies of several sizes, the server has nothing to send. Some
+    /// bodies are left unread, some wait for their reader.
     @Test(arguments: ["", "http", "https"])
     func endsEachWaveOfCalls(_ proxyKind: String) async throws {
         let authority = try TestAuthority.trusted.get()

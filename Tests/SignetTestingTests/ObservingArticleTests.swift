@@ -73,3 +73,6 @@ func explain(_ error: ClientError) {
         }
     }
 }
+
+/// Takes the place of Swift's `print` in the article's code.
+private func print(_: Any...) {}

@@ -33,19 +33,19 @@ package enum SocketServer {
     }
 }
 
-/// What a server does with a connection next; after its last step it closes the connection.
+/// One act of a server with a connection, which it closes after the last.
 ///
 /// Characters up to U+00FF stand for the bytes that are sent.
 package enum ServerStep: Sendable, Encodable {
     /// Reads a request up to the empty line and prints it as `GOT …` in hexadecimal; ends if the
     /// client is gone.
     case head
-    /// The same for a request with its body of a Content-Length.
+    /// Reads and prints a request with its body of a Content-Length in the same way.
     case request
     /// Reads what comes first, such as a ClientHello.
     case hello
     case send(String, times: Int = 1)
-    /// Sends a text again and again: at once, or every 0.1 seconds.
+    /// Sends a text without end: at once, or every 0.1 seconds.
     case flood(String)
     case drip(String)
     case say(String)

@@ -190,12 +190,11 @@ struct SystemSoakTests {
         good += await Self.run(20_000..<100_000, on: system, procedures: "b")
         let growth = try ProcessUse.memory() - memory
         let opened = try ProcessUse.descriptors() - descriptors
-        print("100,000 calls: \(good) good, \(growth >> 10) KiB more, \(opened) descriptors more")
-        #expect(growth < Self.bound)
+        #expect(growth < Self.bound, "\(growth >> 10) KiB more")
         #expect(canaries.leaks.isEmpty && canaries.lineCount > 100_000, "\(canaries.leaks)")
         #expect(system.pinReportCounts.made > 0)
         #expect(opened <= 0)
-        #expect(good > 70_000)
+        #expect(good > 70_000, "\(good) good calls")
         #expect(system.runningCalls.isEmpty && system.pipeline.duplicates.joinedCount == 0)
         #expect(
             system.pipeline.attempts.credentials.waitingCount == 0
@@ -228,10 +227,9 @@ struct SystemSoakTests {
         _ = await Self.run(1000..<6000, on: system)
         let growth = try ProcessUse.memory() - memory
         let opened = try ProcessUse.descriptors() - descriptors
-        print("5,000 calls over TLS: \(growth >> 10) KiB more, \(opened) descriptors more")
         // With the number of ends of each call, and the pool's connections, which the fixture
         // keeps.
-        #expect(growth < 2 * Self.bound)
+        #expect(growth < 2 * Self.bound, "\(growth >> 10) KiB more")
         // At most the open connections of a host.
         #expect(opened <= 64)
         #expect(system.runningCalls.isEmpty)
