@@ -226,7 +226,7 @@ import Testing
             "req", "-x509", "-key", "key.pem", "-subj", "/CN=a", "-outform", "DER", "-out",
             "certificate.der")
         try await openssl(
-            "pkey", "-in", "key.pem", "-aes256", "-passout", "pass:a", "-outform", "DER", "-out",
+            "pkcs8", "-topk8", "-in", "key.pem", "-passout", "pass:a", "-outform", "DER", "-out",
             "encrypted.der")
         let pem = try text("key.pem")
         let key = try await imported(Array(pem.utf8))
