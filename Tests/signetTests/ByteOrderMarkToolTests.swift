@@ -19,7 +19,7 @@ import Testing
         ["keys", "list", "marked.json"],
         ["keys", "import", "marked.json", "--id", "a", "--out", "keys"],
         ["call", url, "m", "--params", "\u{FEFF}{}"], ["call", url, "--batch", "marked.json"],
-        ["project", "show", "--project", "marked.json"],
+        ["self-check", "--offline", "--project", "marked.json"],
     ])
     func isNamedWhereAJSONFileIsRefused(_ arguments: [String]) async throws {
         let key = #"{"kty":"oct","kid":"a","k":"c2VjcmV0LXNlY3JldC1zZWNyZXQ"}"#

@@ -60,25 +60,8 @@ import Testing
 
     // MARK: - OpenSSH (smallstep/certificates#151)
 
-    /// Writes a private and a public key as OpenSSH does, and the public key in PEM.
-    private static let openSSH = """
-        import sys, os
-        from cryptography.hazmat.primitives.asymmetric import ed25519, ec, rsa
-        from cryptography.hazmat.primitives import serialization as s
-        key = {'ed25519': ed25519.Ed25519PrivateKey.generate,
-            'ecdsa': lambda: ec.generate_private_key(ec.SECP256R1()),
-            'rsa': lambda: rsa.generate_private_key(65537, 2048)}[sys.argv[1]]()
-        p = key.public_key()
-        def write(name, b):
-            with open(os.path.join(sys.argv[2], name), 'wb') as f: f.write(b)
-        write('private', key.private_bytes(
-            s.Encoding.PEM, s.PrivateFormat.OpenSSH, s.NoEncryption()))
-        write('public', p.public_bytes(s.Encoding.OpenSSH, s.PublicFormat.OpenSSH) + b' me@host\\n')
-        write('pem', p.public_bytes(s.Encoding.PEM, s.PublicFormat.SubjectPublicKeyInfo))
-        """
-
     @Test func readsEd25519KeysOfOpenSSH() async throws {
-        let made = try await PythonPeer.run(Self.openSSH, ["ed25519", folder.url.path])
+        let made = try await PythonPeer.run("openssh-keys", ["ed25519", folder.url.path])
         try #require(made.exit == 0, "\(made.stderr)")
         for name in ["private", "public", "pem"] {
             try write(folder.read(name), to: name)
@@ -94,7 +77,7 @@ import Testing
     /// ssh-keygen converts keys of these types.
     @Test(arguments: ["ecdsa", "rsa"])
     func namesTheCommandForOtherKeysOfOpenSSH(_ type: String) async throws {
-        let made = try await PythonPeer.run(Self.openSSH, [type, folder.url.path])
+        let made = try await PythonPeer.run("openssh-keys", [type, folder.url.path])
         try #require(made.exit == 0, "\(made.stderr)")
         try await expectRefusal(
             folder.read("private"), saying: "ssh-keygen -p -m PKCS8 -f COPY")
@@ -226,7 +209,7 @@ import Testing
             "req", "-x509", "-key", "key.pem", "-subj", "/CN=a", "-outform", "DER", "-out",
             "certificate.der")
         try await openssl(
-            "pkey", "-in", "key.pem", "-aes256", "-passout", "pass:a", "-outform", "DER", "-out",
+            "pkcs8", "-topk8", "-in", "key.pem", "-passout", "pass:a", "-outform", "DER", "-out",
             "encrypted.der")
         let pem = try text("key.pem")
         let key = try await imported(Array(pem.utf8))
@@ -283,37 +266,8 @@ import Testing
 
     // MARK: - JWK (keycloak/keycloak#14933, latchset/jwcrypto#158, Abblix/Oidc.Server#263)
 
-    /// Writes one JWK a line: the canonical one, and then the forms of other programs.
-    private static let webKeys = """
-        import base64, json
-        from cryptography.hazmat.primitives.asymmetric import ec, rsa
-        b = lambda x: base64.urlsafe_b64encode(x).rstrip(b'=').decode()
-        size = lambda n: (n.bit_length() + 7) // 8
-        p = lambda t: t + '=' * (-len(t) % 4)
-        # A key one of whose coordinates begins with a zero byte.
-        for d in range(1, 5000):
-            n = ec.derive_private_key(d, ec.SECP256R1()).private_numbers().public_numbers
-            if size(n.x) < 32: break
-        def key(f): return {'kty': 'EC', 'crv': 'P-256', 'x': f(n.x), 'y': f(n.y), 'd': f(d)}
-        full = key(lambda v: b(v.to_bytes(32, 'big')))
-        print(json.dumps([full, key(lambda v: b(v.to_bytes(size(v), 'big'))),
-            key(lambda v: b(v.to_bytes(33, 'big'))),
-            {k: p(v) if k in 'xyd' else v for k, v in full.items()},
-            {k: v.replace('-', '+').replace('_', '/') if k in 'xyd' else v for k, v in full.items()},
-            {**full, 'use': None, 'alg': None, 'key_ops': None, 'kid': None}]))
-        r = rsa.generate_private_key(65537, 2048).private_numbers()
-        numbers = {'n': r.public_numbers.n, 'e': 65537, 'd': r.d, 'p': r.p, 'q': r.q,
-            'dp': r.dmp1, 'dq': r.dmq1, 'qi': r.iqmp}
-        def key(more): return {'kty': 'RSA', **{
-            k: b(v.to_bytes(size(v) + more, 'big')) for k, v in numbers.items()}}
-        print(json.dumps([key(0), key(1)]))
-        s = bytes(range(240, 256)) * 2
-        print(json.dumps([{'kty': 'oct', 'k': b(s)}, {'kty': 'oct', 'k': p(b(s))},
-            {'kty': 'oct', 'k': base64.b64encode(s).decode()}]))
-        """
-
     @Test func repairsTheNumbersOfAJWK() async throws {
-        let made = try await PythonPeer.run(Self.webKeys)
+        let made = try await PythonPeer.run("repaired-jwks")
         try #require(made.exit == 0, "\(made.stderr)")
         for line in made.text.split(separator: "\n") {
             let forms = try #require(JSONValue(parsing: Array(line.utf8)).array)

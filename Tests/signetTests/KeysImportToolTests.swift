@@ -63,7 +63,9 @@ import Testing
         // It never becomes a secret for HMAC.
         try folder.write(Data(bytes).base64EncodedString(), to: "base64", mode: 0o600)
         for (file, encoding) in [("changed", "raw"), ("base64", "base64")] {
-            let arguments = ["keys", "import", file, "--id", "b", "--encoding", encoding]
+            let arguments = [
+                "keys", "import", file, "--id", "b", "--encoding", encoding, "--type", "hmac",
+            ]
             let refused = try await signet(arguments + ["--out", "secret", "--json"])
             #expect(try code(refused) == "malformed-keys", "\(refused.text)")
             #expect(!(try folder.contents()).contains("secret"))

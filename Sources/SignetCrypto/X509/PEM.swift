@@ -111,6 +111,7 @@ package enum PEM {
             }
             lines += rest[end.lowerBound..<last.upperBound]
             rest = rest[last.upperBound...]
+            rest = rest.drop(while: \.isBlank)
             if let next = rest.first, next != ASCII.lineFeed { lines.append(ASCII.lineFeed) }
         }
         lines += rest

@@ -41,9 +41,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
     /// Whether a string id with the digits of a call's numeric id is accepted as that id, if no
     /// call has the string itself as its id. Some gateways turn numbers into strings.
     public var acceptsStringifiedNumericIDs = false
-    /// Whether a response of version 2.0 may have both a result and an error that isn't null; then
-    /// the error counts. The specification forbids both, but some servers write them. A null error
-    /// beside a result is always ignored, with a warning.
+    /// Whether a response of version 2.0 may have both a result and an error, neither of them null;
+    /// then the error counts. The specification forbids both, but some servers write them. A null
+    /// beside the other member is always ignored, with a warning beside a result.
     public var acceptsResultBesideError = false
     /// Members added to each request. They cannot replace the protocol's own.
     public var additionalMembers: JSONObject = [:]
