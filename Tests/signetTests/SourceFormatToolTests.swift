@@ -99,7 +99,8 @@ import Testing
         "True", "yes", "null", "", "ZZZZZZ", "1 2", "é",
         "\u{2028}", "[1, \u{2028}2]", "[\u{85}]", "[\u{A0}1]", "\u{1}", "[\u{7F}]", "[\\]",
         "[1, ZZZZZZ\u{2029}]", "[1979-05-27 0, 1]", "1979-05-2_7 0 ", "1979-05-27 0",
-        "[1 2]", "{ x = 1 ZZZZZZ }", "1 \"x\"", "1 = 2", #""\ud800""#, #""\x""#, "\"\u{1}\"",
+        "[}", "[1, }]", "{ x = [1} ]", "{ x = 1 ]", "1]", "1}", "]", "}", ",", "{ x = }", "[1 2]",
+        "{ x = 1 ZZZZZZ }", "1 \"x\"", "1 = 2", #""\ud800""#, #""\x""#, "\"\u{1}\"",
     ])
     func refusesAnInvalidTOMLValue(_ value: String) async throws {
         try await expectRefusal("config.toml", "a = \(value)")

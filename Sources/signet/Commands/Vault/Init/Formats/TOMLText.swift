@@ -15,6 +15,8 @@ struct TOMLText {
     }
 
     private struct Container {
+        /// The bracket that closes it, which the document doesn't have.
+        var end: UInt8?
         /// Whether each of its items is a value, as in an array, not a name with a value.
         var isArray = false
         /// The dots of the current name.
@@ -72,14 +74,19 @@ struct TOMLText {
             if containers.count == 1 { endName() }
         case UInt8(ascii: "["):
             if containers.count == 1, !wantsValue { try requireTableName() }
-            containers.append(Container(isArray: wantsValue || container.isArray))
+            let isArray = wantsValue || container.isArray
+            containers.append(Container(end: UInt8(ascii: "]"), isArray: isArray))
             wantsValue = false
         case UInt8(ascii: "{"):
-            containers.append(Container())
+            containers.append(Container(end: UInt8(ascii: "}")))
             wantsValue = false
         case UInt8(ascii: "]"), UInt8(ascii: "}"):
+            // The parser ends the process at a brace in an array.
+            guard byte == container.end else {
+                throw MalformedSource("a bracket that closes nothing", line: line)
+            }
             endName()
-            if containers.count > 1 { containers.removeLast() }
+            containers.removeLast()
         case UInt8(ascii: ","): endName()
         case UInt8(ascii: "="): wantsValue = true
         case _ where wantsValue || container.isArray:
