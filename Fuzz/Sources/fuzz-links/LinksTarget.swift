@@ -21,7 +21,7 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let head = Array("HTTP/1.1 200 OK\r\nLink: ".utf8) + unsafe input(data, count)
+    let head = unsafe Array("HTTP/1.1 200 OK\r\nLink: ".utf8) + input(data, count)
     guard let read = ResponseHead((head + Array("\r\n".utf8)).span) else { return 0 }
     do throws(RPCError) {
         let links = try LinkField(read.response.headerFields)
