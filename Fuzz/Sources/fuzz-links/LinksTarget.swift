@@ -51,7 +51,13 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// A link with its parameters in quotes.
 private func written(_ link: LinkField.Link) -> String {
     func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        // A quote and a combining mark after it are one character, but two scalars.
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\\" || scalar == "\"" { quoted.unicodeScalars.append("\\") }
+            quoted.unicodeScalars.append(scalar)
+        }
+        return quoted + "\""
     }
     var text = "<\(link.target)>; rel=" + quoted(link.relations.joined(separator: " "))
     if let anchor = link.anchor { text += "; anchor=" + quoted(anchor) }
