@@ -5,6 +5,7 @@ from servers import head, say, serve
 def pack(b, w=31):
     c = zlib.compressobj(9, 8, w)
     return c.compress(b) + c.flush()
+
 text = b'{"jsonrpc":"2.0","id":1,"result":"' + b'tea ' * 1000 + b'"}'
 
 def digest(b): return 'Content-Digest: sha-256=:%s:' % base64.b64encode(hashlib.sha256(b).digest()).decode()

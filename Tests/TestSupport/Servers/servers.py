@@ -8,6 +8,7 @@ if sys.argv[2]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
     if sys.argv[4]: context.minimum_version = context.maximum_version = ssl.TLSVersion[sys.argv[4]]
+
 listener = socket.socket()
 
 def say(*words):
