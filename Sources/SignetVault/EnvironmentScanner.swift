@@ -17,7 +17,7 @@ struct EnvironmentScanner {
     private var expandedLines: [Int] = []
 
     private static let nameBytes = ASCIISet(lettersDigitsAnd: "_")
-    /// Those of names that are not systemd's.
+    /// Those that libraries for .env files take too.
     private static let moreNameBytes = ASCIISet(lettersDigitsAnd: "_.-")
 
     init(_ text: String, as syntax: EnvironmentFile.Syntax) {
@@ -63,7 +63,7 @@ struct EnvironmentScanner {
         guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
             throw Malformed(
                 "expected NAME=value, with letters, digits and \"_\" in NAME"
-                    + (syntax == .systemd ? "" : ", or \".\" and \"-\""),
+                    + (syntax != .shell ? "" : ", or \".\" and \"-\""),
                 line: line)
         }
         rest.removeFirst()
@@ -106,7 +106,7 @@ struct EnvironmentScanner {
     }
 
     private mutating func readName() -> String {
-        let bytes = syntax == .systemd ? Self.nameBytes : Self.moreNameBytes
+        let bytes = syntax == .shell ? Self.moreNameBytes : Self.nameBytes
         let name = rest.prefix(while: bytes.contains)
         rest = rest[name.endIndex...]
         return String(decoding: name, as: UTF8.self)

@@ -240,7 +240,7 @@ import Testing
             twice, ["--encoding", "base64", "--type", "hmac"], saying: "BEGIN")
         // Bytes that only begin as DER does.
         let secret = try await imported(
-            [0x30, 0x1E] + der.dropFirst(2).prefix(30), "--encoding", "raw")
+            [0x30, 0x1F] + der.dropFirst(2).prefix(30), "--encoding", "raw")
         #expect(secret["kty"] == "oct")
     }
 

@@ -119,6 +119,9 @@ import Testing
             "type":"object","properties":{"quantity":{"type":"integer"}}}}}},"responses":{}}}}}
             """, to: "openapi.json")
         try folder.write("tea", to: "tea.png")
+        if block.contains("--project signet.json") {
+            try folder.write(#"{"schema":"schema.json"}"#, to: "signet.json")
+        }
         // The plan's findings depend on the day.
         let setUp = """
             id=7 backup=sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=
