@@ -6,10 +6,12 @@ import SignetPinning
 /// Pins and certificates in lines that fit a terminal.
 enum PinText {
     /// The columns of a line. A pin has 51 of them.
-    private static let width = 100
+    static let width = 100
 
     /// Returns a line for each certificate of a chain; a long subject is cut.
-    static func lines(of chain: [SeenCertificate], titled title: String) -> [String] {
+    static func lines(
+        of chain: [SeenCertificate], titled title: String, width: Int = width
+    ) -> [String] {
         guard !chain.isEmpty else { return ["  \(title): none"] }
         return ["  \(title):"]
             + chain.map { certificate in
@@ -28,14 +30,16 @@ enum PinText {
 extension PinRefusal {
     /// The refusal in lines: what was found, what was expected, and the remedy.
     ///
-    /// - Parameter message: The message of the error that the refusal caused, which ends with the
-    ///   refusal's own.
-    func lines(endingMessage message: String) -> [String] {
+    /// - Parameters:
+    ///   - message: The message of the error that the refusal caused, which ends with the refusal's
+    ///     own.
+    ///   - width: The columns of a certificate's line.
+    func lines(endingMessage message: String, width: Int = PinText.width) -> [String] {
         guard message.endsWithBytes(of: self.message) else { return [message] }
         let start = message.dropLast(self.message.count)
         var lines = Terminal.wrapped(start + summary, indent: 2)
         if !seen.isEmpty || code == .pinMismatch {
-            lines += PinText.lines(of: seen, titled: "found, leaf first")
+            lines += PinText.lines(of: seen, titled: "found, leaf first", width: width)
         }
         return lines + PinText.lines(expecting: wanted) + remedyLines
     }

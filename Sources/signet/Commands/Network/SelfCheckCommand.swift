@@ -119,8 +119,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
                 lines += Terminal.wrapped(detail, firstIndent: 11, indent: 11)
             }
             if let refusal = line.pinRefusal {
-                lines += refusal.lines(endingMessage: refusal.message).dropFirst()
-                    .map { "         \($0)" }
+                lines += refusal.lines(endingMessage: refusal.message, width: PinText.width - 9)
+                    .dropFirst().map { "         \($0)" }
             } else if let remedy = line.remedy {
                 lines += Terminal.wrapped("→ \(remedy)", firstIndent: 11, indent: 13)
             }
