@@ -98,7 +98,7 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "keys", subject: "key set", status: .bad, detail: error.message,
-                remedy: "fix the file, or make a new one with signet keys new")
+                remedy: "fix the file, or restore it from a copy; a new key doesn't open the dump")
             return nil
         }
     }
@@ -189,7 +189,8 @@ public struct SelfCheck: Sendable {
         } catch {
             run.report.add(
                 area: "dump", subject: "opening", status: .bad, detail: error.message,
-                remedy: "after an upgrade: signet vault rebind; else signet vault seal --replace")
+                remedy: "after an upgrade: signet vault rebind; else restore the key from a copy, "
+                    + "because signet vault seal --replace keeps no secret of this dump")
             return nil
         }
         run.report.add(
