@@ -5,7 +5,8 @@ internal import SignetTransport
 internal import Synchronization
 
 /// Every call goes through these stages: typed calls, batches, exchanges, uploads, downloads,
-/// streams, pages, fetched values, signed pin policies and pin reports.
+/// streams, pages, fetched values, signed pin policies and pin reports. Those that no duplicate
+/// policy holds for begin at the admission too, and continue with ``send(_:into:in:)``.
 ///
 /// A ``CallTarget`` becomes a ``CallContext`` (snapshot, merged options, identity), which every
 /// stage gets. The request is a `CallRequest` until the service's adapter has boxed it, then an

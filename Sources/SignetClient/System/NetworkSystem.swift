@@ -9,9 +9,9 @@ internal import Synchronization
 /// The client network system: one entry point for every call of a program.
 ///
 /// It is started once from a configuration, takes calls until it is shut down, and every call ends
-/// exactly once. A call is admitted, built by its service, boxed, frozen, signed, sent if the pins
-/// allow it, and unboxed, in this order. It keeps to its end the configuration that it began
-/// with; ``update(_:keys:)`` changes what later calls see.
+/// exactly once. A call is admitted, boxed by its service's adapter, built, frozen, signed, sent if
+/// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
+/// began with; ``update(_:keys:)`` changes what later calls see.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
