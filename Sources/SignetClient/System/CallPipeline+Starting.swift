@@ -56,11 +56,12 @@ extension NetworkSystem.Options {
     fileprivate func makeStandardEngine(
         for snapshot: SystemSnapshot
     ) throws(ClientError) -> any HTTPEngine {
-        if let engine { return engine }
         var settings = engineSettings ?? CurlEngine.Configuration()
+        // Also if an engine is given: an invalid key of the configuration shows at the start.
         if engineSettings == nil, let configuration = snapshot.configuration {
             settings = try CurlEngine.Configuration(configuration)
         }
+        if let engine { return engine }
         settings.caFile = caFile ?? settings.caFile
         do throws(TransportError) {
             return try CurlEngine(settings)
