@@ -78,6 +78,16 @@ import Testing
         (["services.a.engineFallback": "two", "services.a.engineFallbackTime": 0], "services.a"),
     ]
 
+    /// The same configuration is invalid whichever engine the program gives.
+    @Test func aKeyIsReadBesideAGivenEngine() async throws {
+        var options = Self.options()
+        options.engine = RecordingEngine()
+        let error = await #expect(throws: ClientError.self) {
+            _ = try await Self.system(1, ["engine.connectionsPerHost": 0], options)
+        }
+        #expect(error?.code == .invalidConfiguration)
+    }
+
     @Test(arguments: refused.indices) func aKeyThatCannotBeWorkedWithIsNamed(_ index: Int)
         async throws
     {

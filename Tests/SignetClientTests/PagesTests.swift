@@ -4,6 +4,17 @@ import Testing
 /// Lists page by page, from a server that tries to lead the program elsewhere or to make the list
 /// endless.
 @Suite struct PagesTests {
+    /// Its pin updates go on while pages are read.
+    @Test func pagesKeepTheirSystemAlive() async throws {
+        var system: NetworkSystem? = try await Pipeline.system(RecordingEngine())
+        weak let held = system
+        var pages = system?.pages(of: RESTRequest(.get, "/x"), on: "a", by: .link())
+        system = nil
+        #expect(held != nil && pages != nil)
+        pages = nil
+        #expect(held == nil)
+    }
+
     private static let link = HTTPField.Name("Link")
 
     /// Responds with bodies and, if there is one, a Link field.

@@ -122,6 +122,25 @@ import Testing
 
     private static let pin = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
 
+    // MARK: Reports
+
+    /// A report that was queued goes with a reporter that is released, and the one that is being
+    /// sent is cancelled.
+    @Test func aReleasedReporterSendsNothingMore() async throws {
+        let host = try HostName.canonical("unlisted.example.com")
+        let decision = try PinPolicy(rules: []).decision(
+            for: host, isSecure: true, now: 0, port: 443)
+        let refusal = try #require(decision.refusal)
+        let sink = HeldSink()
+        var reporter: PinReporter? = PinReporter(
+            PinReportOptions(), sinks: [sink], logger: Logger(label: "reports"), clock: { 0 })
+        for port in [443, 8443] { reporter?.submit(refusal, port: port, isEnforced: true) }
+        for await _ in sink.begun.stream.prefix(1) {}
+        reporter = nil
+        for await _ in sink.ended.stream.prefix(1) {}
+        #expect(sink.steps.all == ["443"])
+    }
+
     // MARK: Order
 
     /// Interceptors run around the attempts, and checks after the response was unboxed.
@@ -202,6 +221,22 @@ private struct Stages {
             return try await pipeline.attempts.run(
                 request, into: pipeline.memoryReader(for: call), in: call)
         }
+    }
+}
+
+/// Takes a report and holds it until its task is cancelled.
+private final class HeldSink: PinReportSink {
+    let steps = Steps()
+    let begun = AsyncStream<Void>.makeStream()
+    let ended = AsyncStream<Void>.makeStream()
+
+    var name: String { "held" }
+
+    func receive(_ report: PinReport) async throws(PinError) {
+        steps.add("\(report.port)")
+        begun.continuation.yield()
+        try? await Task.sleep(for: .seconds(3600))
+        ended.continuation.yield()
     }
 }
 

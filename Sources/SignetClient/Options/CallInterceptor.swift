@@ -82,44 +82,6 @@ public protocol AttemptInterceptor: Sendable {
     func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse
 }
 
-/// The rest of the pipeline around a call: `try await next(call)`.
-public struct NextCall: Sendable {
-    private let step: NextStep<RawResponse>
-
-    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> RawResponse) {
-        step = NextStep(send)
-    }
-
-    /// Sends the call on.
-    ///
-    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
-    ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
-    ///   interceptor returned or the call ended.
-    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> RawResponse {
-        try await step(call)
-    }
-
-    func close() { step.close() }
-}
-
-/// The rest of the pipeline around an attempt: `try await next(call)`.
-public struct NextAttempt: Sendable {
-    private let step: NextStep<EngineResponse>
-
-    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse) {
-        step = NextStep(send)
-    }
-
-    /// Sends the attempt on.
-    ///
-    /// - Throws: As `NextCall.callAsFunction(_:)`.
-    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
-        try await step(call)
-    }
-
-    func close() { step.close() }
-}
-
 /// The identity, options and run mode of an admitted call, as interceptors see them.
 final class AdmittedCall: Sendable {
     let identity: CallIdentity
@@ -135,9 +97,10 @@ final class AdmittedCall: Sendable {
     }
 }
 
-/// Sends a call through the rest of the pipeline. A further use needs a replayable body, and after
-/// the interceptor has returned every use throws.
-final class NextStep<Reply: Sendable>: Sendable {
+/// The rest of the pipeline around a call or an attempt: `try await next(call)`.
+///
+/// A further use needs a replayable body. After the interceptor has returned, every use throws.
+public final class NextStep<Reply: Sendable>: Sendable {
     private struct State {
         var count = 0
         var isClosed = false
@@ -150,7 +113,12 @@ final class NextStep<Reply: Sendable>: Sendable {
         self.send = send
     }
 
-    func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Reply {
+    /// Sends the call on.
+    ///
+    /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
+    ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
+    ///   interceptor returned or the call ended.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Reply {
         let (isFirst, isClosed) = state.withLock { state in
             state.count += 1
             return (state.count == 1, state.isClosed)
@@ -169,3 +137,9 @@ final class NextStep<Reply: Sendable>: Sendable {
     /// Makes every later use throw, because the interceptor has returned.
     func close() { state.withLock { $0.isClosed = true } }
 }
+
+/// The rest of the pipeline around a call, as a ``CallInterceptor`` gets it.
+public typealias NextCall = NextStep<RawResponse>
+
+/// The rest of the pipeline around an attempt, as an ``AttemptInterceptor`` gets it.
+public typealias NextAttempt = NextStep<EngineResponse>

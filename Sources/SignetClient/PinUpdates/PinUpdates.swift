@@ -67,7 +67,9 @@ final class PinUpdates: Sendable {
     }
 
     /// Uses the stored policy, fetches a newer one, and starts the periodic updates.
-    func begin() async {
+    ///
+    /// - Returns: The state before the periodic updates.
+    func begin() async -> PinUpdateReport? {
         do throws(ClientError) {
             let kept = try Self.pins { () throws(PinError) in try store.current() }
             if let kept {
@@ -85,6 +87,12 @@ final class PinUpdates: Sendable {
                 metadata: ["code": "\(error.code.name)", "reason": "\(error.message)"])
         }
         _ = try? await update()
+        let report = report
+        start()
+        return report
+    }
+
+    private func start() {
         task.start { [weak self, plan] in
             while !Task.isCancelled {
                 let failures = self?.state.withLock { $0?.failures } ?? 0

@@ -178,8 +178,9 @@ struct AttemptStage: Sendable {
         let interceptors = context.options.attemptInterceptors
         let stage = interceptors.isEmpty ? nil : context.log.begin(.attemptInterceptors)
         defer { if let stage { context.log.end(stage) } }
-        return try await InterceptorChain.run(call, by: interceptors[...]) {
-            changed throws(ClientError) in
+        return try await InterceptorChain.run(
+            call, by: interceptors[...], intercept: { try await $0.intercept($1, next: $2) }
+        ) { changed throws(ClientError) in
             try await hops.run(
                 context.requireSameOrigin(changed, as: call), with: reader, noting: attempt,
                 in: context)

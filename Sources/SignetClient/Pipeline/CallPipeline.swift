@@ -61,8 +61,10 @@ struct CallPipeline: Sendable {
         call.log.setRequest(request.request, bodySize: request.body.length)
         call.log.enter(call.options.interceptors.isEmpty ? nil : .interceptors)
         let isSent = SentFlag()
-        let response = try await InterceptorChain.run(request, by: call.options.interceptors[...]) {
-            changed throws(ClientError) in
+        let response = try await InterceptorChain.run(
+            request, by: call.options.interceptors[...],
+            intercept: { try await $0.intercept($1, next: $2) }
+        ) { changed throws(ClientError) in
             isSent.raise()
             return try await attempts.run(
                 call.requireSameOrigin(changed, as: request), into: reader, in: call)

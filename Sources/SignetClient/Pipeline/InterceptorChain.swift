@@ -1,39 +1,24 @@
-internal import SignetRPC
 internal import SignetTransport
 
 /// Interceptors around a step, the first one outermost.
 enum InterceptorChain {
     /// Sends a call through interceptors, and then on.
-    static func run(
-        _ call: OutgoingCall, by interceptors: ArraySlice<any CallInterceptor>,
-        send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> RawResponse
-    ) async throws(ClientError) -> RawResponse {
+    ///
+    /// - Parameter intercept: Calls one interceptor.
+    static func run<Interceptor: Sendable, Reply: Sendable>(
+        _ call: OutgoingCall, by interceptors: ArraySlice<Interceptor>,
+        intercept:
+            @escaping @Sendable (Interceptor, OutgoingCall, NextStep<Reply>) async throws -> Reply,
+        send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Reply
+    ) async throws(ClientError) -> Reply {
         guard let interceptor = interceptors.first else { return try await send(call) }
         let rest = interceptors.dropFirst()
-        let next = NextCall { call throws(ClientError) in
-            try await run(call, by: rest, send: send)
+        let next = NextStep { call throws(ClientError) in
+            try await run(call, by: rest, intercept: intercept, send: send)
         }
         defer { next.close() }
         do {
-            return try await interceptor.intercept(call, next: next)
-        } catch {
-            throw ClientError(of: interceptor, error)
-        }
-    }
-
-    /// Sends an attempt through interceptors, and then on.
-    static func run(
-        _ call: OutgoingCall, by interceptors: ArraySlice<any AttemptInterceptor>,
-        send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse
-    ) async throws(ClientError) -> EngineResponse {
-        guard let interceptor = interceptors.first else { return try await send(call) }
-        let rest = interceptors.dropFirst()
-        let next = NextAttempt { call throws(ClientError) in
-            try await run(call, by: rest, send: send)
-        }
-        defer { next.close() }
-        do {
-            return try await interceptor.intercept(call, next: next)
+            return try await intercept(interceptor, call, next)
         } catch {
             throw ClientError(of: interceptor, error)
         }

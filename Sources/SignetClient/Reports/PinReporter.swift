@@ -26,6 +26,9 @@ final class PinReporter: Sendable {
         self.clock = clock
     }
 
+    /// Drops what a system that was released without `shutdown` has not sent.
+    deinit { for queue in queues { queue.close() } }
+
     /// Reports a refusal that a call met; returns at once.
     func submit(_ refusal: PinRefusal, port: Int, isEnforced: Bool) {
         let report: PinReport? = state.withLock { state in

@@ -29,7 +29,7 @@ extension NetworkSystem {
         options: CallOptions = CallOptions()
     ) -> Pages<UnboxedResponse> {
         Pages(
-            pipeline: pipeline,
+            pipeline: pipeline, system: self,
             target: CallTarget(request, on: service, options: options), paging: paging,
             request: { _ throws(ClientError) in .resource(request) },
             value: { response throws(ClientError) in response })
@@ -65,7 +65,7 @@ extension NetworkSystem {
         of call: Call, by paging: Paging, options: CallOptions = CallOptions()
     ) -> Pages<Call.Success> {
         Pages(
-            pipeline: pipeline,
+            pipeline: pipeline, system: self,
             target: CallTarget(call, options: options),
             paging: paging,
             request: { conventions throws(ClientError) in

@@ -127,8 +127,7 @@ public final class NetworkSystem: Sendable {
     }
 
     private func beginPinUpdates() async {
-        await updates?.begin()
-        let report = updates?.report
+        let report = await updates?.begin()
         start.withLock { $0.pinUpdate = report }
     }
 
@@ -141,8 +140,8 @@ public final class NetworkSystem: Sendable {
     /// - Parameter gracePeriod: The maximum time that running calls have to end. A second shutdown
     ///   with less time ends them sooner.
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
-        let isFirst = calls.stop()
         snapshots.close()
+        let isFirst = calls.stop()
         if isFirst { updates?.stop() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.calls.waitUntilIdle() }
