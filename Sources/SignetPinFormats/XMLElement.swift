@@ -58,7 +58,7 @@ struct XMLReader {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw reader.malformed("the text isn't UTF-8")
         }
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.index = 3 }
+        if bytes.hasByteOrderMark { reader.index = 3 }
         if reader.skip("<?xml") { try reader.declaration() }
         try reader.skipMisc(allowsDoctype: true)
         guard reader.skip("<") else { throw reader.malformed("expected an element") }

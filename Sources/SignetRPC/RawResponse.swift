@@ -1,4 +1,5 @@
 public import HTTPTypes
+internal import SignetBase
 
 /// An HTTP response with its whole body, not yet interpreted.
 public struct RawResponse: Sendable, Hashable {
@@ -20,7 +21,7 @@ public struct RawResponse: Sendable, Hashable {
 
     /// The body without a byte order mark at its beginning, which a reader of JSON may skip (RFC
     /// 8259, section 8.1).
-    var json: [UInt8] { body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body }
+    var json: [UInt8] { body.hasByteOrderMark ? Array(body.dropFirst(3)) : body }
 
     /// Whether the status is 2xx.
     public var isSuccess: Bool { (200..<300).contains(status) }

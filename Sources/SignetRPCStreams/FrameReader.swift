@@ -18,7 +18,7 @@ struct FrameReader {
     /// Whether a byte order mark may come before the first header.
     private var mayBeginWithMark = true
 
-    private static let mark = Array("\u{FEFF}".utf8)
+    private static let mark = ByteOrderMark.bytes
 
     init(_ framing: RPCFraming, maximumHeaderSize: Int, maximumMessageSize: Int) {
         self.framing = framing
@@ -48,7 +48,7 @@ struct FrameReader {
             case .lines: try nextLine()
             case .contentLength: try skipMark() ? nextOfLength() : nil
             }
-        guard let message, message.starts(with: Self.mark) else { return message }
+        guard let message, message.hasByteOrderMark else { return message }
         return Array(message.dropFirst(Self.mark.count))
     }
 
@@ -59,7 +59,7 @@ struct FrameReader {
             return false
         }
         mayBeginWithMark = false
-        if buffer.starts(with: Self.mark) { _ = remove(upTo: Self.mark.count, skipping: 0) }
+        if buffer.hasByteOrderMark { _ = remove(upTo: Self.mark.count, skipping: 0) }
         return true
     }
 

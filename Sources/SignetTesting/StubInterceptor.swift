@@ -2,11 +2,10 @@ public import SignetClient
 internal import SignetTransport
 internal import Synchronization
 
-/// A place in a running system where stubs respond instead of the network, for debugging and for
-/// tests.
+/// An interceptor that responds with stubs instead of the network, for debugging and for tests.
 ///
 /// Give it to a system at its start, and add and remove stubs at any time. A call that no stub
-/// matches is sent as if the point were not there. Stubs respond only while the run mode is
+/// matches is sent as if the interceptor were not there. Stubs respond only while the run mode is
 /// `staging` or `development` (`app.runMode` of the configuration, or
 /// `NetworkSystem.Options.runMode`): never in a release build.
 ///
@@ -14,12 +13,12 @@ internal import Synchronization
 /// import SignetClient
 ///
 /// func start(_ configuration: GlobalConfiguration, keys: KeySet) async throws {
-///     let point = StubInterceptor()
+///     let stubs = StubInterceptor()
 ///     var options = NetworkSystem.Options()
-///     options.callOptions.attemptInterceptors = [point]
+///     options.callOptions.attemptInterceptors = [stubs]
 ///     let system = try await NetworkSystem.start(configuration, keys: keys, options: options)
-///     point.respond(to: .procedure("orders.create"), with: .failure(.timeout))
-///     print(system.mode, point.isOn)
+///     stubs.respond(to: .procedure("orders.create"), with: .failure(.timeout))
+///     print(system.mode, stubs.isOn)
 /// }
 /// ```
 public final class StubInterceptor: AttemptInterceptor {
@@ -30,7 +29,7 @@ public final class StubInterceptor: AttemptInterceptor {
 
     private let state = Mutex(State())
 
-    /// Creates a point without stubs.
+    /// Creates an interceptor without stubs.
     public init() {}
 
     /// Whether the stubs respond, if the mode lets them. Defaults to `true`.

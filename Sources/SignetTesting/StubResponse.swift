@@ -18,7 +18,8 @@ public struct StubResponse: Sendable {
         StubResponse(content: .result(value))
     }
 
-    /// The result of a JSON-RPC call, encoded from a value as the service's conventions say.
+    /// The result of a JSON-RPC call, encoded from a value. Give the service's conventions if it
+    /// has its own.
     ///
     /// ```swift
     /// struct Order: Codable { var item: String }
@@ -30,8 +31,7 @@ public struct StubResponse: Sendable {
     public static func result(
         encoding value: some Encodable, conventions: JSONConventions = JSONConventions()
     ) throws(JSONError) -> StubResponse {
-        .result(
-            try JSONValue(parsing: StrictJSONEncoder(conventions: conventions).encode(value)))
+        .result(try StrictJSONEncoder(conventions: conventions).encodeValue(value))
     }
 
     /// The error of a JSON-RPC call, with the call's id.
@@ -44,7 +44,7 @@ public struct StubResponse: Sendable {
         .status(status, fields: [.contentType: "application/json"], body: value.serialized())
     }
 
-    /// A JSON body, encoded from a value as the service's conventions say.
+    /// A JSON body, encoded from a value. Give the service's conventions if it has its own.
     ///
     /// ```swift
     /// struct Order: Codable { var item: String }

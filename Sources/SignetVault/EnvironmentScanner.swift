@@ -39,7 +39,7 @@ struct EnvironmentScanner {
     /// Reads the next line with a name.
     mutating func next() throws(EnvironmentFile.Malformed) -> (name: String, value: JSONValue)? {
         while true {
-            skip { Self.isBlank($0) || $0 == ASCII.carriageReturn }
+            skip { $0.isBlank || $0 == ASCII.carriageReturn }
             guard let byte = rest.first else { return nil }
             if byte == ASCII.lineFeed {
                 rest.removeFirst()
@@ -56,10 +56,10 @@ struct EnvironmentScanner {
         defer { mark = nil }
         var name = readName()
         if syntax == .shell, name == "export" {
-            skip(while: Self.isBlank)
+            skip(while: \.isBlank)
             name = readName()
         }
-        if syntax != .docker { skip(while: Self.isBlank) }
+        if syntax != .docker { skip(while: \.isBlank) }
         guard !name.isEmpty, rest.first == UInt8(ascii: "=") else {
             throw Malformed(
                 "expected NAME=value, with letters, digits and \"_\" in NAME"
@@ -92,8 +92,6 @@ struct EnvironmentScanner {
     }
 
     // MARK: - Lines
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private mutating func skip(while condition: (UInt8) -> Bool) {
         rest = rest.drop(while: condition)
@@ -130,7 +128,7 @@ struct EnvironmentScanner {
     /// Returns the text without spaces at its end.
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var text = text
-        while let last = text.last, isBlank(last) || last == ASCII.carriageReturn {
+        while let last = text.last, last.isBlank || last == ASCII.carriageReturn {
             text.removeLast()
         }
         return text
@@ -139,7 +137,7 @@ struct EnvironmentScanner {
     // MARK: - The syntax of sh
 
     private mutating func shellValue() throws(EnvironmentFile.Malformed) -> ([UInt8], Bool) {
-        skip(while: Self.isBlank)
+        skip(while: \.isBlank)
         guard rest.first == ASCII.quote || rest.first == UInt8(ascii: "'") else {
             let value = Self.withoutComment(takeLine { $0 == ASCII.lineFeed })
             noteExpansion(in: value)
@@ -157,7 +155,7 @@ struct EnvironmentScanner {
                 break
             }
         }
-        skip { Self.isBlank($0) || $0 == ASCII.carriageReturn }
+        skip { $0.isBlank || $0 == ASCII.carriageReturn }
         if rest.first == UInt8(ascii: "#") { skip { $0 != ASCII.lineFeed } }
         guard rest.first ?? ASCII.lineFeed == ASCII.lineFeed else {
             throw Malformed("text after the closing quote")
@@ -178,7 +176,7 @@ struct EnvironmentScanner {
     /// Returns the text before a comment, without spaces at its end.
     private static func withoutComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let comment = text.indices.dropFirst().first { index in
-            text[index] == UInt8(ascii: "#") && isBlank(text[index - 1])
+            text[index] == UInt8(ascii: "#") && text[index - 1].isBlank
         }
         let value = trimmed(text[..<(comment ?? text.endIndex)])
         return value.first == UInt8(ascii: "#") ? [] : value
@@ -196,7 +194,9 @@ struct EnvironmentScanner {
             if byte == ASCII.lineFeed { nextLine += 1 }
             guard quote == ASCII.quote, byte == ASCII.backslash, let escaped = rest.popFirst()
             else {
-                if syntax == .shell, quote == ASCII.quote {
+                if syntax == .shell, quote == ASCII.quote,
+                    byte == UInt8(ascii: "$") || byte == UInt8(ascii: "`")
+                {
                     noteExpansion(in: [byte] + rest.prefix(1))
                 }
                 text.append(byte)
@@ -231,12 +231,12 @@ struct EnvironmentScanner {
     private mutating func systemdValue() throws(EnvironmentFile.Malformed) -> ([UInt8], Bool) {
         var text: [UInt8] = []
         var isQuoted = false
-        skip(while: Self.isBlank)
+        skip(while: \.isBlank)
         while let quote = rest.first, quote == ASCII.quote || quote == UInt8(ascii: "'") {
             rest.removeFirst()
             text += try quoted(by: quote)
             isQuoted = true
-            skip(while: Self.isBlank)
+            skip(while: \.isBlank)
         }
         // From here on, quotes have no meaning.
         var kept = text.count
@@ -244,7 +244,7 @@ struct EnvironmentScanner {
             rest.removeFirst()
             guard byte == ASCII.backslash else {
                 text.append(byte)
-                if !Self.isBlank(byte) { kept = text.count }
+                if !byte.isBlank { kept = text.count }
                 continue
             }
             isQuoted = true

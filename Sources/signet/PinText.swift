@@ -28,20 +28,24 @@ enum PinText {
 }
 
 extension PinRefusal {
-    /// The refusal in lines: what was found, what was expected, and the remedy.
+    /// The refusal in lines: its summary, and the details.
     ///
-    /// - Parameters:
-    ///   - message: The message of the error that the refusal caused, which ends with the refusal's
-    ///     own.
-    ///   - width: The columns of a certificate's line.
-    func lines(endingMessage message: String, width: Int = PinText.width) -> [String] {
+    /// - Parameter message: The message of the error that the refusal caused, which ends with the
+    ///   refusal's own.
+    func lines(endingMessage message: String) -> [String] {
         guard message.endsWithBytes(of: self.message) else { return [message] }
         let start = message.dropLast(self.message.count)
-        var lines = Terminal.wrapped(start + summary, indent: 2)
-        if !seen.isEmpty || code == .pinMismatch {
-            lines += PinText.lines(of: seen, titled: "found, leaf first", width: width)
-        }
-        return lines + PinText.lines(expecting: wanted) + remedyLines
+        return Terminal.wrapped(start + summary, indent: 2) + details()
+    }
+
+    /// The certificates that were found, the pins that were expected, and the remedy.
+    ///
+    /// - Parameter width: The columns of a certificate's line.
+    func details(width: Int = PinText.width) -> [String] {
+        let found =
+            seen.isEmpty && code != .pinMismatch
+            ? [] : PinText.lines(of: seen, titled: "found, leaf first", width: width)
+        return found + PinText.lines(expecting: wanted) + remedyLines
     }
 
     /// The remedy in lines.

@@ -4,7 +4,7 @@ import Testing
 /// Lists page by page, from a server that tries to lead the program elsewhere or to make the list
 /// endless.
 @Suite struct PagesTests {
-    /// Its pin updates go on while pages are read.
+    /// Its pin updates continue while pages are read.
     @Test func pagesKeepTheirSystemAlive() async throws {
         var system: NetworkSystem? = try await Pipeline.system(RecordingEngine())
         weak let held = system

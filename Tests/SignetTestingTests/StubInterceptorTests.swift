@@ -12,7 +12,7 @@ import Testing
 @Suite struct StubInterceptorTests {
     /// A system on an engine that replaces the network.
     private func system(
-        _ network: StubEngine, point: StubInterceptor?, mode: String? = "development",
+        _ network: StubEngine, stubs: StubInterceptor?, mode: String? = "development",
         mayBeSwitched: Bool = true
     ) async throws -> NetworkSystem {
         var values: JSONObject = [
@@ -31,7 +31,7 @@ import Testing
         options.engine = network
         options.mayBeSwitched = mayBeSwitched
         options.clock.sleep = { _ in }
-        if let point { options.callOptions.attemptInterceptors = [point] }
+        if let stubs { options.callOptions.attemptInterceptors = [stubs] }
         return try await NetworkSystem.start(
             GlobalConfiguration(
                 schema: Schema(["keys": .object(JSONObject(rules))]), defaults: .values(values)),
@@ -62,70 +62,70 @@ import Testing
         .features("000-50", "000-52"), .enabled(if: RunMode.isSwitchable),
         arguments: ["staging", "development"])
     func stubsTakeEffectWhileTheSystemRuns(_ mode: String) async throws {
-        let (network, point) = (network(), StubInterceptor())
-        let system = try await system(network, point: point, mode: mode)
+        let (network, stubs) = (network(), StubInterceptor())
+        let system = try await system(network, stubs: stubs, mode: mode)
         #expect(try await call(system) == 1 && network.requests.count == 1)
-        point.respond(to: .procedure("m"), with: .result(2))
+        stubs.respond(to: .procedure("m"), with: .result(2))
         #expect(try await call(system) == 2 && network.requests.count == 1)
-        #expect(point.requests.map(\.procedure) == ["m"])
+        #expect(stubs.requests.map(\.procedure) == ["m"])
         // Other calls are sent, and so is this one after the stubs have been removed.
         #expect(try await call(system, "n") == 1)
-        point.removeStubs()
+        stubs.removeStubs()
         #expect(try await call(system) == 1 && network.requests.count == 3)
         await system.shutdown()
     }
 
     @Test(.enabled(if: RunMode.isSwitchable), arguments: RunMode.allCases)
     func stubsTakeEffectInASystemOfValues(_ mode: RunMode) async throws {
-        let (network, point) = (network(), StubInterceptor())
+        let (network, stubs) = (network(), StubInterceptor())
         var options = NetworkSystem.Options()
         options.runMode = mode
-        options.callOptions.attemptInterceptors = [point]
+        options.callOptions.attemptInterceptors = [stubs]
         let services: [Service: ServiceConfiguration] = [
             "a": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
         ]
         let system = try await NetworkSystem.start(
             services: services, stub: network, options: options)
-        point.respond(to: .procedure("m"), with: .result(2))
+        stubs.respond(to: .procedure("m"), with: .result(2))
         #expect(try await call(system) == (mode == .production ? 1 : 2))
         await system.shutdown()
     }
 
     /// Each attempt asks the stubs, so that retries can be tested.
     @Test(.enabled(if: RunMode.isSwitchable)) func aStubFailsAnAttempt() async throws {
-        let (network, point) = (network(), StubInterceptor())
-        let system = try await system(network, point: point)
-        point.respond(with: .failure(.connect), .result(3))
-        #expect(try await call(system) == 3 && point.requests.count == 2)
-        point.respond(with: .rpcError(code: -32601, message: "none"))
+        let (network, stubs) = (network(), StubInterceptor())
+        let system = try await system(network, stubs: stubs)
+        stubs.respond(with: .failure(.connect), .result(3))
+        #expect(try await call(system) == 3 && stubs.requests.count == 2)
+        stubs.respond(with: .rpcError(code: -32601, message: "none"))
         #expect(await code { _ = try await call(system) } == .rpcError)
         #expect(network.requests.isEmpty)
         await system.shutdown()
     }
 
     @Test(.enabled(if: RunMode.isSwitchable)) func aBatchIsStubbedWholeOrNotAtAll() async throws {
-        let (network, point) = (network(), StubInterceptor())
-        let system = try await system(network, point: point)
-        point.respond(to: .procedure("m"), with: .result(2))
+        let (network, stubs) = (network(), StubInterceptor())
+        let system = try await system(network, stubs: stubs)
+        stubs.respond(to: .procedure("m"), with: .result(2))
         let both = [RPCCall("m"), RPCCall("n")]
         _ = try await system.batch(both, on: "a")
-        #expect(network.requests.count == 2 && point.requests.isEmpty)
-        point.respond(to: .procedure("n"), with: .result(2))
+        #expect(network.requests.count == 2 && stubs.requests.isEmpty)
+        stubs.respond(to: .procedure("n"), with: .result(2))
         _ = try await system.batch(both, on: "a")
-        #expect(network.requests.count == 2 && point.requests.count == 2)
+        #expect(network.requests.count == 2 && stubs.requests.count == 2)
         await system.shutdown()
     }
 
     @Test(.features("000-53"), .enabled(if: RunMode.isSwitchable)) func theSwitchTurnsStubsOff()
         async throws
     {
-        let (network, point) = (network(), StubInterceptor())
-        let system = try await system(network, point: point)
-        point.respond(with: .result(2))
-        point.isOn = false
-        #expect(try await call(system) == 1 && !point.isOn)
-        point.isOn = true
-        #expect(try await call(system) == 2 && point.isOn)
+        let (network, stubs) = (network(), StubInterceptor())
+        let system = try await system(network, stubs: stubs)
+        stubs.respond(with: .result(2))
+        stubs.isOn = false
+        #expect(try await call(system) == 1 && !stubs.isOn)
+        stubs.isOn = true
+        #expect(try await call(system) == 2 && stubs.isOn)
         await system.shutdown()
     }
 
@@ -135,23 +135,23 @@ import Testing
             ("production", true), (nil, true), ("development", false), ("staging", false),
         ])
     func productionIgnoresStubs(_ mode: String?, mayBeSwitched: Bool) async throws {
-        let (network, point) = (network(), StubInterceptor())
+        let (network, stubs) = (network(), StubInterceptor())
         let system = try await system(
-            network, point: point, mode: mode, mayBeSwitched: mayBeSwitched)
-        point.respond(with: .result(2))
+            network, stubs: stubs, mode: mode, mayBeSwitched: mayBeSwitched)
+        stubs.respond(with: .result(2))
         #expect(try await call(system) == 1 && system.mode == .production)
-        #expect(point.requests.isEmpty && network.requests.count == 1)
+        #expect(stubs.requests.isEmpty && network.requests.count == 1)
         await system.shutdown()
     }
 
     @Test func aSystemOfServicesAsValuesIgnoresStubs() async throws {
-        let (network, point) = (network(), StubInterceptor())
+        let (network, stubs) = (network(), StubInterceptor())
         var options = NetworkSystem.Options()
-        options.callOptions.attemptInterceptors = [point]
+        options.callOptions.attemptInterceptors = [stubs]
         let system = try await NetworkSystem.start(
             services: ["a": .init(baseURL: "https://api.example.com", payloadProtocol: .jsonRPC2)],
             stub: network, options: options)
-        point.respond(with: .result(2))
+        stubs.respond(with: .result(2))
         #expect(try await call(system) == 1)
         await system.shutdown()
     }
@@ -159,10 +159,10 @@ import Testing
     @Test(.features("000-51"), arguments: [true, false])
     func aPointWithoutAStubForTheCallChangesNoByte(_ isEmpty: Bool) async throws {
         var sent: [RecordedRequest] = []
-        for point in [nil, StubInterceptor()] {
+        for stubs in [nil, StubInterceptor()] {
             let network = network()
-            if !isEmpty { point?.respond(to: .procedure("other"), with: .result(2)) }
-            let system = try await system(network, point: point)
+            if !isEmpty { stubs?.respond(to: .procedure("other"), with: .result(2)) }
+            let system = try await system(network, stubs: stubs)
             #expect(try await call(system) == 1)
             sent += network.requests
             await system.shutdown()

@@ -116,17 +116,17 @@ import Testing
     }
 
     func start(
-        _ configuration: GlobalConfiguration, with point: StubInterceptor,
+        _ configuration: GlobalConfiguration, with stubs: StubInterceptor,
         options: NetworkSystem.Options
     ) async throws -> NetworkSystem {
         var options = options
-        options.callOptions.attemptInterceptors = [point]
+        options.callOptions.attemptInterceptors = [stubs]
         return try await NetworkSystem.start(configuration, options: options)
     }
 
-    func isDownNoticed(by system: NetworkSystem, at point: StubInterceptor) async -> Bool {
-        point.respond(to: .procedure("orders.list"), with: .failure(.timeout))  // from now on
-        defer { point.removeStubs() }
+    func isDownNoticed(by system: NetworkSystem, with stubs: StubInterceptor) async -> Bool {
+        stubs.respond(to: .procedure("orders.list"), with: .failure(.timeout))  // from now on
+        defer { stubs.removeStubs() }
         do throws(ClientError) {
             _ = try await system.call(RPCCall("orders.list"), on: "orders")
             return false
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: ["production", "staging"])
-    func aPointRespondsInsideAProgram(_ mode: String) async throws {
+    func stubsRespondInsideAProgram(_ mode: String) async throws {
         let values: JSONObject = [
             "services.orders.baseURL": "https://api.example.com/rpc",
             "services.orders.protocol": "jsonrpc-2.0", "app.runMode": .string(mode),
@@ -146,14 +146,14 @@ import Testing
         }
         let configuration = try GlobalConfiguration(
             schema: Schema(["keys": .object(JSONObject(rules))]), defaults: .values(values))
-        let (network, point) = (StubEngine(), StubInterceptor())
+        let (network, stubs) = (StubEngine(), StubInterceptor())
         network.respond(with: .result([]))
         var options = NetworkSystem.Options()
         options.engine = network
         options.dangerous.allowUnpinnedServices()
-        let system = try await start(configuration, with: point, options: options)
+        let system = try await start(configuration, with: stubs, options: options)
         let isOn = mode == "staging" && RunMode.isSwitchable
-        #expect(await isDownNoticed(by: system, at: point) == isOn)
+        #expect(await isDownNoticed(by: system, with: stubs) == isOn)
         // The stub is gone.
         _ = try await system.call(RPCCall("orders.list"), on: "orders")
         #expect(network.requests.count == (isOn ? 1 : 2))

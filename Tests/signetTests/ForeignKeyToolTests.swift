@@ -137,8 +137,11 @@ import Testing
             (Self.block(cipher: "aes256-ctr"), "ssh-keygen -p -m PKCS8 -N ''"),
             (Self.block(keys: 2), "malformed"), (Self.block(secondCheck: 8), "malformed"),
             (Self.block(point: otherPoint), "malformed"),
-            (Self.block(pair: otherSeed + Self.point), "malformed"),
-            (Self.block(point: otherPoint, pair: Self.seed + otherPoint), "malformed"),
+            (Self.block(pair: otherSeed + Self.point), "halves of the Ed25519 key"),
+            (
+                Self.block(point: otherPoint, pair: Self.seed + otherPoint),
+                "halves of the Ed25519 key"
+            ),
             (Self.block(pair: Self.seed), "malformed"), (Self.block(after: [0]), "malformed"),
         ] { try await expectRefusal(block, saying: words) }
         for line in [
@@ -202,6 +205,16 @@ import Testing
     // MARK: - Keys that aren't secrets (mpdavis/python-jose#414)
 
     /// Also jpadilla/pyjwt#362 (OpenSSH) and nearform/fast-jwt#634 (JWK).
+    /// The helper imports the key "a".
+    @Test(arguments: [#""kty":"AKP""#, #""kty":"OKP","crv":"Ed25519""#, #""kty":7"#])
+    func takesNoOtherKeyForANamedOne(_ members: String) async throws {
+        let other = #"{"kty":"oct","kid":"b","k":"c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}"#
+        let set = #"{"keys":[{"kid":"a",\#(members)},\#(other)]}"#
+        try await expectRefusal(Array(set.utf8), saying: #"the id "a" that signet can't use"#)
+        let nameless = #"{"keys":[{\#(members)},\#(other)]}"#
+        #expect(try await imported(Array(nameless.utf8))["kty"] == "oct")
+    }
+
     @Test func refusesAKeyInAnyFormAsASecret() async throws {
         try await openssl(
             "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "key.pem")
@@ -218,12 +231,18 @@ import Testing
         let base64 = Array(Data(der).base64EncodedString().utf8)
         let line = Array("ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB a\n".utf8)
         for (bytes, encoding, words) in [
-            (der, "raw", "in DER"), (base64, "base64", "in DER"),
-            (try folder.read("certificate.der"), "raw", "in DER"),
-            (try folder.read("encrypted.der"), "raw", "in DER"),
+            (der, "raw", "a key or a certificate"), (base64, "base64", "a key or a certificate"),
+            (try folder.read("certificate.der"), "raw", "a key or a certificate"),
+            (try folder.read("encrypted.der"), "raw", "a key or a certificate"),
             (line, "raw", "OpenSSH"), (line, "base64", "OpenSSH"),
             (Array(pem.replacing("\n", with: "").utf8), "base64url", "BEGIN"),
             (Array(#"{"kty":"oct","k":"c2VjcmV0"}"#.utf8), "raw", "a JWK"),
+            (Array("\u{FEFF}{\"kty\":\"oct\",\"k\":\"c2VjcmV0\"}".utf8), "raw", "a JWK"),
+            (Array("openssh-key-v1\u{0}none".utf8), "raw", "a key or a certificate"),
+            (
+                [0, 0, 0, 11] + Array("ssh-ed25519".utf8) + [0, 0, 0, 32] + Self.point, "raw",
+                "a key or a certificate"
+            ),
             (Array("PuTTY-User-Key-File-3: ssh-ed25519".utf8), "raw", "puttygen"),
         ] {
             try await expectRefusal(bytes, ["--encoding", encoding], saying: words)
@@ -240,7 +259,7 @@ import Testing
             twice, ["--encoding", "base64", "--type", "hmac"], saying: "BEGIN")
         // Bytes that only begin as DER does.
         let secret = try await imported(
-            [0x30, 0x1F] + der.dropFirst(2).prefix(30), "--encoding", "raw")
+            [0x30, 0x1E] + der.dropFirst(2).prefix(30), "--encoding", "raw")
         #expect(secret["kty"] == "oct")
     }
 
@@ -262,7 +281,8 @@ import Testing
             Array("302e020100300506032b657004220420\(seed)".utf8), "--encoding", "hex", "--type",
             "ed25519")
         #expect(privateKey == key)
-        try await expectRefusal(Array((point + seed).utf8), options, saying: "no key in DER")
+        try await expectRefusal(
+            Array((point + seed).utf8), options, saying: "halves of the Ed25519 key")
     }
 
     // MARK: - JWK (keycloak/keycloak#14933, latchset/jwcrypto#158, Abblix/Oidc.Server#263)

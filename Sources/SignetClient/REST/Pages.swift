@@ -12,7 +12,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = ClientError
 
     let pipeline: CallPipeline
-    /// Kept alive, so that its pin updates go on while pages are read.
+    /// Kept alive, so that its pin updates continue while pages are read.
     let system: any Sendable
     let target: CallTarget
     let paging: Paging

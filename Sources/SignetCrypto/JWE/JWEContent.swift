@@ -21,11 +21,11 @@ package struct JWEContent: Sendable, Hashable {
     package init(
         protected: [UInt8], nonce: [UInt8], ciphertext: [UInt8], tag: [UInt8]
     ) throws(Malformed) {
-        for (name, part, count) in [
-            ("nonce", nonce, AES256GCM.nonceByteCount), ("tag", tag, AES256GCM.tagByteCount),
-        ] where part.count != count {
-            throw Malformed(
-                problem: "found a \(name) of \(part.count) bytes, expected \(count)")
+        guard nonce.count == AES256GCM.nonceByteCount else {
+            throw Malformed(problem: "found a nonce of \(nonce.count) bytes, expected 12")
+        }
+        guard tag.count == AES256GCM.tagByteCount else {
+            throw Malformed(problem: "found a tag of \(tag.count) bytes, expected 16")
         }
         self.protected = protected
         self.nonce = nonce

@@ -54,10 +54,16 @@ extension ForeignKey {
         for jwk in reader.elements(of: keys) {
             // A malformed key is ignored, as one of an unknown type (RFC 7517, section 5).
             let members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
-            guard let kind = try? kind(of: jwk, in: reader),
+            guard let kind = try? kind(of: jwk, in: reader), kind != .unsupported,
                 let use = try? members.text("use") ?? ""
-            else { continue }
-            guard kind != .unsupported else { continue }
+            else {
+                // But no other key takes the place of the one that was named.
+                guard let id = members["kid"].flatMap({ reader.string($0) }),
+                    sameBytes(id, header.id)
+                else { continue }
+                throw KeyParts.malformed(
+                    "found a key with the id \"\(printable(id))\" that signet can't use")
+            }
             if header.use == "enc", use == "sig" || kind.encryptionAlgorithm == nil { continue }
             usable.append(jwk)
         }

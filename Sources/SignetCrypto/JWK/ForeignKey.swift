@@ -82,6 +82,26 @@ struct ForeignKey {
         throw KeyParts.malformed("the PEM blocks contain neither a key nor a certificate")
     }
 
+    /// Makes a key of the bytes of Ed25519 (RFC 8032, section 5.1.5).
+    ///
+    /// - Parameter bytes: The public key of 32 bytes, or a seed and the public key after it.
+    /// - Throws: `KeyError` with `malformedKeys` if the halves don't match.
+    init(ed25519 bytes: Span<UInt8>, with header: Header) throws(KeyError) {
+        signet_openssl_forget_errors()
+        defer { signet_openssl_forget_errors() }
+        let isPrivate = bytes.count == 64
+        precondition(isPrivate || bytes.count == 32)
+        let key: OpaquePointer? = unsafe bytes.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            return unsafe signet_openssl_25519_key(
+                "ED25519", isPrivate ? base + 32 : base, isPrivate ? base : nil)
+        }
+        guard let key = unsafe key else {
+            throw KeyParts.malformed("the halves of the Ed25519 key don't match")
+        }
+        try self.init(unsafe KeyPair(owning: key), isPrivate: isPrivate, with: header)
+    }
+
     private init(_ pair: borrowing KeyPair, isPrivate: Bool, with header: Header) throws(KeyError) {
         kind = pair.kind
         text = NewKeyText(id: header.id)
@@ -104,15 +124,15 @@ struct ForeignKey {
         case "PUBLIC KEY", "RSA PUBLIC KEY": origin = .publicKey
         case "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY": origin = .privateKey
         case "ENCRYPTED PRIVATE KEY": throw encrypted
-        case "OPENSSH PRIVATE KEY":
-            let pkcs8 = try OpenSSHKey.privateKey(in: der)
-            return try block(
-                pkcs8.bytes, label: PEM.Label(name: "PRIVATE KEY", isEncrypted: false),
-                with: header)
+        case "OPENSSH PRIVATE KEY": origin = .privateKey
         default: return nil
         }
         if label.isEncrypted { throw encrypted }
+        let pair = label.name == "OPENSSH PRIVATE KEY" ? try OpenSSHKey.pair(in: der) : nil
         do throws(KeyError) {
+            if let pair {
+                return (origin, try ForeignKey(ed25519: der.extracting(pair), with: header))
+            }
             guard
                 let key = try read(
                     der, as: origin, isPKCS1: label.name == "RSA PUBLIC KEY", with: header)

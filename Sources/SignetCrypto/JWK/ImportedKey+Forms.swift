@@ -19,23 +19,12 @@ extension ImportedKey {
         if KeySet.isJWK(bytes) {
             return "found a JWK, expected a secret; import it without --encoding"
         }
-        if isDER(bytes.span) {
-            return "found a structure in DER, such as a key or a certificate, expected a secret; "
-                + "import a key with --type"
+        if KeyBytes.isPrivateKey(bytes) || KeyBytes.isKeyOrCertificate(bytes) {
+            return
+                "found the bytes of a key or a certificate, expected a secret; import a key with "
+                + "--type"
         }
         return nil
-    }
-
-    /// Returns whether bytes are exactly one SEQUENCE in DER that begins as those of keys and
-    /// certificates do, with an INTEGER or a SEQUENCE. Of random bytes one in eight millions does.
-    private static func isDER(_ bytes: Span<UInt8>) -> Bool {
-        var cursor = DERCursor(over: 0..<bytes.count)
-        guard let whole = cursor.next(DERCursor.Tag.sequence, in: bytes), cursor.isAtEnd else {
-            return false
-        }
-        var inner = DERCursor(over: whole.contents)
-        return inner.next(DERCursor.Tag.integer, in: bytes) != nil
-            || inner.next(DERCursor.Tag.sequence, in: bytes) != nil
     }
 
     /// Reads decoded bytes as a key pair or its public half.
@@ -50,8 +39,7 @@ extension ImportedKey {
             return try ForeignKey(pem: text, with: header)
         }
         if kind == .ed25519, decoded.count == 64 {
-            return try ForeignKey(
-                der: OpenSSHKey.privateKey(ofPair: decoded.span).bytes, with: header)
+            return try ForeignKey(ed25519: decoded.span, with: header)
         }
         if kind == .ed25519 || kind == .x25519, decoded.count == 32 {
             let oid = kind == .ed25519 ? "70" : "6e"
@@ -69,12 +57,12 @@ extension ForeignKey {
     ///
     /// - Throws: `KeyError` with `malformedKeys`.
     init(openSSHPublic line: [UInt8], with header: Header) throws(KeyError) {
-        let der: [UInt8]
+        let point: [UInt8]
         do throws(X509Failure) {
-            der = try OpenSSHKey.publicKey(ofLine: line)
+            point = try OpenSSHKey.publicKey(ofLine: line)
         } catch {
             throw KeyParts.malformed(error.message)
         }
-        try self.init(der: der.span, with: header)
+        try self.init(ed25519: point.span, with: header)
     }
 }

@@ -36,9 +36,7 @@ package struct ImportedKey {
             if PEM.isDisguised(in: bytes) { return .encoded(.pem) }
             if WebhookSecret.find(in: bytes) != nil { return .webhookSecret }
             if OpenSSHKey.isLine(bytes) { return .openSSHPublic }
-            // Strict JSON has no byte order mark, and its reader says so.
-            let isMarked = bytes.starts(with: "\u{FEFF}".utf8)
-            return KeySet.isJWK(isMarked ? Array(bytes.dropFirst(3)) : bytes) ? .jwk : nil
+            return KeySet.isJWK(bytes) ? .jwk : nil
         }
     }
 

@@ -98,9 +98,12 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
         return reader.elements(of: keys)
     }
 
-    /// Returns whether bytes are an object in JSON that is a JWK or a JWK Set.
+    /// Returns whether bytes are an object in JSON that is a JWK or a JWK Set, maybe behind a byte
+    /// order mark, which the reader of sets refuses.
     static func isJWK(_ bytes: [UInt8]) -> Bool {
-        guard let reader = try? reader(of: bytes), reader.root.kind == .object else { return false }
+        var text = bytes.hasByteOrderMark ? Array(bytes.dropFirst(3)) : bytes
+        defer { if bytes.hasByteOrderMark { wipe(&text) } }
+        guard let reader = try? reader(of: text), reader.root.kind == .object else { return false }
         let members = JWKMembers(of: reader.root, in: reader)
         return members["kty"] != nil || members["keys"]?.kind == .array
     }
@@ -122,7 +125,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
                     "found PEM, expected a JWK Set; signet keys import PEM --id ID --out FILE "
                         + "makes one of it")
             }
-            guard !bytes.starts(with: "\u{FEFF}".utf8) else {
+            guard !bytes.hasByteOrderMark else {
                 throw KeyParts.malformed(
                     "found a byte order mark, expected strict JSON, which begins without one")
             }

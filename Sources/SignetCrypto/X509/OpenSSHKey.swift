@@ -1,5 +1,4 @@
 internal import SignetBase
-internal import SignetSystem
 
 /// Reads Ed25519 keys as OpenSSH writes them. No option of ssh-keygen converts them to PKCS #8 or
 /// to a SubjectPublicKeyInfo; it converts those of other types.
@@ -10,11 +9,11 @@ enum OpenSSHKey {
 
     // MARK: - Private keys
 
-    /// Returns the private key of a block `OPENSSH PRIVATE KEY` as PKCS #8 with the public key,
-    /// whose reader checks that the two match.
+    /// Returns the place of the seed and of the public key after it in a block `OPENSSH PRIVATE
+    /// KEY`.
     ///
     /// - Throws: `X509Failure` for an encrypted key, another type, and a malformed block.
-    static func privateKey(in block: Span<UInt8>) throws(X509Failure) -> SecretBytes {
+    static func pair(in block: Span<UInt8>) throws(X509Failure) -> Range<Int> {
         let magic = Array("openssh-key-v1\u{0}".utf8)
         var outer = SSHCursor(over: 0..<block.count)
         guard outer.skip(magic, in: block), let cipher = outer.string(in: block),
@@ -41,27 +40,7 @@ enum OpenSSHKey {
             let pair = inner.string(in: block), pair.count == 64,
             isEqual(block, in: pair.suffix(32), to: point.map { block[$0] })
         else { throw malformed }
-        return privateKey(ofPair: block.extracting(pair))
-    }
-
-    /// Returns PKCS #8 of a seed and the public key after it, as NaCl writes a private key.
-    ///
-    /// - Parameter pair: 64 bytes.
-    static func privateKey(ofPair pair: Span<UInt8>) -> SecretBytes {
-        // Version 2 of PKCS #8 (RFC 5958): the algorithm Ed25519, the seed, and [1] the public key.
-        let head: [UInt8] = [
-            0x30, 0x51, 2, 1, 1, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20,
-        ]
-        let between: [UInt8] = [0x81, 0x21, 0]
-        return SecretBytes(count: head.count + 32 + between.count + 32) { target in
-            for index in head.indices { target[index] = head[index] }
-            let middle = head.count + 32
-            for index in between.indices { target[middle + index] = between[index] }
-            for index in 0..<32 {
-                target[head.count + index] = pair[index]
-                target[middle + between.count + index] = pair[32 + index]
-            }
-        }
+        return pair
     }
 
     // MARK: - Public keys
@@ -74,7 +53,7 @@ enum OpenSSHKey {
             && typeStarts.contains { words[0].starts(with: $0.utf8) }
     }
 
-    /// Returns the SubjectPublicKeyInfo of the only line: the type, base64 and a comment.
+    /// Returns the 32 bytes of the only line's key: the type, base64 and a comment.
     ///
     /// - Throws: `X509Failure` for another type, several lines and a malformed line.
     static func publicKey(ofLine bytes: [UInt8]) throws(X509Failure) -> [UInt8] {
@@ -96,8 +75,7 @@ enum OpenSSHKey {
         guard let found = cursor.string(in: blob.span), isEqual(blob.span, in: found, to: type),
             let point = cursor.string(in: blob.span), point.count == 32, cursor.isAtEnd
         else { throw X509Failure("the public key of OpenSSH is malformed") }
-        // The algorithm Ed25519 (RFC 8410, section 4), and the key as a BIT STRING.
-        return [0x30, 0x2A, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 3, 0x21, 0] + blob[point]
+        return Array(blob[point])
     }
 
     private static var malformed: X509Failure {

@@ -95,10 +95,10 @@ public struct JSONRecordReader: Sendable {
     ///   `JSONReader`, `too-large`, or `truncated` if the stream or the record ends within a value.
     public mutating func next() throws(JSONError) -> JSONRecord? {
         if mayBeginWithMark {
-            let mark = "\u{FEFF}".utf8
+            let mark = ByteOrderMark.bytes
             if !isFinished, buffer.count < mark.count, mark.starts(with: buffer) { return nil }
             mayBeginWithMark = false
-            if buffer.starts(with: mark) { advance(to: mark.count) }
+            if buffer.hasByteOrderMark { advance(to: mark.count) }
         }
         return switch format {
         case .lines: try nextLine()

@@ -67,12 +67,9 @@ package struct JSONRPCResponse {
             return
         }
         let acceptsBoth = adapter.acceptsResultBesideError
-        self.hasBoth =
-            members.result.map { result in
-                members.error.map {
-                    $0.kind == .null || result.kind == .null || acceptsBoth
-                } ?? false
-            } ?? false
+        if let result = members.result, let error = members.error {
+            self.hasBoth = error.kind == .null || result.kind == .null || acceptsBoth
+        }
         self.content = members.content(id: id, in: reader, acceptsBoth: acceptsBoth)
     }
 

@@ -281,8 +281,8 @@ struct SecretDetector {
         }
         if SecretPatterns.isBase32(token) { add(.likely("the base32 of a secret")) }
         if depth < Self.maximumDepth, let bytes = Self.decoded(token) {
-            if KnownFormats.isKeyOrCertificate(bytes) { return }
-            if KnownFormats.isPrivateKey(bytes) { return add(.certain("a private key in base64")) }
+            if KeyBytes.isKeyOrCertificate(bytes) { return }
+            if KeyBytes.isPrivateKey(bytes) { return add(.certain("a private key in base64")) }
             if bytes.starts(with: "-----BEGIN ".utf8) {
                 return inspect(text: bytes, depth: depth + 1)
             }

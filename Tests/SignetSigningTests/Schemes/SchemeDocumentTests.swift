@@ -111,6 +111,26 @@ import Testing
 
     // MARK: The JSON Schema
 
+    /// The patterns of the JSON Schema know each format of a time that the reader knows.
+    @Test func schemaKnowsTheFormatsOfTimes() async throws {
+        let names =
+            ["time"]
+            + ["ms", "date", "day", "basic", "iso", "rfc3339", "http"].map {
+                "time.\($0)"
+            }
+        let document = Self.good[0].document
+        let task: JSONValue = [
+            "schema": try JSONValue(parsing: SigningScheme.documentSchema),
+            "documents": .array(
+                (names + ["time.none"]).map {
+                    document.patched(by: ["text": .string("{method}{\($0)}")])
+                }),
+        ]
+        let output = try await PythonPeer.run("json-schema", stdin: task.serialized())
+        let valid = try JSONDecoder().decode([Bool].self, from: Data(output.stdout))
+        #expect(valid == names.map { _ in true } + [false])
+    }
+
     /// The JSON Schema accepts the built-in documents, and refuses the documents that the reader
     /// refuses.
     @Test func schemaAgreesWithTheReader() async throws {

@@ -26,16 +26,14 @@ enum SchemeTime: String, Sendable, CaseIterable {
     ///
     /// - Parameters:
     ///   - time: Seconds since 1970.
-    ///   - fraction: The digits of that second's fraction, at most 9; only ``milliseconds`` and
-    ///     ``precise`` write them.
+    ///   - fraction: The digits of that second's fraction, at most 9; nil is `000`. Only
+    ///     ``milliseconds`` and ``precise`` write them.
     ///   - target: The text to append to.
-    func append(
-        _ time: Int64, fraction: [UInt8] = [UInt8]("000".utf8), to target: inout [UInt8]
-    ) {
+    func append(_ time: Int64, fraction: [UInt8]? = nil, to target: inout [UInt8]) {
         switch self {
         case .unix: return target.append(decimal: time)
         case .milliseconds:
-            let digits = (fraction + "000".utf8).prefix(3)
+            let digits = ((fraction ?? []) + "000".utf8).prefix(3)
             let millisecond = digits.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
             return target.append(decimal: time * 1000 + millisecond)
         case .http: return target.append(contentsOf: UnixTime.httpDate(time).utf8)
@@ -57,7 +55,10 @@ enum SchemeTime: String, Sendable, CaseIterable {
         target.append(twoDigits: second / 60 % 60)
         if hasSeparators { target.append(ASCII.colon) }
         target.append(twoDigits: second % 60)
-        if self == .precise, !fraction.isEmpty { target += [UInt8(ascii: ".")] + fraction }
+        if self == .precise {
+            let fraction = fraction ?? Array("000".utf8)
+            if !fraction.isEmpty { target += [UInt8(ascii: ".")] + fraction }
+        }
         target.append(0x5A)
     }
 

@@ -8,8 +8,8 @@ struct SchemeEvaluator {
     var keyID: [UInt8] = []
     var nonce: [UInt8] = []
     var time: Int64 = 0
-    /// The digits of the fraction of the time's second; a signer writes milliseconds.
-    var fraction = Array("000".utf8)
+    /// The digits of the fraction of the time's second; nil for a signer, which writes `000`.
+    var fraction: [UInt8]?
     /// Seconds from the time to the expiration; `nil` for an hour.
     var lifetime: Int64?
     /// The encoded signature, after signing.

@@ -86,7 +86,7 @@ extension Verifier {
         evaluator.keyID = Array((received.keyID ?? "").utf8)
         evaluator.nonce = Array((received.nonce ?? "").utf8)
         evaluator.time = received.time ?? 0
-        evaluator.fraction = received.fraction ?? evaluator.fraction
+        evaluator.fraction = received.fraction
         evaluator.lifetime = received.lifetime
         evaluator.receivedNames = received.headerNames
         evaluator.message.removeParameters(of: scheme.placements)

@@ -112,15 +112,14 @@ struct SelfCheckCommand: AsyncParsableCommand {
                 padded(printable(line.subject), to: subject),
             ].joined(separator: "  ")
             let detail = line.pinRefusal?.summary ?? printable(line.detail)
-            if start.count + 2 + detail.count <= 100 {
+            if start.count + 2 + detail.count <= PinText.width {
                 lines.append("\(start)  \(detail)")
             } else {
                 lines.append(start.replacing(#/ +$/#, with: ""))
                 lines += Terminal.wrapped(detail, firstIndent: 11, indent: 11)
             }
             if let refusal = line.pinRefusal {
-                lines += refusal.lines(endingMessage: refusal.message, width: PinText.width - 9)
-                    .dropFirst().map { "         \($0)" }
+                lines += refusal.details(width: PinText.width - 9).map { "         \($0)" }
             } else if let remedy = line.remedy {
                 lines += Terminal.wrapped("→ \(remedy)", firstIndent: 11, indent: 13)
             }

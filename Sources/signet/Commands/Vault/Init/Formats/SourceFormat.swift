@@ -48,7 +48,7 @@ enum SourceFormat: String, CaseIterable {
             let object = try Self.jsonObject(parsing: bytes)
             return (object, SecretManifest.notes(on: object))
         }
-        let isMarked = bytes.starts(with: "\u{FEFF}".utf8)
+        let isMarked = bytes.hasByteOrderMark
         guard
             let text = String(validating: bytes.dropFirst(isMarked ? 3 : 0), as: UTF8.self),
             !text.utf8.contains(0)
