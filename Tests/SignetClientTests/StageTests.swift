@@ -3,7 +3,7 @@ import Logging
 import SignetPinning
 import SignetRPC
 import SignetTransport
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import SignetClient
@@ -18,7 +18,8 @@ import Testing
         for _ in 0..<2 {
             numbers += [
                 try await stages.admission.admit(stages.target) { call throws(ClientError) in
-                    call.identity.id.number
+                    #expect(call.snapshot === stages.snapshots.current)
+                    return call.identity.id.number
                 }
             ]
         }
@@ -38,18 +39,27 @@ import Testing
     }
 
     @Test func anUpdateLeavesACallsSnapshot() async throws {
-        let stages = try Stages()
+        let engine = RecordingEngine()
+        let policy = try Self.pinned()
+        let stages = try Stages(engine: engine, policy: policy)
+        let other = try PinPolicy.allowingAll()
         try await stages.admit { call throws(ClientError) in
-            let before = call.snapshot
             try stages.snapshots.change { current throws(ClientError) in
-                SystemSnapshot(current, policy: current.policy!)
+                SystemSnapshot(current, policy: other)
             }
-            #expect(call.snapshot === before && stages.snapshots.current !== before)
+            _ = try await stages.send(in: call)
         }
+        _ = try await stages.send()
+        #expect(engine.requests.map(\.policy) == [policy, other])
+    }
+
+    @Test func nothingChangesAfterTheEnd() throws {
+        let stages = try Stages()
         stages.snapshots.close()
-        #expect(throws: ClientError.self) {
+        let error = #expect(throws: ClientError.self) {
             try stages.snapshots.change { current throws(ClientError) in current }
         }
+        #expect(error?.code == .notRunning)
     }
 
     // MARK: Duplicates
@@ -59,14 +69,14 @@ import Testing
         options.duplicates = .join
         let stages = try Stages(common: options)
         let duplicates = DuplicateCalls()
-        let works = Steps()
+        let works = InterceptorTests.Notes()
         let bodies = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<2 {
                 group.addTask {
                     try await stages.admit { call throws(ClientError) in
                         try await duplicates.run(.procedure(RPCCall("m")), in: call) {
                             _ throws(ClientError) in
-                            while duplicates.joinedCount < 2 { await Task.yield() }
+                            _ = try? await eventually { duplicates.joinedCount == 2 }
                             works.add("work")
                             return UnboxedResponse(result: nil, status: 200)
                         }.status
@@ -80,7 +90,7 @@ import Testing
 
     // MARK: Attempts and hops
 
-    @Test func attemptsEndWithTheirBudget() async throws {
+    @Test func attemptsEndAtTheirLimit() async throws {
         let engine = RecordingEngine(failingFirst: 9)
         var options = CallOptions()
         options.attempts = 3
@@ -90,13 +100,14 @@ import Testing
         #expect(stages.pauses.all.count == 2)
     }
 
-    @Test func aHopToAnotherOriginIsUnsigned() async throws {
+    @Test func aHopToAnotherOriginLosesTheAuthorization() async throws {
         let engine = RecordingEngine(responses: [
             .init(status: 307, fields: [.location: "https://other.example.com/x"]), .init(),
         ])
         let stages = try Stages(engine: engine, redirects: RedirectPolicy())
         let response = try await stages.send(fields: [.authorization: "Bearer x", .accept: "*/*"])
         #expect(response.status == 200)
+        #expect(engine.requests.first?.request.headerFields[.authorization] == "Bearer x")
         let last = try #require(engine.requests.last)
         #expect(last.request.authority == "other.example.com")
         #expect(last.request.headerFields[.authorization] == nil)
@@ -105,10 +116,7 @@ import Testing
 
     @Test func aHopNeedsAnEngineThatPins() async throws {
         let engine = RecordingEngine(pins: false)
-        let policy = try PinPolicy(rules: [
-            PinRule(host: "api.example.com", pins: [Pin(parsing: Self.pin)])
-        ])
-        let stages = try Stages(engine: engine, policy: policy)
+        let stages = try Stages(engine: engine, policy: Self.pinned())
         await expect(.engineCannotPin) { _ = try await stages.send() }
         #expect(engine.count == 0)
     }
@@ -120,7 +128,10 @@ import Testing
         #expect(error?.code == code)
     }
 
-    private static let pin = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+    private static func pinned() throws -> PinPolicy {
+        let pin = try Pin(parsing: "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=")
+        return try PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])])
+    }
 
     // MARK: Reports
 
@@ -145,25 +156,25 @@ import Testing
 
     /// Interceptors run around the attempts, and checks after the response was unboxed.
     @Test func theStagesComeInTheirOrder() async throws {
-        let steps = Steps()
-        let note: @Sendable (String) -> Void = { steps.add($0) }
+        let steps = InterceptorTests.Notes()
         var options = CallOptions()
-        options.interceptors = [NotingCall(note: note)]
-        options.attemptInterceptors = [NotingAttempt(note: note)]
-        options.responseChecks = [NotingCheck(note: note)]
+        let noting = InterceptorTests.Noting(name: "", notes: steps)
+        options.interceptors = [noting]
+        options.attemptInterceptors = [noting]
+        options.responseChecks = [NotingCheck(notes: steps)]
         let stages = try Stages(common: options)
         let value = try await stages.pipeline.run(
             stages.target,
             request: { _ throws(ClientError) in
-                note("request")
+                steps.add("request")
                 return .procedure(RPCCall("m"))
             },
             value: { response throws(ClientError) in
-                note("value")
+                steps.add("value")
                 return response.status
             })
         #expect(value == 200)
-        #expect(steps.all == ["request", "call", "attempt", "check", "value"])
+        #expect(steps.all == ["request", ">", "1>", "<200", "check", "value"])
     }
 }
 
@@ -171,7 +182,7 @@ import Testing
 private struct Stages {
     let pipeline: CallPipeline
     let target = CallTarget(service: "a", method: "m")
-    let pauses: Steps
+    let pauses: InterceptorTests.Notes
 
     var admission: AdmissionStage { pipeline.admission }
     var calls: RunningCalls { admission.calls }
@@ -181,7 +192,7 @@ private struct Stages {
         engine: RecordingEngine = RecordingEngine(), common: CallOptions = CallOptions(),
         redirects: RedirectPolicy = .none, policy: PinPolicy? = nil
     ) throws {
-        let pauses = Steps()
+        let pauses = InterceptorTests.Notes()
         var service = ServiceConfiguration(
             baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
         service.redirects = redirects
@@ -216,17 +227,21 @@ private struct Stages {
 
     /// Sends a GET through attempts and hops alone.
     func send(fields: HTTPFields = [:]) async throws(ClientError) -> RawResponse {
-        try await admit { call throws(ClientError) in
-            let request = call.request(.get, to: call.service.url, fields: fields, body: [])
-            return try await pipeline.attempts.run(
-                request, into: pipeline.memoryReader(for: call), in: call)
-        }
+        try await admit { call throws(ClientError) in try await send(in: call, fields: fields) }
+    }
+
+    func send(
+        in call: CallContext, fields: HTTPFields = [:]
+    ) async throws(ClientError) -> RawResponse {
+        let request = call.request(.get, to: call.service.url, fields: fields, body: [])
+        return try await pipeline.attempts.run(
+            request, into: pipeline.memoryReader(for: call), in: call)
     }
 }
 
 /// Takes a report and holds it until its task is cancelled.
 private final class HeldSink: PinReportSink {
-    let steps = Steps()
+    let steps = InterceptorTests.Notes()
     let begun = AsyncStream<Void>.makeStream()
     let ended = AsyncStream<Void>.makeStream()
 
@@ -240,37 +255,11 @@ private final class HeldSink: PinReportSink {
     }
 }
 
-private final class Steps: Sendable {
-    private let steps = Mutex<[String]>([])
-
-    var all: [String] { steps.withLock { $0 } }
-
-    func add(_ step: String) { steps.withLock { $0.append(step) } }
-}
-
-private struct NotingCall: CallInterceptor {
-    let note: @Sendable (String) -> Void
-
-    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-        note("call")
-        return try await next(call)
-    }
-}
-
-private struct NotingAttempt: AttemptInterceptor {
-    let note: @Sendable (String) -> Void
-
-    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
-        note("attempt")
-        return try await next(call)
-    }
-}
-
 private struct NotingCheck: ResponseCheck {
-    let note: @Sendable (String) -> Void
+    let notes: InterceptorTests.Notes
 
     func failure(in response: UnboxedResponse) -> String? {
-        note("check")
+        notes.add("check")
         return nil
     }
 }

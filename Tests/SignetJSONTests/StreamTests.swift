@@ -181,7 +181,6 @@ struct StreamTests {
         }
     }
 
-    /// With unmatched closing brackets, the elements are still those of the strict reader.
     /// RFC 8259, section 8.1: a reader may skip the mark, and a server's response has one.
     @Test(arguments: [JSONStreamFormat.lines, .sequence, .array], [1, 2, 3, 99])
     func skipsOneByteOrderMarkIfAsked(_ format: JSONStreamFormat, chunk: Int) {
@@ -228,6 +227,7 @@ struct StreamTests {
         }
     }
 
+    /// With unmatched closing brackets, the elements are still those of the strict reader.
     @Test func anArrayIsReadAsTheStrictReaderReadsIt() {
         var random = SplitMix(seed: 7)
         var accepted = 0

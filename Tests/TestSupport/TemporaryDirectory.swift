@@ -61,4 +61,13 @@ package final class TemporaryDirectory: Sendable {
     package func mode(_ name: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int
     }
+
+    /// Runs openssl in this folder.
+    ///
+    /// - Throws: If it fails, with what it printed.
+    package func openssl(_ arguments: String...) async throws {
+        let output = try await ChildProcess.run(
+            "/usr/bin/env", ["openssl"] + arguments, directory: url)
+        guard output.exit == 0 else { throw TestSupportError("openssl: \(output.stderr)") }
+    }
 }

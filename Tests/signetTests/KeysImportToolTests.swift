@@ -16,12 +16,6 @@ import Testing
             arguments, stdin: stdin, environment: environment, directory: folder.url)
     }
 
-    private func openssl(_ arguments: String...) async throws {
-        let output = try await ChildProcess.run(
-            "/usr/bin/env", ["openssl"] + arguments, directory: folder.url)
-        #expect(output.exit == 0, "\(output.stderr)")
-    }
-
     private func code(_ output: ProcessOutput) throws -> String? {
         try JSONValue(parsing: output.stdout)["error"]?["code"]?.string
     }
@@ -42,7 +36,7 @@ import Testing
     /// A private key that a variable, an editor or another system has changed.
     @Test(arguments: ["indented", "quoted", "escaped", "utf16", "bom"])
     func readsAPrivateKeyInAnUnusualForm(_ form: String) async throws {
-        try await openssl(
+        try await folder.openssl(
             "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "key.pem")
         let pem = String(decoding: try folder.read("key.pem"), as: UTF8.self)
         let text =
@@ -98,13 +92,13 @@ import Testing
             "/usr/bin/env", ["openssl", "genpkey", "-out", "pkcs8.pem"] + family.options,
             directory: folder.url)
         #expect(made.exit == 0, "\(made.stderr)")
-        try await openssl("pkey", "-in", "pkcs8.pem", "-pubout", "-out", "public.pem")
-        try await openssl(
+        try await folder.openssl("pkey", "-in", "pkcs8.pem", "-pubout", "-out", "public.pem")
+        try await folder.openssl(
             "req", "-new", "-x509", "-key", "pkcs8.pem", "-subj", "/CN=a", "-days", "30", "-out",
             "certificate.pem")
         var files = ["pkcs8.pem", "public.pem", "certificate.pem"]
         if family.traditional {
-            try await openssl(
+            try await folder.openssl(
                 "pkey", "-in", "pkcs8.pem", "-traditional", "-out", "traditional.pem")
             files.append("traditional.pem")
         }
@@ -177,8 +171,8 @@ import Testing
         #expect(imported.exit == 0 && imported.text == "imported the vault key v into k\n")
         let key = try #require(try keys("k").first)
         #expect(key["use"] == "enc" && key["alg"] == nil)
-        try await openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
-        try await openssl(
+        try await folder.openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
+        try await folder.openssl(
             "pkey", "-in", "private.pem", "-pubout", "-outform", "DER", "-out", "public.der")
         let der = try await signet([
             "keys", "import", "public.der", "--id", "p", "--encoding", "raw", "--type", "ed25519",
@@ -223,14 +217,14 @@ import Testing
         try folder.write("5a5a5", to: "odd")
         try folder.write("5a5a5g==", to: "padded")
         try folder.write("", to: "empty")
-        try await openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
-        try await openssl(
+        try await folder.openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
+        try await folder.openssl(
             "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", "-out",
             "small.pem")
-        try await openssl(
+        try await folder.openssl(
             "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-out",
             "k1.pem")
-        try await openssl(
+        try await folder.openssl(
             "pkey", "-in", "private.pem", "-aes256", "-passout", "pass:ZZZZZZcanary", "-out",
             "encrypted.pem")
         let pem = String(decoding: try folder.read("private.pem"), as: UTF8.self)
@@ -254,7 +248,7 @@ import Testing
     }
 
     @Test func refusesAFileAndAnIDThatExist() async throws {
-        try await openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
+        try await folder.openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
         let arguments = ["keys", "import", "private.pem", "--id", "a", "--out", "keys", "--json"]
         #expect(try await signet(arguments).exit == 0)
         let before = try folder.read("keys")
@@ -280,7 +274,7 @@ import Testing
     }
 
     @Test func aPEMFileAsKeysNamesTheImportCommand() async throws {
-        try await openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
+        try await folder.openssl("genpkey", "-algorithm", "ed25519", "-out", "private.pem")
         try folder.write("GET / HTTP/1.1\nHost: a.test\n\n", to: "request")
         for arguments in [
             ["sign", "--scheme", "rfc9421", "--keys", "private.pem", "request"],

@@ -15,12 +15,6 @@ import Testing
         try await SignetTool.run(arguments, stdin: stdin, directory: folder.url)
     }
 
-    private func openssl(_ arguments: String...) async throws {
-        let output = try await ChildProcess.run(
-            "/usr/bin/env", ["openssl"] + arguments, directory: folder.url)
-        #expect(output.exit == 0, "\(output.stderr)")
-    }
-
     /// The keys of a file.
     private func keys(_ name: String = "keys") throws -> [JSONObject] {
         try JSONValue(parsing: folder.read(name))["keys"]?.array?.compactMap(\.object) ?? []
@@ -28,10 +22,10 @@ import Testing
 
     /// An RSA key with the OID id-RSASSA-PSS, such as that of RFC 9421, appendix B.1.2.
     @Test func importsAKeyForRSASSAPSS() async throws {
-        try await openssl(
+        try await folder.openssl(
             "genpkey", "-quiet", "-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048",
             "-out", "private.pem")
-        try await openssl("pkey", "-in", "private.pem", "-pubout", "-out", "public.pem")
+        try await folder.openssl("pkey", "-in", "private.pem", "-pubout", "-out", "public.pem")
         for name in ["private", "public"] {
             let imported = try await signet(
                 "keys", "import", "\(name).pem", "--id", "a", "--out", name)
@@ -50,7 +44,7 @@ import Testing
     }
 
     @Test func refusesAPSSKeyForAnotherDigest() async throws {
-        try await openssl(
+        try await folder.openssl(
             "genpkey", "-quiet", "-algorithm", "RSA-PSS", "-pkeyopt", "rsa_keygen_bits:2048",
             "-pkeyopt", "rsa_pss_keygen_md:sha256", "-out", "private.pem")
         let refused = try await signet("keys", "import", "private.pem", "--id", "a", "--out", "k")
@@ -67,12 +61,12 @@ import Testing
         "3053020101300506032b657004220420\(secret)a123032100\(point)",
     ])
     func readsPKCS8OfBothVersions(_ der: String) async throws {
-        try folder.write(bytes(der), to: "key.der")
+        try folder.write(bytes(ofHex: der), to: "key.der")
         let imported = try await signet(
             "keys", "import", "key.der", "--id", "a", "--type", "ed25519", "--encoding", "raw",
             "--out", "keys")
         #expect(imported.exit == 0, "\(imported.stderr)")
-        let point = Data(bytes(Self.point)).base64EncodedString()
+        let point = Data(bytes(ofHex: Self.point)).base64EncodedString()
         #expect(
             try keys().first?["x"]?.string
                 == point.replacing("+", with: "-").replacing("/", with: "_").replacing(
@@ -99,7 +93,7 @@ import Testing
         "3031020101300506032b657004220420\(secret)810100",
     ])
     func refusesABrokenVersion2OfPKCS8(_ der: String) async throws {
-        try folder.write(bytes(der), to: "key.der")
+        try folder.write(bytes(ofHex: der), to: "key.der")
         for (command, output) in [
             (
                 "keys",
@@ -115,13 +109,6 @@ import Testing
 
     private static let secret = "d4ee72dbf913584ad5b6d8f1f769f8ad3afe7c28cbf1d4fbe097a88f44755842"
     private static let point = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
-
-    private func bytes(_ hex: String) -> [UInt8] {
-        let digits = Array(hex)
-        return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-            UInt8(String(digits[$0...$0 + 1]), radix: 16)
-        }
-    }
 
     /// `alg` of RFC 9864, and the older one that it deprecates.
     @Test func readsBothAlgorithmsOfEd25519() async throws {

@@ -67,7 +67,10 @@ import Testing
             let sessions = try Self.blocks("console", of: page)
             if !sessions.isEmpty {
                 let name = URL(filePath: page).deletingPathExtension().lastPathComponent
-                let isRun = tests.contains(name == "README" ? "\"\(page)\"" : name)
+                let isRun = ["\"\(page)\"", "\"\(name)\"", "/\(name).md\"", "\"\(name).md\""]
+                    .contains {
+                        (name != "README" || $0 == "\"\(page)\"") && tests.contains($0)
+                    }
                 #expect(isRun, "\(page): no test runs its session")
             }
             let commands = try Self.blocks("sh", of: page)

@@ -18,14 +18,24 @@ import Testing
 struct ChangingSystemSoakTests {
     private static let seconds = 180
     private static let host = "api.example.com"
+    /// The number of a call that shares its request with no other.
+    private static let number = HTTPField.Name("X-Call")!
 
-    /// An engine that fails now and then, and notes requests that mix two configurations: the
-    /// User-Agent, the signature's key and the pins carry the number of the configuration.
+    /// An engine that fails now and then, and notes requests and calls that mix two configurations:
+    /// the User-Agent, the signature's key and the pins carry the number of the configuration. A
+    /// call's credential is its user's.
     private final class CheckingEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "checking", pinsPublicKeys: true, speaksHTTP2: false)
         private let numbers = Mutex(SplitMix(seed: 32))
-        private let found = Mutex<(mixed: [String], requests: Int)>(([], 0))
+        private struct Found {
+            var mixed: [String] = []
+            var requests = 0
+            /// The configuration of each call's first request.
+            var epochs: [Int: String] = [:]
+        }
+
+        private let found = Mutex(Found())
 
         var mixed: [String] { found.withLock { $0.mixed } }
         var count: Int { found.withLock { $0.requests } }
@@ -40,9 +50,16 @@ struct ChangingSystemSoakTests {
             let isMixed =
                 !input.contains(#"keyid="k\#(epoch)""#)
                 || pin != Int(epoch).map { ChangingSystemSoakTests.pin(of: $0).text }
+            let call = fields[ChangingSystemSoakTests.number].flatMap { Int($0) }
             found.withLock { found in
                 found.requests += 1
                 if isMixed { found.mixed.append("\(epoch) \(input) \(pin ?? "")") }
+                guard let call else { return }
+                let first = found.epochs[call, default: epoch]
+                found.epochs[call] = first
+                if first != epoch || fields[.authorization] != "Bearer token-\(call % 20)" {
+                    found.mixed.append("call \(call): \(first), \(epoch)")
+                }
             }
             await Task.yield()
             switch numbers.withLock({ Int.random(in: 0..<100, using: &$0) }) {
@@ -147,7 +164,11 @@ struct ChangingSystemSoakTests {
         var options = CallOptions(isIdempotent: true)
         options.credentials = User(scope: "\(number % 20)")
         options.attempts = 3
-        if number % 7 == 0 { options.duplicates = .join }
+        if number % 7 == 0 {
+            options.duplicates = .join
+        } else {
+            options.fields[Self.number] = "\(number)"
+        }
         let given = options
         let call = Task {
             await Pipeline.code { () async throws(ClientError) in
