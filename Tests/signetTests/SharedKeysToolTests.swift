@@ -124,6 +124,21 @@ import Testing
         #expect(!(try folder.contents()).contains("x"))
     }
 
+    /// A thumbprint in base64url begins with a hyphen once in 64 times, and so may an id.
+    @Test func aNameMayBeginWithAHyphen() async throws {
+        try await makeIdentity("alice", "x25519")
+        let made = try await signet("keys", "share", "keys", "--to", "alice.pub", "--out", "shared")
+        #expect(made.exit == 0, "\(made.stderr)")
+        let removed = try await signet(
+            "keys", "share", "shared", "--remove", "-cd", "--identity", "alice")
+        #expect(removed.exit == 1)
+        #expect(removed.stderr.contains("no recipient has the thumbprint \"-cd\""))
+        let named = try await signet("keys", "new", "--type", "p256", "--id", "-ab", "--out", "own")
+        #expect(named.exit == 0, "\(named.stderr)")
+        #expect(try await signet("keys", "public", "own", "--id", "-ab").exit == 0)
+        #expect(try await signet("keys", "public", "own", "--id", "--json").exit == 1)
+    }
+
     @Test(arguments: ["jwcrypto", "joserfc"])
     func agreesWithPythonsLibraries(_ library: String) async throws {
         for type in Self.types { try await makeIdentity(type, type) }

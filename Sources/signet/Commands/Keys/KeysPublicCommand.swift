@@ -24,7 +24,9 @@ struct KeysPublicCommand: ParsableCommand {
     @Option(help: "Print a JWK Set, or blocks of PEM.")
     var format = Format.jwk
 
-    @Option(help: ArgumentHelp("Print only the key with this id.", valueName: "ID"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Print only the key with this id.", valueName: "ID"))
     var id: String?
 
     @Argument(

@@ -41,7 +41,10 @@ struct KeysShareCommand: ParsableCommand {
         completion: .file())
     var add: [String] = []
 
-    @Option(help: ArgumentHelp("Remove a recipient; may be repeated.", valueName: "THUMBPRINT"))
+    // A thumbprint, as an id and a nonce in base64url, may begin with a hyphen.
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Remove a recipient; may be repeated.", valueName: "THUMBPRINT"))
     var remove: [String] = []
 
     @OptionGroup var identity: IdentityOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The name of a new key and the file that gets it.
 struct NewKeyOptions: ParsableArguments {
-    @Option(help: "The key's id (kid).")
+    @Option(parsing: .unconditional, help: "The key's id (kid).")
     var id: String
 
     @Option(

@@ -102,7 +102,8 @@ struct CallOptions: ParsableArguments {
     @OptionGroup var identity: IdentityOptions
 
     @Option(
-        name: .customLong("key-id"), help: "The key to sign with; needed if the set has several.")
+        name: .customLong("key-id"), parsing: .unconditional,
+        help: "The key to sign with; needed if the set has several.")
     var keyID: String?
 
     @Option(

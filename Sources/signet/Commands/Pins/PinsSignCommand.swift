@@ -29,7 +29,7 @@ struct PinsSignCommand: ParsableCommand {
     @OptionGroup var identity: IdentityOptions
 
     @Option(
-        name: .customLong("key-id"),
+        name: .customLong("key-id"), parsing: .unconditional,
         help: ArgumentHelp(
             "The Ed25519 key to sign with; not needed if the set has one key that signs.",
             valueName: "ID"))

@@ -31,13 +31,14 @@ struct SignCommand: ParsableCommand {
 
     @OptionGroup var signing: SigningOptions
 
-    @Option(help: "The key's id; needed if the set has several signing keys.")
+    @Option(
+        parsing: .unconditional, help: "The key's id; needed if the set has several signing keys.")
     var keyID: String?
 
     @Option(help: ArgumentHelp("The time of signing (now).", valueName: "unix"))
     var time: Int64?
 
-    @Option(help: "A text that no other signature has.")
+    @Option(parsing: .unconditional, help: "A text that no other signature has.")
     var nonce: String?
 
     @Option(help: "The covered components, a comma list; --covers= is the empty list.")

@@ -53,6 +53,7 @@ struct VaultRebindCommand: ParsableCommand {
     var ratchet = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The next root's id, if not the current one's with +1, +2, ….", valueName: "ID"))
     var toKeyID: String?

@@ -25,6 +25,7 @@ struct VaultSealCommand: ParsableCommand {
     @OptionGroup var key: VaultKeyOptions
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "The root's id in the key set, if it has several; with a passphrase any name.",
             valueName: "ID"))

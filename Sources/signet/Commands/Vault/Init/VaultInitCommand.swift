@@ -67,6 +67,7 @@ struct VaultInitCommand: ParsableCommand {
     var keys: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The root's id in the key set, if it has several.", valueName: "ID"))
     var keyID: String?
 
