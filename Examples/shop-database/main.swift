@@ -1,9 +1,9 @@
 import SignetVault
 
-extension ConfigurationKey where Value == String, Visibility == Public {
+extension ConfigurationKey where Value == String, Visibility == PublicValue {
     static let databaseHost = Self("database.host")
 }
-extension ConfigurationKey where Value == String, Visibility == Secret {
+extension ConfigurationKey where Value == String, Visibility == SecretValue {
     static let databasePassword = Self("database.password")
 }
 

@@ -14,7 +14,7 @@
     /// import SignetConfiguration
     /// import SignetVault
     ///
-    /// extension ConfigurationKey where Value == String, Visibility == Public {
+    /// extension ConfigurationKey where Value == String, Visibility == PublicValue {
     ///     static let ordersHost = Self("orders.host")
     /// }
     ///
@@ -98,7 +98,7 @@
             opening dump: DumpFile, with keys: VaultKeys, for binding: VersionBinding,
             accepting olderAppVersions: [String] = [], system olderSystemVersions: [String] = [],
             schema: Schema,
-            requiring required: repeat ConfigurationKey<each Value, Public>,
+            requiring required: repeat ConfigurationKey<each Value, PublicValue>,
             sharingSecrets: Bool = false, name: String? = nil, now: Int64? = nil
         ) throws(VaultError) {
             let opened = try dump.open(

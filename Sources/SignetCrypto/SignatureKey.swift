@@ -35,7 +35,7 @@ package enum SignatureAlgorithm: String, Sendable, CaseIterable {
 /// A public key or a key pair for signatures, or for the encryption of other keys. Threads share
 /// it.
 @safe package final class SignatureKey: Sendable {
-    /// A kind of key, with the name that `Key.Kind` gives it.
+    /// A kind of key, with the name that `CryptoKey.Kind` gives it.
     enum Family: String, Sendable {
         case ed25519, x25519, p256, p384, rsa
 

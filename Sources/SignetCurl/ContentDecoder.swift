@@ -16,7 +16,7 @@ public import SignetTransport
 ///
 /// var response = HTTPResponse(status: .ok)
 /// response.headerFields[.contentEncoding] = "gzip"
-/// let body = ResponseBody(bytes: [
+/// let body = HTTPResponseBody(bytes: [
 ///     0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10,
 ///     0x36, 5, 0, 0, 0,
 /// ])

@@ -102,7 +102,7 @@ public final class CurlEngine: HTTPEngine {
     }
 
     /// Checks that a stream of length 0 is empty, because libcurl doesn't read from it.
-    private static func readToEnd(_ body: RequestBody) async throws(TransportError) {
+    private static func readToEnd(_ body: HTTPRequestBody) async throws(TransportError) {
         var reader = try body.makeReader()
         _ = try await reader.next()
     }

@@ -30,7 +30,7 @@ struct ReceivedResponse: Sendable {
                 for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
         if let refusal = verdict?.refusal { throw TransportError(refusal) }
         return EngineResponse(
-            response: head.response, body: ResponseBody(body), httpVersion: head.version,
+            response: head.response, body: HTTPResponseBody(body), httpVersion: head.version,
             timings: timings, verdict: verdict, peerChain: chain, record: record)
     }
 

@@ -21,7 +21,7 @@ final class RequestPlan: Sendable {
     let method: String
     let isHead: Bool
     let sendsBody: Bool
-    let body: RequestBody
+    let body: HTTPRequestBody
     /// Whether the request may be sent twice if it may have reached the server (RFC 9110, section
     /// 9.2.2).
     let isRepeatable: Bool

@@ -35,7 +35,7 @@ final class UploadFeed: Sendable {
         var isClosed = false
     }
 
-    private let body: RequestBody
+    private let body: HTTPRequestBody
     private let capacity: Int
     private let hasNews: @Sendable () -> Void
     private let state = Mutex(State())
@@ -44,7 +44,7 @@ final class UploadFeed: Sendable {
     ///
     /// - Parameter hasNews: Called on any thread if `next()` returned `.pending` and there is a
     ///   piece now.
-    init(_ body: RequestBody, capacity: Int, hasNews: @escaping @Sendable () -> Void) {
+    init(_ body: HTTPRequestBody, capacity: Int, hasNews: @escaping @Sendable () -> Void) {
         self.body = body
         self.capacity = capacity
         self.hasNews = hasNews

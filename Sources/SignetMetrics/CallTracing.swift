@@ -130,7 +130,7 @@
         }
     }
 
-    extension CallOptions {
+    extension RequestOptions {
         /// Adds spans to calls and their attempts. Interceptors that were added before run around
         /// them.
         public mutating func addTracing(_ tracing: CallTracing) {

@@ -9,9 +9,9 @@
 /// import SignetRPC
 ///
 /// struct PlainTextAdapter: PayloadAdapter {
-///     func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+///     func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
 ///         guard !call.isNotification, case .object(let members)? = call.parameters else {
-///             throw RPCError(.unsupportedCall, "expected parameters by name")
+///             throw PayloadError(.unsupportedCall, "expected parameters by name")
 ///         }
 ///         return BoxedRequest(
 ///             method: .post, path: "/" + call.method.name,
@@ -21,7 +21,7 @@
 ///
 ///     func unbox(
 ///         _ response: RawResponse, to request: BoxedRequest
-///     ) throws(RPCError) -> UnboxedResponse {
+///     ) throws(PayloadError) -> UnboxedResponse {
 ///         guard response.isSuccess else { throw .httpStatus(response) }
 ///         let text = String(decoding: response.body, as: UTF8.self)
 ///         return UnboxedResponse(result: RPCResult(.string(text)), status: response.status)
@@ -30,9 +30,9 @@
 /// ```
 public protocol PayloadAdapter: Sendable {
     /// Boxes a call. If this throws, nothing has been sent.
-    func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest
+    func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest
 
     /// Unboxes the response to a call that this adapter boxed.
-    func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+    func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
 }

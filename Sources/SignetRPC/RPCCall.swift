@@ -38,8 +38,8 @@ public enum RPCParameters: Sendable, Hashable {
 
     /// Creates parameters from an array or an object.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for any other type.
-    public init(_ value: JSONValue) throws(RPCError) {
+    /// - Throws: `PayloadError` with code `invalid-params` for any other type.
+    public init(_ value: JSONValue) throws(PayloadError) {
         switch value {
         case .array(let values): self = .array(values)
         case .object(let object): self = .object(object)
@@ -51,9 +51,9 @@ public enum RPCParameters: Sendable, Hashable {
 
     /// Parses parameters from strict JSON text.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` and the byte offset if the text is not
+    /// - Throws: `PayloadError` with code `invalid-params` and the byte offset if the text is not
     ///   strict JSON, or neither an array nor an object.
-    public init(parsing text: [UInt8]) throws(RPCError) {
+    public init(parsing text: [UInt8]) throws(PayloadError) {
         let value: JSONValue
         do {
             value = try JSONValue(parsing: text)
@@ -69,11 +69,11 @@ public enum RPCParameters: Sendable, Hashable {
     ///   - value: The value.
     ///   - conventions: How dates are written, and how members are named. Defaults to those of the
     ///     call whose `parameters()` encodes the value.
-    /// - Throws: `RPCError` with code `invalid-params` if the value becomes neither an array nor an
+    /// - Throws: `PayloadError` with code `invalid-params` if the value becomes neither an array nor an
     ///   object, or if a part of it can't be encoded. The message names that part's path.
     public init(
         encoding value: some Encodable, conventions: JSONConventions? = nil
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         try self.init(Self.encoded(value, conventions: conventions))
     }
 
@@ -87,8 +87,8 @@ public enum RPCParameters: Sendable, Hashable {
 
     /// Returns the parameters by name.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for parameters by position.
-    func members(for what: String) throws(RPCError) -> JSONObject {
+    /// - Throws: `PayloadError` with code `invalid-params` for parameters by position.
+    func members(for what: String) throws(PayloadError) -> JSONObject {
         guard case .object(let members) = self else {
             throw .invalidParameters("found parameters by position, expected them by name \(what)")
         }

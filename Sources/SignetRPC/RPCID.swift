@@ -69,11 +69,11 @@ public struct RPCIDGenerator: Sendable {
 
     /// Returns the next id.
     ///
-    /// - Throws: `RPCError` with code `invalid-id` if the source returns a number outside 1..<2^53,
+    /// - Throws: `PayloadError` with code `invalid-id` if the source returns a number outside 1..<2^53,
     ///   or a string that is empty or longer than 128 bytes.
-    public func next() throws(RPCError) -> RPCID {
+    public func next() throws(PayloadError) -> RPCID {
         guard let id = make() else {
-            throw RPCError(
+            throw PayloadError(
                 .invalidID,
                 "the id generator returned an invalid id, expected a number in 1..<2^53 or a "
                     + "string of 1 to \(Self.longest) bytes")

@@ -8,11 +8,11 @@ extension RPCParameters {
     /// let parameters = try RPCParameters.named(["item": "tea", "limit": limit])  // {"item":"tea"}
     /// ```
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded, or if a name
+    /// - Throws: `PayloadError` with code `invalid-params` if a value can't be encoded, or if a name
     ///   occurs twice.
     public static func named(
         _ members: KeyValuePairs<String, any Encodable>
-    ) throws(RPCError) -> RPCParameters {
+    ) throws(PayloadError) -> RPCParameters {
         var object: JSONObject = [:]
         for (name, value) in members {
             guard object[name] == nil else {
@@ -28,18 +28,18 @@ extension RPCParameters {
 
     /// Encodes values as parameters by position. A value that is nil becomes null.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if a value can't be encoded.
-    public static func positional(_ values: [any Encodable]) throws(RPCError) -> RPCParameters {
-        .array(try values.map { (value) throws(RPCError) in try encoded(value) })
+    /// - Throws: `PayloadError` with code `invalid-params` if a value can't be encoded.
+    public static func positional(_ values: [any Encodable]) throws(PayloadError) -> RPCParameters {
+        .array(try values.map { (value) throws(PayloadError) in try encoded(value) })
     }
 
     /// Returns the parameters of a call that a value describes; nil if there aren't any. They are
     /// the associated values of an enum's case, or the `Encodable` form of another value.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for a value that becomes neither an array
+    /// - Throws: `PayloadError` with code `invalid-params` for a value that becomes neither an array
     ///   nor an object, for a case that has associated values with and without labels, and for a
     ///   nil among several values without labels.
-    package static func ofCall(_ call: some Encodable) throws(RPCError) -> RPCParameters? {
+    package static func ofCall(_ call: some Encodable) throws(PayloadError) -> RPCParameters? {
         let json = try encoded(call)
         let parameters: RPCParameters
         // Reflection is used only for values that look like an enum case.
@@ -71,7 +71,7 @@ extension RPCParameters {
     /// A single array or object without a label becomes all of the parameters.
     private static func ofCase(
         _ values: JSONObject, labels: [String?]
-    ) throws(RPCError) -> RPCParameters {
+    ) throws(PayloadError) -> RPCParameters {
         guard labels.contains(nil) else { return .object(values) }
         guard labels.allSatisfy({ $0 == nil }) else {
             throw .invalidParameters(
@@ -93,7 +93,7 @@ extension RPCParameters {
     /// Encodes a value, by the conventions of the call unless others are given.
     static func encoded(
         _ value: some Encodable, conventions: JSONConventions? = nil
-    ) throws(RPCError) -> JSONValue {
+    ) throws(PayloadError) -> JSONValue {
         do {
             return try StrictJSONEncoder(conventions: conventions ?? .ofCall).encodeValue(value)
         } catch {
@@ -108,10 +108,10 @@ extension JSONConventions {
 
     /// Makes a call's request with the conventions of the call.
     package static func using<Request>(
-        _ conventions: JSONConventions, make: () throws(RPCError) -> Request
-    ) throws(RPCError) -> Request {
+        _ conventions: JSONConventions, make: () throws(PayloadError) -> Request
+    ) throws(PayloadError) -> Request {
         try $ofCall.withValue(conventions) {
-            Result { () throws(RPCError) in try make() }
+            Result { () throws(PayloadError) in try make() }
         }.get()
     }
 }

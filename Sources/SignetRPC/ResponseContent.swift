@@ -12,9 +12,9 @@ extension RawResponse {
     public var text: String? { String(validating: body, as: UTF8.self) }
 
     /// Refuses a body of more than `limit` bytes.
-    func requireSize(atMost limit: Int) throws(RPCError) {
+    func requireSize(atMost limit: Int) throws(PayloadError) {
         guard body.count <= limit else {
-            throw RPCError(
+            throw PayloadError(
                 .responseTooLarge,
                 "the response's body has \(body.count) bytes, the limit is \(limit)", status: status
             )

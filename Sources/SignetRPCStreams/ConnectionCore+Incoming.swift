@@ -55,7 +55,7 @@ extension ConnectionCore {
         /// The batches that received a response to one of their calls.
         var batches: [PendingBatch] = []
         /// The first error that names no call.
-        var rejection: RPCError?
+        var rejection: PayloadError?
         /// The ids of its requests, including those that were served already.
         var ids: Set<RPCID> = []
 
@@ -119,7 +119,7 @@ extension ConnectionCore {
         case .result(let element):
             outcome = .success(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):
-            let error = RPCError.rpcError(error, status: nil)
+            let error = PayloadError.rpcError(error, status: nil)
             if case .null = response.id {
                 // The peer could not read one of our messages, and doesn't say which.
                 if calls.count == 0 {
@@ -179,7 +179,7 @@ extension ConnectionCore {
         }
         if case .completed(let batch) = completion { progress.add(batch) }
     }
-    private func malformed(_ what: String) -> RPCError { .malformedResponse(what, status: nil) }
+    private func malformed(_ what: String) -> PayloadError { .malformedResponse(what, status: nil) }
 
     private func warn(_ code: RPCWarning.Code, message: String) {
         options.onWarning?(RPCWarning(code, message))

@@ -15,12 +15,12 @@ final class ConnectionCore: Sendable {
     let malformedCount = Atomic<Int>(0)
 
     private struct Ending {
-        var error: RPCError?
+        var error: PayloadError?
         var deliverer: Task<Void, Never>?
     }
 
     private let ending = Mutex(Ending())
-    private let finalError = Latch<RPCError>()
+    private let finalError = Latch<PayloadError>()
 
     init(
         stream: any RPCByteStream, adapter: JSONRPCAdapter, options: RPCConnection.Options,
@@ -159,18 +159,18 @@ final class ConnectionCore: Sendable {
         }
     }
 
-    private static func expired(_ timeout: Duration) -> RPCError {
-        RPCError(.timeout, "the call has no response within \(timeout)")
+    private static func expired(_ timeout: Duration) -> PayloadError {
+        PayloadError(.timeout, "the call has no response within \(timeout)")
     }
 
-    func framed(_ object: JSONObject) throws(RPCError) -> [UInt8] {
+    func framed(_ object: JSONObject) throws(PayloadError) -> [UInt8] {
         try framed(JSONValue.object(object))
     }
 
-    func framed(_ message: JSONValue) throws(RPCError) -> [UInt8] {
+    func framed(_ message: JSONValue) throws(PayloadError) -> [UInt8] {
         let bytes = message.serialized()
         guard bytes.count <= options.maximumMessageSize else {
-            throw RPCError(
+            throw PayloadError(
                 .messageTooLarge,
                 "the message has \(bytes.count) bytes, the limit is "
                     + "\(options.maximumMessageSize)")
@@ -190,7 +190,7 @@ final class ConnectionCore: Sendable {
                 guard !bytes.isEmpty else {
                     let place = frames.isWithinMessage ? " within a message" : ""
                     return end(
-                        RPCError(.cutOff, "the peer ended the stream\(place)"))
+                        PayloadError(.cutOff, "the peer ended the stream\(place)"))
                 }
                 frames.push(bytes)
                 while calls.ending == nil, let message = try frames.next() {
@@ -198,7 +198,7 @@ final class ConnectionCore: Sendable {
                     await outgoing.waitForRoom()
                 }
             }
-        } catch let error as RPCError {
+        } catch let error as PayloadError {
             end(error)
         } catch {
             end(Self.cutOff("reading", by: error))
@@ -216,8 +216,8 @@ final class ConnectionCore: Sendable {
         }
     }
 
-    private static func cutOff(_ operation: String, by error: any Error) -> RPCError {
-        RPCError(
+    private static func cutOff(_ operation: String, by error: any Error) -> PayloadError {
+        PayloadError(
             .cutOff,
             "\(operation) the stream failed: "
                 + printable(String(describing: error), limit: 200))
@@ -226,7 +226,7 @@ final class ConnectionCore: Sendable {
     // MARK: The end
 
     /// Ends the connection. The first error counts.
-    func end(_ error: RPCError) {
+    func end(_ error: PayloadError) {
         let (first, deliverer) = ending.withLock { ending in
             let first = ending.error ?? error
             ending.error = first
@@ -240,5 +240,5 @@ final class ConnectionCore: Sendable {
         finalError.set(first)
     }
 
-    func ended() async -> RPCError { await finalError.wait() }
+    func ended() async -> PayloadError { await finalError.wait() }
 }

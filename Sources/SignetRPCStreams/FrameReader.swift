@@ -40,9 +40,9 @@ struct FrameReader {
 
     /// Returns the next complete message; nil if more bytes are needed.
     ///
-    /// - Throws: `RPCError` with code `malformed-frame` or `message-too-large`. No later message
+    /// - Throws: `PayloadError` with code `malformed-frame` or `message-too-large`. No later message
     ///   can be read.
-    mutating func next() throws(RPCError) -> [UInt8]? {
+    mutating func next() throws(PayloadError) -> [UInt8]? {
         let message =
             switch framing.value {
             case .lines: try nextLine()
@@ -63,7 +63,7 @@ struct FrameReader {
         return true
     }
 
-    private mutating func nextLine() throws(RPCError) -> [UInt8]? {
+    private mutating func nextLine() throws(PayloadError) -> [UInt8]? {
         while let end = endOfLine() {
             guard end - start <= maximumMessageSize else { throw tooLarge }
             let line = remove(upTo: end, skipping: 1)
@@ -74,7 +74,7 @@ struct FrameReader {
         return nil
     }
 
-    private mutating func nextOfLength() throws(RPCError) -> [UInt8]? {
+    private mutating func nextOfLength() throws(PayloadError) -> [UInt8]? {
         while length == nil {
             guard let end = endOfLine() else {
                 guard header.size + buffer.count - start <= maximumHeaderSize else {
@@ -110,14 +110,14 @@ struct FrameReader {
         return bytes
     }
 
-    private var tooLarge: RPCError {
-        RPCError(
+    private var tooLarge: PayloadError {
+        PayloadError(
             .messageTooLarge,
             "the peer's message is longer than the limit of \(maximumMessageSize) bytes")
     }
 
-    private var headerTooLarge: RPCError {
-        RPCError(
+    private var headerTooLarge: PayloadError {
+        PayloadError(
             .malformedFrame,
             "a frame's header is longer than the limit of \(maximumHeaderSize) bytes")
     }
@@ -133,7 +133,7 @@ struct FrameHeader {
     var isBegun: Bool { size > 0 }
 
     /// Parses a line without its LF; returns the message's length at the header's end.
-    mutating func receive(_ line: [UInt8]) throws(RPCError) -> Int? {
+    mutating func receive(_ line: [UInt8]) throws(PayloadError) -> Int? {
         size += line.count + 1
         guard line.last == 0x0D else { throw Self.malformed("a line that does not end with CR LF") }
         let line = line.dropLast()
@@ -166,8 +166,8 @@ struct FrameHeader {
         return nil
     }
 
-    private static func malformed(_ found: String) -> RPCError {
-        RPCError(
+    private static func malformed(_ found: String) -> PayloadError {
+        PayloadError(
             .malformedFrame,
             "found \(found) in a frame's header, expected \"Content-Length: \" and a number")
     }

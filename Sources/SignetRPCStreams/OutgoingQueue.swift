@@ -18,7 +18,7 @@ final class OutgoingQueue: Sendable {
         var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
         var writer: CheckedContinuation<Frame?, Never>?
         var waitingForRoom: CheckedContinuation<Void, Never>?
-        var ending: RPCError?
+        var ending: PayloadError?
     }
 
     private let state = Mutex(State())
@@ -36,7 +36,7 @@ final class OutgoingQueue: Sendable {
         _ bytes: [UInt8], waiter: CheckedContinuation<Void, any Error>? = nil
     ) -> UInt64? {
         let (frame, writer, ending) = state.withLock {
-            state -> (Frame?, CheckedContinuation<Frame?, Never>?, RPCError?) in
+            state -> (Frame?, CheckedContinuation<Frame?, Never>?, PayloadError?) in
             if let ending = state.ending { return (nil, nil, ending) }
             let frame = Frame(number: state.next, bytes: bytes)
             state.next += 1
@@ -61,7 +61,7 @@ final class OutgoingQueue: Sendable {
 
     /// Queues a frame and returns when it has been written.
     ///
-    /// - Throws: `RPCError` if the connection ends first or `timeout` passes, or
+    /// - Throws: `PayloadError` if the connection ends first or `timeout` passes, or
     ///   `CancellationError`.
     func write(_ bytes: [UInt8], timeout: Duration) async throws {
         let number = Mutex<UInt64?>(nil)
@@ -83,8 +83,8 @@ final class OutgoingQueue: Sendable {
         }
     }
 
-    private static func notRead(_ timeout: Duration) -> RPCError {
-        RPCError(.timeout, "the peer did not read the notification within \(timeout)")
+    private static func notRead(_ timeout: Duration) -> PayloadError {
+        PayloadError(.timeout, "the peer did not read the notification within \(timeout)")
     }
 
     private func cancel(_ number: UInt64?, throwing error: any Error) {
@@ -146,7 +146,7 @@ final class OutgoingQueue: Sendable {
     }
 
     /// Ends every wait.
-    func end(_ error: RPCError) {
+    func end(_ error: PayloadError) {
         let (waiting, writer, room) = state.withLock { state in
             state.ending = state.ending ?? error
             defer {

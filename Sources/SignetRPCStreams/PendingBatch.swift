@@ -56,9 +56,9 @@ final class PendingBatch: Sendable {
             state.outcomes[position] =
                 switch outcome {
                 case .response(.success(let result)): .result(result)
-                case .response(.failure(let error as RPCError)): .failure(error)
+                case .response(.failure(let error as PayloadError)): .failure(error)
                 case .response(.failure):
-                    .failure(RPCError(.connectionClosed, "the call was cancelled"))
+                    .failure(PayloadError(.connectionClosed, "the call was cancelled"))
                 case .rejected(let error): .rejected(error)
                 case .unanswered: .unanswered
                 }
@@ -74,7 +74,7 @@ enum CallOutcome {
     /// The response's result, or the error that ended the call.
     case response(Result<RPCResult, any Error>)
     /// The peer sent an error that names no call.
-    case rejected(RPCError)
+    case rejected(PayloadError)
     /// The response to the call's batch omits it.
     case unanswered
 
@@ -84,7 +84,7 @@ enum CallOutcome {
         case .response(let result): result
         case .rejected(let error): .failure(error)
         case .unanswered:
-            .failure(RPCError(.batchIncomplete, "the call has no response"))
+            .failure(PayloadError(.batchIncomplete, "the call has no response"))
         }
     }
 }

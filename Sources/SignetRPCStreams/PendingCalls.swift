@@ -47,7 +47,7 @@ final class PendingCalls: Sendable {
         var past: [RPCID: Bool] = [:]
         var order: [RPCID] = []
         var oldest = 0
-        var ending: RPCError?
+        var ending: PayloadError?
 
         mutating func remember(_ id: RPCID, isAnswered: Bool) {
             past[id] = isAnswered
@@ -68,7 +68,7 @@ final class PendingCalls: Sendable {
     init(limit: Int) { self.limit = limit }
 
     /// The error that ended the connection; nil before.
-    var ending: RPCError? { state.withLock { $0.ending } }
+    var ending: PayloadError? { state.withLock { $0.ending } }
 
     /// Returns whether a call waits for a response with this id.
     func isPending(_ id: RPCID) -> Bool { state.withLock { $0.pending[id] != nil } }
@@ -79,23 +79,23 @@ final class PendingCalls: Sendable {
     /// Adds a call. If that fails, returns the error and doesn't resume the continuation.
     func add(
         _ id: RPCID, continuation: CheckedContinuation<RPCResult, any Error>
-    ) -> RPCError? {
+    ) -> PayloadError? {
         add([(id, .one(continuation))])
     }
 
     /// Adds all calls of a batch, or none. If that fails, returns the error.
-    func add(_ batch: PendingBatch) -> RPCError? {
+    func add(_ batch: PendingBatch) -> PayloadError? {
         add(
             batch.ids.enumerated().compactMap { position, id in
                 id.map { ($0, .batch(batch, position)) }
             })
     }
 
-    private func add(_ calls: [(id: RPCID, waiter: Waiter)]) -> RPCError? {
+    private func add(_ calls: [(id: RPCID, waiter: Waiter)]) -> PayloadError? {
         state.withLock { state in
             if let ending = state.ending { return ending }
             guard state.pending.count + calls.count <= limit else {
-                return RPCError(
+                return PayloadError(
                     .tooManyCalls,
                     "\(state.pending.count) calls wait for responses, the limit is \(limit)"
                 )
@@ -103,7 +103,7 @@ final class PendingCalls: Sendable {
             guard
                 !calls.contains(where: { state.pending[$0.id] != nil || state.past[$0.id] != nil })
             else {
-                return RPCError(.invalidID, "the id generator repeated an id")
+                return PayloadError(.invalidID, "the id generator repeated an id")
             }
             for call in calls { state.pending[call.id] = Pending(waiter: call.waiter) }
             return nil
@@ -165,7 +165,7 @@ final class PendingCalls: Sendable {
     }
 
     /// Ends every pending call and refuses new ones. The first error counts.
-    func end(_ error: RPCError) {
+    func end(_ error: PayloadError) {
         state.withLock { $0.ending = $0.ending ?? error }
         endAll(with: .response(.failure(error)))
     }

@@ -76,9 +76,9 @@ public final class RPCConnection: Sendable {
     /// cancelled, and the stream is closed.
     public func close() {
         core.end(
-            RPCError(.connectionClosed, "this side closed the connection"))
+            PayloadError(.connectionClosed, "this side closed the connection"))
     }
 
     /// Waits until the connection has ended and returns the reason: `cut-off` if the peer ended it.
-    public func ended() async -> RPCError { await core.ended() }
+    public func ended() async -> PayloadError { await core.ended() }
 }

@@ -25,7 +25,7 @@ public struct RPCPeer: Sendable {
     ///   - parameters: The parameters, or nil if there aren't any.
     ///   - timeout: The time until the response arrives, including the time until the peer reads
     ///     the call; nil for the connection's timeout.
-    /// - Throws: `CancellationError` at once if the task is cancelled, else `RPCError`. For this
+    /// - Throws: `CancellationError` at once if the task is cancelled, else `PayloadError`. For this
     ///   call: `rpc-error`, `malformed-reply`, `timeout`, `message-too-large`, `too-many-calls`, or
     ///   an error of boxing. For a connection that has ended: `cut-off`, `connection-closed`,
     ///   `malformed-frame`, `message-too-large` or `malformed-reply`.
@@ -58,7 +58,7 @@ public struct RPCPeer: Sendable {
     ///   - timeout: The time until all responses have arrived; nil for the connection's timeout.
     /// - Returns: One outcome for each call, in the calls' order.
     /// - Throws: `CancellationError` at once if the task is cancelled; each call is then cancelled
-    ///   at the peer. `RPCError` if nothing was sent: `empty-batch`, `batch-too-large`,
+    ///   at the peer. `PayloadError` if nothing was sent: `empty-batch`, `batch-too-large`,
     ///   `unsupported-call` (version 1.0), `message-too-large`, `too-many-calls`, an error of
     ///   boxing, or the error that ended the connection. `timeout` if the peer doesn't read a batch
     ///   that contains only notifications.
@@ -71,7 +71,7 @@ public struct RPCPeer: Sendable {
     /// Sends a notification, and returns when it has been written to the stream.
     ///
     /// - Throws: `CancellationError`, an error of boxing, the error that ended the connection, or
-    ///   `RPCError` with code `message-too-large`, or `timeout` if the peer doesn't read it within
+    ///   `PayloadError` with code `message-too-large`, or `timeout` if the peer doesn't read it within
     ///   the connection's timeout.
     public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
         try await core.notify(RPCCall(method, parameters: parameters, isNotification: true))

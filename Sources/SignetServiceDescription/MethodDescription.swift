@@ -108,15 +108,15 @@ public struct MethodDescription: Sendable, Hashable {
     ///     cookie. Messages don't contain their values.
     ///   - body: The request's body if it is not made of parameters. Messages don't contain its
     ///     values.
-    /// - Throws: `RPCError` with code `invalid-params` that names the parameter, what was found and
+    /// - Throws: `PayloadError` with code `invalid-params` that names the parameter, what was found and
     ///   what was expected, or `unsupported-call` for a method that cannot be called with
     ///   parameters by name.
     public func check(
         _ supplied: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         let hasBody = body != nil
         if let unsupportedReason = unsupportedReason ?? (hasBody ? nil : bodyUnsupportedReason) {
-            throw RPCError(.unsupportedCall, "\(quoted(name)) \(unsupportedReason)")
+            throw PayloadError(.unsupportedCall, "\(quoted(name)) \(unsupportedReason)")
         }
         if let body { try check(body) }
         switch supplied {
@@ -134,7 +134,7 @@ public struct MethodDescription: Sendable, Hashable {
         }
     }
 
-    private func check(byPosition values: [JSONValue]) throws(RPCError) {
+    private func check(byPosition values: [JSONValue]) throws(PayloadError) {
         guard values.count <= parameters.count else {
             throw .invalidParameters(
                 "found \(values.count) parameters, expected at most \(parameters.count)")
@@ -147,7 +147,7 @@ public struct MethodDescription: Sendable, Hashable {
 
     private func check(
         byName members: JSONObject, fields: HTTPFields, hasBody: Bool
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         var rest = members
         for parameter in parameters where parameter.place != .body {
             guard let value = members[parameter.name] else {
@@ -175,8 +175,8 @@ public struct MethodDescription: Sendable, Hashable {
     }
 
     /// Checks a value that may be a secret, so the message doesn't repeat it.
-    private func check(field text: String, for parameter: Parameter) throws(RPCError) {
-        do throws(RPCError) {
+    private func check(field text: String, for parameter: Parameter) throws(PayloadError) {
+        do throws(PayloadError) {
             try check(.string(text), for: parameter)
         } catch {
             throw .invalidParameters(
@@ -186,7 +186,7 @@ public struct MethodDescription: Sendable, Hashable {
         }
     }
 
-    private func check(_ value: JSONValue, for parameter: Parameter) throws(RPCError) {
+    private func check(_ value: JSONValue, for parameter: Parameter) throws(PayloadError) {
         guard let found = parameter.schema.mismatch(value) else { return }
         // In a URL or a field everything is text, and an array of one element is written like the
         // element.
@@ -211,13 +211,13 @@ public struct MethodDescription: Sendable, Hashable {
         return forms + forms.map { .array([$0]) } + [.array([value])]
     }
 
-    private func missing(_ parameter: Parameter) -> RPCError {
+    private func missing(_ parameter: Parameter) -> PayloadError {
         .invalidParameters(
             "the parameter \(quoted(parameter.name)): found nothing, expected "
                 + parameter.schema.typeName)
     }
 
-    func refusal(of found: ParameterSchema.Mismatch, in what: String) -> RPCError {
+    func refusal(of found: ParameterSchema.Mismatch, in what: String) -> PayloadError {
         let place = found.place.isEmpty ? "" : " at \(found.place)"
         return .invalidParameters(
             "\(what)\(place): found \(found.found), expected \(found.expected)")

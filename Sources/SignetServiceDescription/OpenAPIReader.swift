@@ -10,7 +10,7 @@ struct OpenAPIReader {
         "get", "put", "post", "delete", "options", "head", "patch", "trace",
     ]
 
-    func methods() throws(RPCError) -> [MethodDescription] {
+    func methods() throws(PayloadError) -> [MethodDescription] {
         guard let paths = document["paths"]?.object else {
             // Since 3.1 a document may have components only.
             guard document["paths"] == nil else {
@@ -32,7 +32,7 @@ struct OpenAPIReader {
 
     private func method(
         verb: String, path: String, operation: JSONValue, item: JSONValue
-    ) throws(RPCError) -> MethodDescription {
+    ) throws(PayloadError) -> MethodDescription {
         let method = "\(verb) \(path)"
         var unsupportedReason: String?
         var parameters: [MethodDescription.Parameter] = []
@@ -105,7 +105,7 @@ struct OpenAPIReader {
     private func parameter(
         from parameter: JSONValue, name: String, place: MethodDescription.Parameter.Place,
         unsupportedReason: inout String?
-    ) throws(RPCError) -> MethodDescription.Parameter {
+    ) throws(PayloadError) -> MethodDescription.Parameter {
         let style = parameter["style"]?.string
         let schema = parameter["schema"]
         var queryStyle: QueryStyle?

@@ -5,7 +5,7 @@ internal import SignetRPC
 struct OpenRPCReader {
     let document: JSONValue
 
-    func methods() throws(RPCError) -> [MethodDescription] {
+    func methods() throws(PayloadError) -> [MethodDescription] {
         guard let list = document["methods"]?.array else {
             throw .malformedDescription("methods is not an array")
         }

@@ -39,9 +39,9 @@ public struct ServiceDescription: Sendable, Hashable {
 
     /// Parses a document.
     ///
-    /// - Throws: `RPCError` with code `malformed-description` if the document is not a usable
+    /// - Throws: `PayloadError` with code `malformed-description` if the document is not a usable
     ///   description.
-    public init(parsing bytes: [UInt8]) throws(RPCError) {
+    public init(parsing bytes: [UInt8]) throws(PayloadError) {
         let document: JSONValue
         do throws(JSONError) {
             document = try JSONValue(parsing: bytes)
@@ -54,7 +54,7 @@ public struct ServiceDescription: Sendable, Hashable {
     /// Creates a description from a parsed document.
     ///
     /// - Throws: As `init(parsing:)`.
-    public init(_ document: JSONValue) throws(RPCError) {
+    public init(_ document: JSONValue) throws(PayloadError) {
         title = document["info"]?["title"]?.string
         if document["openrpc"]?.string?.startsWithBytes(of: "1.") == true {
             kind = .openRPC
@@ -72,15 +72,15 @@ public struct ServiceDescription: Sendable, Hashable {
     /// Returns the method with a name. With OpenAPI the name is the operation's id, or method and
     /// path such as `GET /orders/{id}`.
     ///
-    /// - Throws: `RPCError` with code `unknown-method`.
-    public func method(named name: String) throws(RPCError) -> MethodDescription {
+    /// - Throws: `PayloadError` with code `unknown-method`.
+    public func method(named name: String) throws(PayloadError) -> MethodDescription {
         let sought = RPCMethod(name)
         if let method = methods.first(where: {
             RPCMethod($0.name) == sought || $0.method == sought
         }) {
             return method
         }
-        throw RPCError(
+        throw PayloadError(
             .unknownMethod,
             "found the method \(quoted(name)), expected "
                 + (methods.isEmpty
@@ -95,10 +95,10 @@ public struct ServiceDescription: Sendable, Hashable {
     ///   - fields: The request's other fields, which may contain parameters too.
     ///   - body: The request's body if it is not made of parameters. Messages don't contain its
     ///     values.
-    /// - Throws: `RPCError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
+    /// - Throws: `PayloadError` with code `unknown-method`, `invalid-params` or `unsupported-call`.
     public func checked(
         _ call: RPCCall, fields: HTTPFields = [:], body: SuppliedBody? = nil
-    ) throws(RPCError) -> RPCCall {
+    ) throws(PayloadError) -> RPCCall {
         let method = try method(named: call.method.name)
         try method.check(call.parameters, fields: fields, body: body)
         var call = call
@@ -126,8 +126,8 @@ public struct ServiceDescription: Sendable, Hashable {
     }
 }
 
-extension RPCError {
-    static func malformedDescription(_ what: String) -> RPCError {
-        RPCError(.malformedDescription, "the service's description is invalid: \(what)")
+extension PayloadError {
+    static func malformedDescription(_ what: String) -> PayloadError {
+        PayloadError(.malformedDescription, "the service's description is invalid: \(what)")
     }
 }

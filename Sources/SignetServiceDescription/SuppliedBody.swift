@@ -108,7 +108,7 @@ extension MethodDescription {
     }
 
     /// Checks a body that is not made of parameters.
-    func check(_ body: SuppliedBody) throws(RPCError) {
+    func check(_ body: SuppliedBody) throws(PayloadError) {
         guard let bodyTypes else {
             throw .invalidParameters("found a body, expected none: the description names none")
         }
@@ -140,7 +140,7 @@ extension MethodDescription {
         throw refusal(of: first, in: "the body")
     }
 
-    private static func json(_ bytes: [UInt8]) throws(RPCError) -> JSONValue {
+    private static func json(_ bytes: [UInt8]) throws(PayloadError) -> JSONValue {
         do throws(JSONError) {
             return try JSONValue(parsing: bytes)
         } catch {

@@ -1,7 +1,7 @@
 internal import SignetBase
 internal import SignetCrypto
 
-extension Key {
+extension CryptoKey {
     /// Returns the key with its algorithm of RFC 9421.
     ///
     /// - Throws: `SigningError` with `wrong-key-use`, or with `algorithm-mismatch` for HS512, which
@@ -41,7 +41,7 @@ extension Key {
             throw SigningError(
                 .keyTooShort,
                 "the key \"\(printable(id))\" has \(count) bytes: expected at least "
-                    + "\(Key.minimumHMACByteCount) for HMAC")
+                    + "\(CryptoKey.minimumHMACByteCount) for HMAC")
         }
         return try convertingKeyError(hmacKey)
     }

@@ -27,7 +27,7 @@ public struct MessageSigner: Sendable {
     /// The key id that the signature names.
     public let keyID: String
     /// Nil if the key is held elsewhere.
-    private let key: Key?
+    private let key: CryptoKey?
     private let engine: Engine
     private let addsNonce: Bool
 
@@ -38,7 +38,7 @@ public struct MessageSigner: Sendable {
     ///   `unknown-field-type`, `unsupported-option`, `missing-option`, `invalid-value` or
     ///   `unanswerable-request` for the options.
     public init(
-        scheme: SigningScheme, key: Key, options: Options = Options()
+        scheme: SigningScheme, key: CryptoKey, options: Options = Options()
     ) throws(SigningError) {
         self.scheme = scheme
         self.key = key

@@ -100,7 +100,7 @@ public final class Verifier: Sendable {
     ///   - nonces: The store of used nonces.
     /// - Throws: `SigningError` as the other initializer.
     public convenience init(
-        scheme: SigningScheme = .rfc9421, key: Key,
+        scheme: SigningScheme = .rfc9421, key: CryptoKey,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
     ) throws(SigningError) {
         try self.init(scheme: scheme, keys: KeySet(only: key), policy: policy, nonces: nonces)
@@ -179,7 +179,7 @@ public final class Verifier: Sendable {
     }
 
     /// Returns the key that a signature names.
-    func key(_ id: String) throws(SigningError) -> Key {
+    func key(_ id: String) throws(SigningError) -> CryptoKey {
         guard let key = keys.current.set[id] else {
             throw SigningError(.unknownKey, "no key has the id in the signature")
         }
@@ -187,7 +187,7 @@ public final class Verifier: Sendable {
     }
 
     /// Returns the key that a signature names, if it may be used now.
-    func key(_ id: String, now: Int64) throws(SigningError) -> Key {
+    func key(_ id: String, now: Int64) throws(SigningError) -> CryptoKey {
         let key = try key(id)
         try key.requireUsableForSigning(at: now)
         return key

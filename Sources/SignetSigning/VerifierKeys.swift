@@ -16,7 +16,9 @@ final class VerifierKeys: Sendable {
         }
 
         /// Returns the key as prepared for the scheme. Prepares each key of this set once.
-        func schemeKey(_ key: Key, for scheme: CompiledScheme) throws(SigningError) -> SchemeKey {
+        func schemeKey(_ key: CryptoKey, for scheme: CompiledScheme) throws(SigningError)
+            -> SchemeKey
+        {
             // A key of a replaced set isn't in the table.
             guard let place = prepared[ObjectIdentifier(key)] else {
                 return try SchemeKey(key, for: scheme)

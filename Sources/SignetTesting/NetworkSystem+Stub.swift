@@ -15,7 +15,7 @@ extension NetworkSystem {
     ///     and engine settings have no effect.
     /// - Throws: `ClientError` if a service can't work.
     public static func start(
-        services: [Service: ServiceConfiguration], stub: StubEngine, keys: KeySet? = nil,
+        services: [ServiceName: ServiceConfiguration], stub: StubEngine, keys: KeySet? = nil,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         var options = options

@@ -13,7 +13,7 @@ internal import Synchronization
 /// ```swift
 /// import SignetClient
 ///
-/// let services: [Service: ServiceConfiguration] = [
+/// let services: [ServiceName: ServiceConfiguration] = [
 ///     "orders": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
 /// ]
 /// let stub = StubEngine()

@@ -125,7 +125,7 @@ public struct StubResponse: Sendable {
     ) -> EngineResponse {
         EngineResponse(
             response: HTTPResponse(status: .init(code: status), headerFields: fields),
-            body: ResponseBody(bytes: body),
+            body: HTTPResponseBody(bytes: body),
             httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1))
     }
 }

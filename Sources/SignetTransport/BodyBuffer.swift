@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// It holds about `capacity` bytes. If `offer` returns `false`, the engine stops receiving until
 /// the buffer calls `drained`. An `HTTPEngine` of your own creates the buffer, passes it to
-/// `ResponseBody` and calls `finish` after the last chunk.
+/// `HTTPResponseBody` and calls `finish` after the last chunk.
 public final class BodyBuffer: Sendable {
     private typealias Chunk = Result<[UInt8]?, TransportError>
     private typealias Reader = CheckedContinuation<Chunk, Never>

@@ -17,7 +17,7 @@ public import SignetPinning
 ///     HTTPRequest(
 ///         method: .post, scheme: "https", authority: "api.example.com", path: "/orders",
 ///         headerFields: fields),
-///     body: RequestBody(Array(#"{"item":"tea"}"#.utf8)),
+///     body: HTTPRequestBody(Array(#"{"item":"tea"}"#.utf8)),
 ///     policy: try PinPolicy(rules: [PinRule(host: "api.example.com", pins: pins)]),
 ///     timeout: .seconds(10), maximumBodySize: 1 << 20)
 /// request.connectTo = [try EngineRequest.ConnectTo(parsing: "api.example.com:443:127.0.0.1:8443")]
@@ -53,7 +53,7 @@ public struct EngineRequest: Sendable {
     public var request: HTTPRequest
     /// The body. A stream isn't read before the server's keys have been checked. An engine that
     /// can't send a body's trailers ends the call with `unsupported-trailers`.
-    public var body: RequestBody
+    public var body: HTTPRequestBody
     /// The pins of this call; `nil` checks only the CA and the host name.
     public var policy: PinPolicy?
     /// The time for the whole call, including the response's body. Defaults to 30 seconds.
@@ -71,7 +71,7 @@ public struct EngineRequest: Sendable {
 
     /// Creates a request.
     public init(
-        _ request: HTTPRequest, body: RequestBody = [], policy: PinPolicy? = nil,
+        _ request: HTTPRequest, body: HTTPRequestBody = [], policy: PinPolicy? = nil,
         timeout: Duration = .seconds(30), connectTimeout: Duration? = nil,
         maximumBodySize: Int = 64 << 20, connectTo: [ConnectTo] = [], caFile: String? = nil
     ) {
@@ -90,7 +90,7 @@ public struct EngineRequest: Sendable {
         _ request: HTTPRequest, body: [UInt8], policy: PinPolicy? = nil,
         timeout: Duration = .seconds(30)
     ) {
-        self.init(request, body: RequestBody(body), policy: policy, timeout: timeout)
+        self.init(request, body: HTTPRequestBody(body), policy: policy, timeout: timeout)
     }
 }
 

@@ -23,7 +23,7 @@ public struct EngineResponse: Sendable {
     /// The status and fields.
     public var response: HTTPResponse
     /// The body.
-    public var body: ResponseBody
+    public var body: HTTPResponseBody
     /// The trailers, after the body has been read to its end; `nil` if there were none.
     public var trailers: HTTPFields? { body.trailers }
     /// The HTTP version that the server used.
@@ -40,7 +40,7 @@ public struct EngineResponse: Sendable {
 
     /// Creates a response. The engine stores the timings in `record` while the body arrives.
     public init(
-        response: HTTPResponse, body: ResponseBody, httpVersion: HTTPVersion,
+        response: HTTPResponse, body: HTTPResponseBody, httpVersion: HTTPVersion,
         timings: Timings = Timings(), verdict: PinVerdict? = nil, peerChain: [SeenCertificate] = [],
         record: TimingsRecord? = nil
     ) {

@@ -15,7 +15,7 @@
 ///         var bytes: [UInt8] = []
 ///         while let chunk = try await reader.next() { bytes += chunk }
 ///         return EngineResponse(
-///             response: HTTPResponse(status: .ok), body: ResponseBody(bytes: bytes),
+///             response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: bytes),
 ///             httpVersion: EngineResponse.HTTPVersion(major: 1, minor: 1))
 ///     }
 ///
@@ -25,7 +25,7 @@
 /// let request = HTTPRequest(
 ///     method: .post, scheme: "https", authority: "api.example.com", path: "/echo")
 /// let response = try await EchoEngine().send(
-///     EngineRequest(request, body: RequestBody(Array("hello".utf8))))
+///     EngineRequest(request, body: HTTPRequestBody(Array("hello".utf8))))
 /// let body = try await response.body.collect(limit: 1 << 20)
 /// precondition(body == Array("hello".utf8))
 /// ```

@@ -2,16 +2,16 @@ internal import SignetBase
 import Synchronization
 
 /// The visibility of keys that can be read through the public view.
-public enum Public: Sendable {}
+public enum PublicValue: Sendable {}
 
 /// The visibility of keys whose values never print, and that a program reads with
 /// ``ConfigurationSnapshot``.
-public enum Secret: Sendable {}
+public enum SecretValue: Sendable {}
 
 /// The name of a configuration key, with its Swift type and its visibility.
 ///
 /// ```swift
-/// extension ConfigurationKey where Value == Duration, Visibility == Public {
+/// extension ConfigurationKey where Value == Duration, Visibility == PublicValue {
 ///     static let requestTimeout = Self("services.orders.timeout")
 /// }
 ///

@@ -6,7 +6,7 @@ internal import SignetSystem
 /// latest snapshot of a ``LiveConfiguration``.
 ///
 /// ```swift
-/// extension ConfigurationKey where Value == String, Visibility == Secret {
+/// extension ConfigurationKey where Value == String, Visibility == SecretValue {
 ///     static let databasePassword = Self("database.password")
 /// }
 ///
@@ -49,7 +49,7 @@ extension ConfigurationSnapshot {
     /// - Throws: The error of `body`, or `VaultError`: `unknown-config-key`, `not-secret`,
     ///   `missing-value`, `wrong-type` or `memory-not-locked`. It names the key, never the value.
     public func withSecret<Value, Result>(
-        _ key: ConfigurationKey<Value, Secret>, mustLock: Bool = false,
+        _ key: ConfigurationKey<Value, SecretValue>, mustLock: Bool = false,
         _ body: (Span<UInt8>) throws -> Result
     ) throws -> Result {
         let secret = try current.secretBytes(of: key, mustLock: mustLock)
@@ -58,7 +58,7 @@ extension ConfigurationSnapshot {
 
     /// Lends the bytes of a secret to a closure that throws no other error.
     public func withSecret<Value, Result>(
-        _ key: ConfigurationKey<Value, Secret>, mustLock: Bool = false,
+        _ key: ConfigurationKey<Value, SecretValue>, mustLock: Bool = false,
         _ body: (Span<UInt8>) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         let secret = try current.secretBytes(of: key, mustLock: mustLock)
@@ -67,7 +67,7 @@ extension ConfigurationSnapshot {
 
     /// Lends the bytes of a secret to an asynchronous closure, and wipes them when it ends.
     public func withSecret<Value, Result>(
-        _ key: ConfigurationKey<Value, Secret>, mustLock: Bool = false,
+        _ key: ConfigurationKey<Value, SecretValue>, mustLock: Bool = false,
         _ body: (Span<UInt8>) async throws -> Result
     ) async throws -> Result {
         let secret = try current.secretBytes(of: key, mustLock: mustLock)
@@ -76,7 +76,7 @@ extension ConfigurationSnapshot {
 
     /// Lends the bytes of a secret to an asynchronous closure that throws no other error.
     public func withSecret<Value, Result>(
-        _ key: ConfigurationKey<Value, Secret>, mustLock: Bool = false,
+        _ key: ConfigurationKey<Value, SecretValue>, mustLock: Bool = false,
         _ body: (Span<UInt8>) async throws(VaultError) -> Result
     ) async throws(VaultError) -> Result {
         let secret = try current.secretBytes(of: key, mustLock: mustLock)
@@ -88,7 +88,7 @@ extension ConfigurationSnapshot {
     ///
     /// - Throws: As `withSecret`. An optional key without a value is nil, not an error.
     public func copyOfSecret<Value>(
-        _ key: ConfigurationKey<Value, Secret>
+        _ key: ConfigurationKey<Value, SecretValue>
     ) throws(VaultError) -> Value {
         try current.secret(key).typed
     }
@@ -111,7 +111,7 @@ extension ConfigurationSnapshot {
 extension GlobalConfiguration {
     /// Returns a secret as the key's type; `value` is nil if the key is optional and has none.
     fileprivate func secret<Value>(
-        _ key: ConfigurationKey<Value, Secret>
+        _ key: ConfigurationKey<Value, SecretValue>
     ) throws(VaultError) -> (value: CheckedValue?, typed: Value) {
         let name = quoted(key.name)
         guard let rule = schema.rule(named: key.name) else {
@@ -135,7 +135,7 @@ extension GlobalConfiguration {
 
     /// Copies the bytes of a secret into memory of their own.
     fileprivate func secretBytes<Value>(
-        of key: ConfigurationKey<Value, Secret>, mustLock: Bool
+        of key: ConfigurationKey<Value, SecretValue>, mustLock: Bool
     ) throws(VaultError) -> LockedBytes {
         let name = quoted(key.name)
         guard let value = try secret(key).value else { throw PublicView.missing(key.name) }

@@ -7,7 +7,7 @@ public import SignetJSON
 /// ``ConfigurationSnapshot``). A configuration doesn't print and isn't `Encodable`.
 ///
 /// ```swift
-/// let timeout = ConfigurationKey<Duration, Public>("orders.timeout")
+/// let timeout = ConfigurationKey<Duration, PublicValue>("orders.timeout")
 /// let configuration = try GlobalConfiguration(
 ///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
 ///     defaults: .file("/etc/shop/defaults.json"), launch: .environment(prefix: "SHOP_"),
@@ -50,7 +50,7 @@ public struct GlobalConfiguration: Sendable, CustomStringConvertible, CustomRefl
     public init<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetched: ConfigurationInput = .none,
-        requiring keys: repeat ConfigurationKey<each Value, Public>
+        requiring keys: repeat ConfigurationKey<each Value, PublicValue>
     ) throws(VaultError) {
         var merge = ConfigurationMerge(schema: schema)
         merge.add(defaults, from: .defaults)

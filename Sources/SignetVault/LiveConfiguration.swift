@@ -52,7 +52,7 @@ public final class LiveConfiguration: Sendable, CustomStringConvertible, CustomR
     ///
     /// - Throws: As ``PublicView/require(_:)``; then nothing changes.
     public func require<each Value: ConfigurationValue>(
-        _ keys: repeat ConfigurationKey<each Value, Public>
+        _ keys: repeat ConfigurationKey<each Value, PublicValue>
     ) throws(VaultError) {
         let required = RequiredKey.all(repeat each keys)
         try update { current throws(VaultError) in try current.requiring(required) }

@@ -4,8 +4,8 @@ public import SignetJSON
 /// The part of a configuration that its schema makes public, read by typed keys.
 ///
 /// ```swift
-/// let timeout = ConfigurationKey<Duration, Public>("orders.timeout")
-/// let retries = ConfigurationKey<Int?, Public>("orders.retries")  // may have no value
+/// let timeout = ConfigurationKey<Duration, PublicValue>("orders.timeout")
+/// let retries = ConfigurationKey<Int?, PublicValue>("orders.retries")  // may have no value
 /// let configuration = try GlobalConfiguration(
 ///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
 ///     defaults: .file("/etc/shop/defaults.json"), requiring: timeout, retries)
@@ -13,7 +13,7 @@ public import SignetJSON
 /// let view = configuration.public
 /// print(view[timeout], view[retries] ?? 3)  // required above, so these can't fail
 ///
-/// let name = ConfigurationKey<String, Public>("orders.name")
+/// let name = ConfigurationKey<String, PublicValue>("orders.name")
 /// print(try view.value(for: name))  // throws if the key is missing, secret or of another type
 /// ```
 public struct PublicView: Sendable, CustomStringConvertible {
@@ -56,7 +56,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
     ///   key's type. `GlobalConfiguration(…, requiring:)` and ``require(_:)`` check that once and
     ///   throw an error.
     @inlinable
-    public subscript<Value>(key: ConfigurationKey<Value, Public>) -> Value {
+    public subscript<Value>(key: ConfigurationKey<Value, PublicValue>) -> Value {
         // Inlined, so that the compiler knows the type: 20 ns a read (benchmark public-read).
         if let checked = slot(key.number), let value = Value(checked) { return value }
         return valueIfMissing(for: key)
@@ -64,7 +64,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
 
     /// Returns the value of an optional key that has none, or traps if the key was never required.
     @usableFromInline
-    func valueIfMissing<Value>(for key: ConfigurationKey<Value, Public>) -> Value {
+    func valueIfMissing<Value>(for key: ConfigurationKey<Value, PublicValue>) -> Value {
         guard let value = read(key) else {
             preconditionFailure("configuration key \(quoted(key.name)) was read but never required")
         }
@@ -75,7 +75,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
     ///
     /// - Throws: As ``require(_:)``.
     public func value<Value>(
-        for key: ConfigurationKey<Value, Public>
+        for key: ConfigurationKey<Value, PublicValue>
     ) throws(VaultError) -> Value {
         if let value = read(key) { return value }
         let name = quoted(key.name)
@@ -137,7 +137,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
     /// - Throws: `unknown-config-key`, `not-public`, `missing-value` or `wrong-type`, naming the
     ///   key.
     public func require<each Value>(
-        _ keys: repeat ConfigurationKey<each Value, Public>
+        _ keys: repeat ConfigurationKey<each Value, PublicValue>
     ) throws(VaultError) {
         repeat _ = try value(for: each keys)
     }
@@ -154,7 +154,7 @@ public struct PublicView: Sendable, CustomStringConvertible {
         }
     }
 
-    private func read<Value>(_ key: ConfigurationKey<Value, Public>) -> Value? {
+    private func read<Value>(_ key: ConfigurationKey<Value, PublicValue>) -> Value? {
         if let value = slot(key.number) { return Value(value) }
         guard Value.valueIfMissing != nil, storage.schema.rule(named: key.name)?.isPublic == true
         else { return nil }

@@ -19,7 +19,7 @@ struct RequiredKey: Sendable {
     private let name: ByteName
     private let type: ObjectIdentifier
 
-    init<Value>(_ key: ConfigurationKey<Value, Public>) {
+    init<Value>(_ key: ConfigurationKey<Value, PublicValue>) {
         name = ByteName(key.name)
         type = ObjectIdentifier(Value.self)
         check = { view throws(VaultError) in _ = try view.value(for: key) }
@@ -29,7 +29,7 @@ struct RequiredKey: Sendable {
     func isSame(as other: RequiredKey) -> Bool { name == other.name && type == other.type }
 
     static func all<each Value: ConfigurationValue>(
-        _ keys: repeat ConfigurationKey<each Value, Public>
+        _ keys: repeat ConfigurationKey<each Value, PublicValue>
     ) -> [RequiredKey] {
         var all: [RequiredKey] = []
         repeat all.append(RequiredKey(each keys))

@@ -79,7 +79,7 @@ extension TransportError: CodedError {
     var errorCode: ErrorCode { code.value }
 }
 
-extension RPCError: CodedError {
+extension PayloadError: CodedError {
     var errorCode: ErrorCode { code.value }
     var details: JSONObject { server.map { ["rpc": .object($0.object)] } ?? [:] }
 }

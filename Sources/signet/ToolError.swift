@@ -78,7 +78,7 @@ struct ToolError: CodedError {
     /// The options that help against errors of the modules. Each command that can fail with such a
     /// code has the option, or the text names the commands that have it.
     private static let remedies: [ErrorCode: String] = [
-        RPCError.Code.reservedMethod.value: "--allow-reserved calls it anyway",
+        PayloadError.Code.reservedMethod.value: "--allow-reserved calls it anyway",
         TransportError.Code.tooManyRedirects.value:
             "--max-redirects NUMBER follows more, at most 20",
         TransportError.Code.proxyAuthentication.value:

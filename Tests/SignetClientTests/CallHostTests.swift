@@ -7,20 +7,20 @@ import Testing
     /// An API with a base address of its own, in tests too.
     private struct Search: RESTEndpoint {
         typealias Success = JSONValue
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/search" }
         var text: String
-        var callOptions: CallOptions {
-            var options = CallOptions()
+        var callOptions: RequestOptions {
+            var options = RequestOptions()
             options.baseURL = "https://search.example.com/v2"
             options.testBaseURL = "https://test.example.com:8443"
             return options
         }
     }
 
-    private static func options(_ baseURL: String) -> CallOptions {
-        var options = CallOptions()
+    private static func options(_ baseURL: String) -> RequestOptions {
+        var options = RequestOptions()
         options.baseURL = baseURL
         return options
     }
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func aServicesWrongBaseShowsAtTheStart() async throws {
-        for path in [\CallOptions.baseURL, \.testBaseURL] {
+        for path in [\RequestOptions.baseURL, \.testBaseURL] {
             let error = await #expect(throws: ClientError.self) {
                 try await Pipeline.system(RecordingEngine()) { _ in
                 } changeService: {

@@ -38,7 +38,7 @@ import Testing
 
     private struct Count: Endpoint {
         typealias Success = Int
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "count" }
     }
 
@@ -67,7 +67,7 @@ import Testing
     private static let common = HTTPField.Name("X-Common")!
 
     private static func make(_ kind: Kind, on system: NetworkSystem) async throws {
-        var options = CallOptions(isIdempotent: true)
+        var options = RequestOptions(isIdempotent: true)
         options.fields[.acceptLanguage] = "en"
         switch kind {
         case .call: _ = try await system.call(RPCCall("list"), on: "a", options: options)

@@ -71,9 +71,9 @@ import Testing
 
     private static func get(
         _ system: NetworkSystem, _ trace: CallTrace,
-        change: (inout CallOptions) -> Void = { _ in }
+        change: (inout RequestOptions) -> Void = { _ in }
     ) async -> ClientError.Code? {
-        var options = CallOptions(trace: trace)
+        var options = RequestOptions(trace: trace)
         change(&options)
         let given = options
         return await Pipeline.code { () async throws(ClientError) in
@@ -155,7 +155,8 @@ import Testing
                 options.attemptInterceptors = [
                     InterceptorTests.Each { _, _ in
                         EngineResponse(
-                            response: HTTPResponse(status: .ok), body: ResponseBody(bytes: [0x31]),
+                            response: HTTPResponse(status: .ok),
+                            body: HTTPResponseBody(bytes: [0x31]),
                             httpVersion: .init(major: 1, minor: 1))
                     }
                 ]

@@ -9,7 +9,7 @@ import Testing
     private func exchange(
         _ system: NetworkSystem, _ body: [UInt8], _ progress: CallProgress
     ) async throws {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         _ = try await system.exchange(
             "a", method: .put, target: "/x", fields: [:], body: body, options: options)
@@ -20,11 +20,11 @@ import Testing
         let system = try await Pipeline.system(engine)
         let progress = CallProgress(interval: .zero)
         #expect(progress.state == CallProgress.State())
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         let body = [UInt8](repeating: 1, count: 200_000)
         let response = try await system.stream(
-            "a", method: .put, target: "/x", body: RequestBody(body), options: options)
+            "a", method: .put, target: "/x", body: HTTPRequestBody(body), options: options)
         #expect(progress.state.sent == 200_000 && progress.state.expectedToSend == 200_000)
         #expect(progress.state.received == 0 && progress.state.expectedToReceive == 5)
         #expect(engine.bytes == [body])
@@ -61,7 +61,7 @@ import Testing
         let system = try await Pipeline.system(engine)
         let progress = CallProgress(interval: .seconds(3600))
         var updates = progress.updates.makeAsyncIterator()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         let response = try await system.stream("a", method: .get, target: "/x", options: options)
         // The first change is reported at once, and further ones within the hour are not.
@@ -90,7 +90,7 @@ import Testing
     func endsWithACallThatDoesNotBegin(_ reason: String) async throws {
         let system = try await Pipeline.system(RecordingEngine())
         let progress = CallProgress()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         if reason == "wrong options" { options.attempts = 0 }
         if reason == "shut down" { await system.shutdown() }
@@ -110,7 +110,7 @@ import Testing
         let engine = RecordingEngine(responses: [.init(body: "", fields: [.contentLength: "9"])])
         let system = try await Pipeline.system(engine)
         let progress = CallProgress()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         _ = try await system.exchange(
             "a", method: .head, target: "/x", fields: [:], body: [UInt8](), options: options)
@@ -124,7 +124,7 @@ import Testing
             services: ["a": ServiceConfiguration(baseURL: server.url, payloadProtocol: .rest)],
             policy: .allowingAll())
         let progress = CallProgress()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.progress = progress
         let folder = try TemporaryDirectory()
         _ = try await system.download(

@@ -34,7 +34,7 @@ import Testing
             body: try .bytes([1, 2, 3], contentType: "application/octet-stream"))
         let response = try await system.call(
             request, on: "a",
-            options: CallOptions(
+            options: RequestOptions(
                 scenario: "interactive", deadline: .seconds(60), tags: ["t"], trace: trace))
         await system.shutdown()
         let record = try #require(trace.record)
@@ -63,7 +63,7 @@ import Testing
             .init(failure: TransportError(.connect, "down")), .init(body: "1"),
         ])
         let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
-        var options = CallOptions()
+        var options = RequestOptions()
         let trace = CallTrace()
         options.trace = trace
         options.interceptors = [InterceptorTests.Call { call, next in try await next(call) }]
@@ -104,7 +104,7 @@ import Testing
             services: ["a": service], keys: keys, policy: .allowingAll(), options: options)
         let trace = CallTrace()
         _ = try await system.call(
-            RESTRequest(.get, "/x"), on: "a", options: CallOptions(trace: trace))
+            RESTRequest(.get, "/x"), on: "a", options: RequestOptions(trace: trace))
         await system.shutdown()
         let record = try #require(trace.record)
         #expect(
@@ -136,7 +136,7 @@ import Testing
         let system = try await Pipeline.system(RecordingEngine())
         let events = system.events
         if cause == "shutdown" { await system.shutdown() }
-        var options = CallOptions(tags: ["t"])
+        var options = RequestOptions(tags: ["t"])
         if cause == "options" { options.attempts = 0 }
         if cause == "scenario" { options.scenario = "none" }
         let given = options
@@ -160,7 +160,7 @@ import Testing
         let work = Task {
             await Pipeline.code { () async throws(ClientError) in
                 try await system.call(
-                    RESTRequest(.get, "/x"), on: "a", options: CallOptions(trace: trace))
+                    RESTRequest(.get, "/x"), on: "a", options: RequestOptions(trace: trace))
             }
         }
         #expect(try await eventually { engine.count == 1 })
@@ -205,7 +205,7 @@ import Testing
         let system = try await Self.system([:], engine)
         let trace = CallTrace()
         let error = await #expect(throws: ClientError.self) {
-            try await system.call(RPCCall("m"), on: "a", options: CallOptions(trace: trace))
+            try await system.call(RPCCall("m"), on: "a", options: RequestOptions(trace: trace))
         }
         await system.shutdown()
         #expect(error?.code == .engineCannotPin && engine.count == 0)
@@ -323,7 +323,7 @@ import Testing
             service.commonFields[.authorization] = secret
         }
         let (events, trace) = (system.events, CallTrace())
-        var options = CallOptions(trace: trace)
+        var options = RequestOptions(trace: trace)
         options.fields = [.cookie: secret]
         let request = RESTRequest(
             .put, "/x", query: ["k": .string(secret)],

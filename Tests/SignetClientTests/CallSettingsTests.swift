@@ -25,7 +25,7 @@ import Testing
                 "attempts.interactive": 3, "retry.firstPause": "1ms", "retry.longestPause": "1ms",
             ], engine)
         _ = try await system.call(
-            RPCCall("m"), on: "a", options: CallOptions(scenario: "interactive"))
+            RPCCall("m"), on: "a", options: RequestOptions(scenario: "interactive"))
         #expect(
             engine.requests.map(\.timeout)
                 == Array(repeating: .seconds(2), count: 3))
@@ -42,7 +42,7 @@ import Testing
             ["timeouts.interactive": "2s", "timeouts.connect": "1s"], engine)
         let error = await #expect(throws: ClientError.self) {
             try await system.call(
-                RPCCall("m"), on: "a", options: CallOptions(scenario: Scenario(name)))
+                RPCCall("m"), on: "a", options: RequestOptions(scenario: Scenario(name)))
         }
         #expect(error?.code == .unknownScenario)
         #expect(engine.count == 0)
@@ -73,7 +73,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.call(
                 RPCCall(RPCMethod(method)), on: "a",
-                options: CallOptions(isIdempotent: isRepeatable ? true : nil))
+                options: RequestOptions(isIdempotent: isRepeatable ? true : nil))
         }
         #expect(error?.kind == .refused)
         #expect(error?.status == status)
@@ -185,7 +185,7 @@ import Testing
                 "services.a.cdnPins": [.string(pin)], "services.a.commonFields": ["x-own": "1"],
             ], engine)
         let picture = try await system.exchange(
-            Service("a").cdn, method: .get, target: "/pictures/1.png", fields: [:], body: [])
+            ServiceName("a").cdn, method: .get, target: "/pictures/1.png", fields: [:], body: [])
         #expect(picture.status == 200)
         let sent = try #require(engine.requests.first)
         #expect(sent.request.authority == "cdn.example.com")

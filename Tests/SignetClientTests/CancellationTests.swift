@@ -80,7 +80,7 @@ import Testing
     @Test func aHandlerThatBlocksDelaysNoOtherCall() async throws {
         let blocking = Blocking()
         let system = try await Pipeline.system(RecordingEngine())
-        var options = CallOptions(deadline: .milliseconds(500))
+        var options = RequestOptions(deadline: .milliseconds(500))
         options.interceptors = [blocking]
         let given = options
         let calls = (0..<50).map { _ in

@@ -33,11 +33,11 @@ import Testing
         let seen: [(ClientError, ClientError)] = [
             (
                 ClientError(TransportError(.malformedResponse, "")),
-                ClientError(RPCError(.malformedResponse, ""))
+                ClientError(PayloadError(.malformedResponse, ""))
             ),
             (
                 ClientError(TransportError(.responseTooLarge, "")),
-                ClientError(RPCError(.responseTooLarge, ""))
+                ClientError(PayloadError(.responseTooLarge, ""))
             ),
             (
                 ClientError(TransportError(.notRunning, "")),
@@ -64,7 +64,7 @@ import Testing
             // Of a secret that the program reads itself.
             unreachable: ["notSecret", "memoryNotLocked"]),
         Module(
-            file: "SignetRPC/RPCError.swift",
+            file: "SignetRPC/PayloadError.swift",
             unreachable: [
                 // Of SignetServiceDescription, which the client doesn't import.
                 "unknownMethod", "malformedDescription",

@@ -31,7 +31,8 @@ import Testing
 
     /// The request that leaves, and its body's bytes.
     private func sent(
-        _ body: RequestBody, _ compression: RequestCompression = .gzip(), fields: HTTPFields = [:],
+        _ body: HTTPRequestBody, _ compression: RequestCompression = .gzip(),
+        fields: HTTPFields = [:],
         service: RequestCompression? = nil
     ) async throws -> (request: EngineRequest, bytes: [UInt8]) {
         let engine = FeedingEngine()
@@ -40,7 +41,7 @@ import Testing
         } changeService: {
             $0.options.compression = service
         }
-        var options = CallOptions()
+        var options = RequestOptions()
         options.compression = compression
         let response = try await system.stream(
             "a", method: .put, target: "/x", fields: fields, body: body, options: options)
@@ -51,7 +52,7 @@ import Testing
 
     @Test(.features("003-38")) func bytesAreCompressed() async throws {
         let (request, bytes) = try await sent(
-            RequestBody(Self.text), fields: [.contentLength: "\(Self.text.count)"])
+            HTTPRequestBody(Self.text), fields: [.contentLength: "\(Self.text.count)"])
         #expect(request.request.headerFields[.contentEncoding] == "gzip")
         #expect(request.request.headerFields[.contentLength] == nil)
         #expect(request.body.length == Int64(bytes.count) && bytes.count < Self.text.count / 10)
@@ -61,7 +62,7 @@ import Testing
     @Test(.features("003-38"), arguments: [false, true])
     func streamsAreCompressedWhileTheyAreSent(_ hasTrailers: Bool) async throws {
         let chunks = (0..<50).map { _ in Self.text } + [[]] + [[1]]
-        var body = RequestBody.replayable(length: Int64(50 * Self.text.count + 1)) {
+        var body = HTTPRequestBody.replayable(length: Int64(50 * Self.text.count + 1)) {
             Chunks(chunks: chunks)
         }
         if hasTrailers { body = body.withTrailers { [:] } }
@@ -85,19 +86,19 @@ import Testing
     @Test func someBodiesStayAsTheyAre() async throws {
         var generator = SplitMix(seed: 1)
         let noise = (0..<5000).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let short = RequestBody.stream(length: 5, Chunks(chunks: [Array("short".utf8)]))
+        let short = HTTPRequestBody.stream(length: 5, Chunks(chunks: [Array("short".utf8)]))
         let digest = try #require(HTTPField.Name("Content-Digest"))
         let wholesDigest = try #require(HTTPField.Name("Repr-Digest"))
         for (body, compression, fields) in [
-            (RequestBody(Self.text), .none, [:]),
-            (RequestBody(Self.text), .gzip(minimumSize: Self.text.count + 1), [:]),
-            (RequestBody(noise), .gzip(), [:]), (RequestBody([]), .gzip(), [:]),
+            (HTTPRequestBody(Self.text), .none, [:]),
+            (HTTPRequestBody(Self.text), .gzip(minimumSize: Self.text.count + 1), [:]),
+            (HTTPRequestBody(noise), .gzip(), [:]), (HTTPRequestBody([]), .gzip(), [:]),
             (short, .gzip(), [:]),
-            (RequestBody(Self.text), .gzip(), [.contentEncoding: "x-own"]),
-            (RequestBody(Self.text), .gzip(), [digest: "sha-256=:AA==:"]),
-            (RequestBody(Self.text), .gzip(), [wholesDigest: "sha-256=:AA==:"]),
-            (RequestBody(Self.text), .gzip(), [.contentRange: "bytes 0-1/2"]),
-        ] as [(RequestBody, RequestCompression, HTTPFields)] {
+            (HTTPRequestBody(Self.text), .gzip(), [.contentEncoding: "x-own"]),
+            (HTTPRequestBody(Self.text), .gzip(), [digest: "sha-256=:AA==:"]),
+            (HTTPRequestBody(Self.text), .gzip(), [wholesDigest: "sha-256=:AA==:"]),
+            (HTTPRequestBody(Self.text), .gzip(), [.contentRange: "bytes 0-1/2"]),
+        ] as [(HTTPRequestBody, RequestCompression, HTTPFields)] {
             let (request, bytes) = try await sent(body, compression, fields: fields)
             #expect(request.request.headerFields[.contentEncoding] == fields[.contentEncoding])
             #expect(body.bytes == nil ? bytes == Array("short".utf8) : bytes == body.bytes)
@@ -105,7 +106,7 @@ import Testing
     }
 
     @Test func theCallsOptionWinsOverTheServices() async throws {
-        let (plain, _) = try await sent(RequestBody(Self.text), .none, service: .gzip())
+        let (plain, _) = try await sent(HTTPRequestBody(Self.text), .none, service: .gzip())
         #expect(plain.request.headerFields[.contentEncoding] == nil)
     }
 
@@ -126,8 +127,8 @@ import Testing
                     baseURL: "https://api.example.com", payloadProtocol: .rest,
                     signing: .init(scheme: "rfc9421", keyID: "HS"))
             ], keys: keys, policy: .allowingAll(), options: options)
-        let body: RequestBody =
-            isStream ? .replayable { Chunks(chunks: [Self.text]) } : RequestBody(Self.text)
+        let body: HTTPRequestBody =
+            isStream ? .replayable { Chunks(chunks: [Self.text]) } : HTTPRequestBody(Self.text)
         let response = try await system.stream("a", method: .put, target: "/x", body: body)
         response.cancel()
         await system.shutdown()
@@ -176,7 +177,7 @@ import Testing
             let code = await Pipeline.code { () async throws(ClientError) in
                 try await system.stream(
                     "a", method: .post, target: "/x", fields: [.contentType: type],
-                    body: RequestBody(Array(body.utf8))
+                    body: HTTPRequestBody(Array(body.utf8))
                 ).cancel()
             }
             await system.shutdown()
@@ -239,7 +240,7 @@ import Testing
                     baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .rest)
             ], policy: .allowingAll())
         for compression in [RequestCompression.none, .gzip()] {
-            var options = CallOptions()
+            var options = RequestOptions()
             options.compression = compression
             let response = try await system.exchange(
                 "a", method: .post, target: "/", fields: [:], body: Self.text, options: options)

@@ -14,7 +14,7 @@ import Testing
 
     private struct CreateOrder: Endpoint {
         typealias Success = Order
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "orders.create" }
         var itemName: String
         var notBefore: Date
@@ -22,7 +22,7 @@ import Testing
 
     private struct ReadOrder: RESTEndpoint {
         typealias Success = Order
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{order_id}" }
         var orderID: Int
@@ -179,7 +179,7 @@ import Testing
     @Test func aCallChoosesOtherwise() async throws {
         let engine = Self.engine(#"{"orderID":7,"createdAt":1700000000}"#)
         let system = try await Self.system(["services.a.json.keys": "snake-case"], engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.json = JSONConventions(dates: .unixSeconds)
         let order = try await system.send(
             CreateOrder(itemName: "tea", notBefore: Self.time), options: options)

@@ -37,7 +37,7 @@ import Testing
     }
 
     private static func get(
-        _ system: NetworkSystem, _ target: String = "/", of service: Service = "a",
+        _ system: NetworkSystem, _ target: String = "/", of service: ServiceName = "a",
         fields: HTTPFields = [:]
     ) async throws {
         _ = try await system.exchange(
@@ -211,7 +211,7 @@ import Testing
         let system = try await Self.system(
             engine, store,
             change: {
-                $0.options.retry = RetryPolicy()
+                $0.options.retry = RetryStrategy()
                 $0.options.retry?.firstPause = .zero
             })
         try await Self.get(system)
@@ -277,7 +277,7 @@ import Testing
         let trace = CallTrace()
         try await Self.get(system)
         let error = await #expect(throws: ClientError.self) {
-            try await system.call(RPCCall("GET"), on: "a", options: CallOptions(trace: trace))
+            try await system.call(RPCCall("GET"), on: "a", options: RequestOptions(trace: trace))
         }
         await system.shutdown()
         #expect(engine.requests[1].request.headerFields[.cookie] == "sid=ZZZZZZ")

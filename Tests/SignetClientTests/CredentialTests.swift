@@ -27,7 +27,7 @@ private final class GuardedEngine: HTTPEngine {
         let isGood = isOpen || token == "Bearer \(good.withLock { $0 })"
         return EngineResponse(
             response: HTTPResponse(status: isGood ? .ok : .unauthorized),
-            body: ResponseBody(bytes: Array("1".utf8)), httpVersion: .init(major: 1, minor: 1))
+            body: HTTPResponseBody(bytes: Array("1".utf8)), httpVersion: .init(major: 1, minor: 1))
     }
 
     func shutdown() async {}
@@ -63,7 +63,7 @@ private final class GuardedEngine: HTTPEngine {
         _ system: NetworkSystem, _ source: (any CredentialSource)?,
         _ method: HTTPRequest.Method = .get
     ) async -> ClientError.Code? {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.credentials = source
         let given = options
         return await Pipeline.code { () async throws(ClientError) in
@@ -162,7 +162,7 @@ private final class GuardedEngine: HTTPEngine {
             func credential(
                 replacing old: Credential?, for call: CallIdentity
             ) async throws -> Credential {
-                var options = CallOptions()
+                var options = RequestOptions()
                 options.credentials = self
                 _ = try await system.call(RESTRequest(.get, "/open"), on: "a", options: options)
                 return .bearer("1")

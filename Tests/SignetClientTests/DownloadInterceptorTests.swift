@@ -22,7 +22,7 @@ import Testing
             }
             _ = body.offer([UInt8](repeating: UInt8(number), count: 4))
             return EngineResponse(
-                response: HTTPResponse(status: .ok), body: ResponseBody(body),
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(body),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -61,7 +61,7 @@ import Testing
         let system = try await Pipeline.system(engine)
         let folder = try TemporaryDirectory()
         let (refusals, refused) = AsyncStream.makeStream(of: ClientError.Code.self)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Hedging(refused: refused)]
         let given = options
         let path = folder.path("file")
@@ -90,7 +90,7 @@ import Testing
         let engine = RecordingEngine(responses: [.init(body: "tea")])
         let system = try await Pipeline.system(engine)
         let folder = try TemporaryDirectory()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Twice()]
         let given = options
         let code = await Pipeline.code { () async throws(ClientError) in

@@ -74,7 +74,7 @@ import Testing
             return EngineResponse(
                 response: HTTPResponse(
                     status: first == 0 ? .ok : .partialContent, headerFields: fields),
-                body: ResponseBody(bytes: [7]), httpVersion: .init(major: 1, minor: 1))
+                body: HTTPResponseBody(bytes: [7]), httpVersion: .init(major: 1, minor: 1))
         }
 
         func shutdown() async {}

@@ -45,7 +45,8 @@ import Testing
     ) async -> String? {
         do throws(ClientError) {
             _ = try await system.download(
-                "files", target: target, to: folder.path("file"), options: CallOptions(trace: trace)
+                "files", target: target, to: folder.path("file"),
+                options: RequestOptions(trace: trace)
             )
             return nil
         } catch {
@@ -71,7 +72,7 @@ import Testing
         let trace = CallTrace()
         let result = try await system.download(
             "files", target: "/a", to: folder.path("file"), with: options,
-            options: CallOptions(trace: trace))
+            options: RequestOptions(trace: trace))
         #expect(result.byteCount == Int64(DownloadServer.size))
         #expect(try folder.read("file") == DownloadServer.file)
         #expect(server.requests.count == 2 && other.requests.count == 1)
@@ -183,7 +184,7 @@ import Testing
         let trace = CallTrace()
         let result = try await system.download(
             "files", target: "/file?cut=90000", to: folder.path("file"),
-            options: CallOptions(trace: trace))
+            options: RequestOptions(trace: trace))
         #expect(result.byteCount == Int64(DownloadServer.size) && result.resumedFrom == 0)
         #expect(try folder.read("file") == DownloadServer.file)
         #expect(trace.attempts.flatMap(\.hops).map(\.status) == [200, 206])

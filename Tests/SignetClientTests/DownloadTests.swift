@@ -9,7 +9,7 @@ import Testing
 
 /// Downloads into a file, from nginx and from a faulty server.
 @Suite struct DownloadTests {
-    private static let service: Service = "files"
+    private static let service: ServiceName = "files"
 
     private func system(_ url: String, caFile: String? = nil) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()

@@ -11,10 +11,10 @@ import Testing
 @Suite struct DuplicatePolicyTests {
     private static func start(
         _ system: NetworkSystem, _ policy: DuplicatePolicy, query: JSONObject = [:],
-        method: HTTPRequest.Method = .get, path: RESTPath = "/x", service: Service = "a",
-        change: (inout CallOptions) -> Void = { _ in }
+        method: HTTPRequest.Method = .get, path: RESTPath = "/x", service: ServiceName = "a",
+        change: (inout RequestOptions) -> Void = { _ in }
     ) -> Task<ClientError.Code?, Never> {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.duplicates = policy
         change(&options)
         let given = options
@@ -134,7 +134,7 @@ import Testing
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine) { options in
             for user in ["a", "b"] {
-                options.scenarios[Scenario(user)] = CallOptions()
+                options.scenarios[Scenario(user)] = RequestOptions()
                 options.scenarios[Scenario(user)]?.interceptors = [Adding(authorization: user)]
             }
         }
@@ -178,7 +178,7 @@ import Testing
     @Test func aJoinedCallsFailureHasItsResponse() async throws {
         let engine = RecordingEngine(responses: [.init(status: 404, body: "{}")])
         let system = try await Pipeline.system(engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.duplicates = .join
         let response = await system.response(to: .get("/x", on: "a"), options: options)
         #expect(throws: ClientError.self) { try response.get() }

@@ -33,7 +33,7 @@ import Testing
             }
             await action()
             return EngineResponse(
-                response: header, body: ResponseBody(bytes: []),
+                response: header, body: HTTPResponseBody(bytes: []),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -69,7 +69,7 @@ import Testing
             _ = try? await eventually { system.pipeline.duplicates.joinedCount == 0 }
         }
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Detaching(ends: ends)]
         if isJoint { options.duplicates = .join }
         let given = options
@@ -113,7 +113,7 @@ import Testing
     }
 
     private func join(_ system: NetworkSystem, tag: String = "first") async -> ClientError.Code? {
-        var options = CallOptions(tags: [tag])
+        var options = RequestOptions(tags: [tag])
         options.duplicates = .join
         let given = options
         return await Pipeline.code { () async throws(ClientError) in
@@ -128,7 +128,7 @@ import Testing
             options.clock.sleep = { _ in for await _ in gate { break } }
         }
         let (ended, ends) = AsyncStream.makeStream(of: Void.self)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Detaching(ends: ends, leaves: engine)]
         let response = try await system.exchange(
             "a", method: .get, target: "/x", fields: [:], body: [], options: options)

@@ -27,24 +27,25 @@ import Testing
         arguments: [
             (
                 "var method: RPCMethod { \"m\" }", "Endpoint",
-                "requires property 'service' with type 'Service'"
+                "requires property 'service' with type 'ServiceName'"
             ),
             (
-                "var service: Service { \"a\" }", "Endpoint",
+                "var service: ServiceName { \"a\" }", "Endpoint",
                 "requires property 'method' with type 'RPCMethod'"
             ),
             (
-                "var service: Service { \"a\" }\nvar path: PathTemplate { \"/x\" }", "RESTEndpoint",
+                "var service: ServiceName { \"a\" }\nvar path: PathTemplate { \"/x\" }",
+                "RESTEndpoint",
                 "requires property 'httpMethod' with type 'HTTPRequest.Method'"
             ),
             (
-                "var service: Service { \"a\" }\nvar httpMethod: HTTPRequest.Method { .get }",
+                "var service: ServiceName { \"a\" }\nvar httpMethod: HTTPRequest.Method { .get }",
                 "RESTEndpoint", "requires property 'path' with type 'PathTemplate'"
             ),
             // A value that nothing makes of the response.
             (
                 """
-                var service: Service { "a" }
+                var service: ServiceName { "a" }
                 var method: RPCMethod { "m" }
                 struct Success: Sendable {}
                 """, "Endpoint", "requires function 'success(from:)'"
@@ -63,7 +64,7 @@ import Testing
             """
             enum Calls: Endpoint {
                 case ping
-                var service: Service { "a" }
+                var service: ServiceName { "a" }
                 var method: RPCMethod { "m" }
             }
             """)

@@ -20,13 +20,13 @@ import Testing
 
     private struct Marked: RESTEndpoint {
         typealias Success = Int
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x/{id}" }
         var id: Int
         var limit: Int
-        var callOptions: CallOptions {
-            var options = CallOptions()
+        var callOptions: RequestOptions {
+            var options = RequestOptions()
             options.interceptors = [Marking()]
             options.fields[.contentLanguage] = "de"
             return options
@@ -35,7 +35,7 @@ import Testing
 
     private struct Plain: RESTEndpoint {
         typealias Success = Int
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
     }
@@ -57,10 +57,10 @@ import Testing
     @Test(.features("003-14")) func theDuplicatePolicyIsTheEndpoints() async throws {
         struct Refresh: Endpoint {
             typealias Success = Int
-            var service: Service { "a" }
+            var service: ServiceName { "a" }
             var method: RPCMethod { "refresh" }
-            var callOptions: CallOptions {
-                var options = CallOptions()
+            var callOptions: RequestOptions {
+                var options = RequestOptions()
                 options.duplicates = .refuse
                 return options
             }
@@ -86,7 +86,7 @@ import Testing
     {
         let body = #"{"code":5}"#
         let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: body)]))
-        var strict = CallOptions()
+        var strict = RequestOptions()
         strict.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
         let given = strict
         #expect(

@@ -40,7 +40,7 @@ import Testing
             clock.advance(delay)
             if let failure { throw TransportError(failure, "it fails") }
             return EngineResponse(
-                response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array("1".utf8)),
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -98,7 +98,7 @@ import Testing
     @Test(.features("000-45")) func aLaterAttemptGoesThroughTheOtherEngine() async throws {
         let (first, second) = (RecordingEngine(failingFirst: 9), RecordingEngine())
         let system = try await system(first, second, Self.fallback, attempts: 3)
-        var options = CallOptions()
+        var options = RequestOptions()
         let trace = CallTrace()
         options.trace = trace
         _ = try await system.call(RESTRequest(.post, "/x"), on: "a", options: options)
@@ -132,7 +132,7 @@ import Testing
         let system = try await system(first, second, choice, attempts: 2)
         // The other one is measured, so that the first, not yet measured, is next.
         first.set(.zero, failure: .cutOff)
-        let other = CallOptions.choosing("second", rival: "second")
+        let other = RequestOptions.choosing("second", rival: "second")
         _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: other)
         let before = second.count
         _ = await call(system, method)
@@ -213,10 +213,10 @@ import Testing
     }
 }
 
-extension CallOptions {
+extension RequestOptions {
     /// Options whose only engine is measured.
-    fileprivate static func choosing(_ name: EngineName, rival: EngineName) -> CallOptions {
-        var options = CallOptions()
+    fileprivate static func choosing(_ name: EngineName, rival: EngineName) -> RequestOptions {
+        var options = RequestOptions()
         options.engine = EngineChoice(name, candidates: [rival])
         return options
     }

@@ -27,7 +27,7 @@ import Testing
     private func call(
         _ system: NetworkSystem, _ method: HTTPRequest.Method = .get, _ engine: EngineChoice? = nil
     ) async -> (code: ClientError.Code?, engines: [String]) {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.engine = engine
         let trace = CallTrace()
         options.trace = trace

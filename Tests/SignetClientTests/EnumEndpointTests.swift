@@ -15,7 +15,7 @@ import Testing
         case broken(Int, to: Int)
         case endless(Double)
 
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod {
             switch self {
             case .create: "orders.create"
@@ -40,7 +40,7 @@ import Testing
         case orders(limit: Int?)
         case change(id: Int, item: String)
 
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method {
             if case .change = self { .put } else { .get }
         }
@@ -51,13 +51,13 @@ import Testing
 
     private enum Health: String, Endpoint {
         case live, ready
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { RPCMethod("health.\(rawValue)") }
     }
 
     private enum Level: Int, Endpoint {
         case low, high
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "level" }
     }
 
@@ -68,9 +68,9 @@ import Testing
         case twice
         case null
 
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "m" }
-        func parameters() throws(RPCError) -> RPCParameters? {
+        func parameters() throws(PayloadError) -> RPCParameters? {
             switch self {
             case .search(let text, let limit):
                 try .named(["q": text, "max": limit, "order": "asc"])
@@ -180,12 +180,13 @@ import Testing
         case amount(Int)
         case other
 
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "pay" }
         func validate() throws {
             switch self {
             case .amount(let amount) where amount < 1:
-                throw RPCError(.invalidParameters, "the amount is \(amount), expected 1 or more")
+                throw PayloadError(
+                    .invalidParameters, "the amount is \(amount), expected 1 or more")
             case .amount: break
             case .other: throw Refusal()
             }

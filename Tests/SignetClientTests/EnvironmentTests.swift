@@ -59,7 +59,7 @@ import Testing
         _ = try await system.call(RPCCall("m"), on: "a")
         do throws(ClientError) {
             _ = try await system.exchange(
-                Service("a").cdn, method: .get, target: "/1.png", fields: [:], body: [])
+                ServiceName("a").cdn, method: .get, target: "/1.png", fields: [:], body: [])
         } catch {
             try #require(error.code == .unknownService)
         }

@@ -21,8 +21,8 @@ import Testing
         SigningError.Code.keyTooShort.value, PinRefusal.Code.pinMismatch.value,
         PinRefusal.Code.unlistedHost.value, PinRefusal.Code.policyExpired.value,
         PinRefusal.Code.cleartextToPinnedHost.value, PinError.Code.updateExpired.value,
-        PinError.Code.updateNotYetValid.value, RPCError.Code.rpcError.value,
-        RPCError.Code.httpStatus.value, TransportError.Code.redirectRefused.value,
+        PinError.Code.updateNotYetValid.value, PayloadError.Code.rpcError.value,
+        PayloadError.Code.httpStatus.value, TransportError.Code.redirectRefused.value,
         ClientError.Code.wrongDigest.value,
     ])
     func aFailedCheck(_ code: ErrorCode) {
@@ -39,7 +39,7 @@ import Testing
         TransportError.Code.bodyNotReplayable.value, TransportError.Code.resources.value,
         TransportError.Code.tooManyRedirects.value,
         TransportError.Code.proxy.value, TransportError.Code.proxyRefused.value,
-        TransportError.Code.proxyAuthentication.value, RPCError.Code.batchIncomplete.value,
+        TransportError.Code.proxyAuthentication.value, PayloadError.Code.batchIncomplete.value,
         SigningError.Code.nonceStoreUnavailable.value,
     ])
     func hasTheClassNoResponse(_ code: ErrorCode) {
@@ -61,8 +61,8 @@ import Testing
         SigningError.Code.nonceStoreFailed.value, TransportError.Code.trustStore.value,
         TransportError.Code.unsupportedTrailers.value,
         TransportError.Code.bodyChanged.value, TransportError.Code.invalidRequest.value,
-        RPCError.Code.invalidParameters.value, RPCError.Code.reservedMethod.value,
-        RPCError.Code.emptyBatch.value, KeyError.Code.fileExists.value,
+        PayloadError.Code.invalidParameters.value, PayloadError.Code.reservedMethod.value,
+        PayloadError.Code.emptyBatch.value, KeyError.Code.fileExists.value,
         ClientError.Code.unreadableFile.value, TransportError.Code.unsupportedProbe.value,
     ])
     func hasTheClassUsage(_ code: ErrorCode) {
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [
-        RPCError.Code.rpcError.value, RPCError.Code.httpStatus.value,
+        PayloadError.Code.rpcError.value, PayloadError.Code.httpStatus.value,
         ClientError.Code.businessCode.value, TransportError.Code.redirectRefused.value,
         TransportError.Code.tooManyRedirects.value,
     ])
@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: [
         TransportError.Code.malformedResponse.value, TransportError.Code.responseTooLarge.value,
-        TransportError.Code.unsupportedEncoding.value, RPCError.Code.batchIncomplete.value,
+        TransportError.Code.unsupportedEncoding.value, PayloadError.Code.batchIncomplete.value,
         ErrorCode.typeMismatch, ClientError.Code.wrongDigest.value,
         ClientError.Code.pagingRefused.value, ClientError.Code.pagingLoop.value,
         ClientError.Code.tooManyPages.value, PinError.Code.malformedUpdate.value,
@@ -115,7 +115,7 @@ import Testing
     @Test(arguments: [
         TransportError.Code.cancelled.value, TransportError.Code.notRunning.value,
         TransportError.Code.bodyNotReplayable.value, TransportError.Code.resources.value,
-        TransportError.Code.invalidRequest.value, RPCError.Code.invalidParameters.value,
+        TransportError.Code.invalidRequest.value, PayloadError.Code.invalidParameters.value,
         VaultError.Code.wrongKey.value, SigningError.Code.keyTooShort.value,
         ClientError.Code.replaced.value, ClientError.Code.signerFailed.value,
     ])

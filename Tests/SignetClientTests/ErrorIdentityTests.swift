@@ -69,7 +69,7 @@ import Testing
                 var upload = MultipartUpload(files: [])
                 upload.fields.append("1", named: "a\0")
                 _ = try await system.upload(
-                    upload, with: RESTRequest(.post, "/x"), to: "a", options: CallOptions())
+                    upload, with: RESTRequest(.post, "/x"), to: "a", options: RequestOptions())
             }
         }
     }
@@ -115,11 +115,13 @@ import Testing
 
     /// A protocol whose responses have no result.
     private struct TextAdapter: PayloadAdapter {
-        func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest { BoxedRequest(method: .get) }
+        func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
+            BoxedRequest(method: .get)
+        }
 
         func unbox(
             _ response: RawResponse, to request: BoxedRequest
-        ) throws(RPCError) -> UnboxedResponse {
+        ) throws(PayloadError) -> UnboxedResponse {
             UnboxedResponse(result: nil, status: response.status)
         }
     }

@@ -71,8 +71,8 @@ import Testing
     }
 
     private static func put(
-        _ system: NetworkSystem, body: RequestBody = RequestBody(Array("tea".utf8)),
-        options: CallOptions = CallOptions()
+        _ system: NetworkSystem, body: HTTPRequestBody = HTTPRequestBody(Array("tea".utf8)),
+        options: RequestOptions = RequestOptions()
     ) async -> ClientError? {
         do throws(ClientError) {
             _ = try await system.exchange(
@@ -103,7 +103,7 @@ import Testing
         let path = try folder.write(Array("a file".utf8), to: "body")
         let engine = RecordingEngine()
         let system = try await Self.system(engine, [Vault()])
-        let body = try RequestBody.file(path)
+        let body = try HTTPRequestBody.file(path)
         #expect(await Self.put(system, body: body) == nil)
         await system.shutdown()
         let fields = engine.requests.first?.request.headerFields
@@ -150,7 +150,7 @@ import Testing
         }
         let system = try await Self.system(engine, [vault])
         let options =
-            end == "deadline" ? CallOptions(deadline: .milliseconds(20)) : CallOptions()
+            end == "deadline" ? RequestOptions(deadline: .milliseconds(20)) : RequestOptions()
         let call = Task { await Self.put(system, options: options)?.code }
         if end != "deadline" { #expect(try await eventually { vault.asked == 1 }) }
         switch end {

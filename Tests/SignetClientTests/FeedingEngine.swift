@@ -42,7 +42,7 @@ final class FeedingEngine: HTTPEngine {
             state.bodies.append(body)
         }
         return EngineResponse(
-            response: header, body: ResponseBody(body), httpVersion: .init(major: 1, minor: 1))
+            response: header, body: HTTPResponseBody(body), httpVersion: .init(major: 1, minor: 1))
     }
 
     /// Adds a chunk to the last response's body.

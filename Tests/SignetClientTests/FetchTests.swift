@@ -76,8 +76,8 @@ import Testing
         let system = try await NetworkSystem.start(
             schema: Schema(["keys": .object(keys)]), defaults: .values(defaults),
             launch: .values(["quantity": 7]), fetching: plan,
-            requiring: ConfigurationKey<Int, Public>("id"),
-            ConfigurationKey<String, Public>("status"), keys: KeySource(host.keyFile).load(),
+            requiring: ConfigurationKey<Int, PublicValue>("id"),
+            ConfigurationKey<String, PublicValue>("status"), keys: KeySource(host.keyFile).load(),
             options: Shop.options())
         #expect(system.value("status") == "created")
         #expect(system.value("quantity") == 7)
@@ -213,7 +213,7 @@ import Testing
         let fixture = try await FetchFixture()
         try await fixture.startOnce()
         try fixture.serve(["shop.name": "second"])
-        let limit = ConfigurationKey<Int, Public>("shop.limit")
+        let limit = ConfigurationKey<Int, PublicValue>("shop.limit")
         let system = try await NetworkSystem.start(
             schema: Schema(fixture.schema), defaults: .values(fixture.defaults),
             launch: .values(fixture.launch), fetching: fixture.plan, requiring: limit,

@@ -60,7 +60,7 @@ private final class NumberEngine: HTTPEngine {
         let body =
             call?["id"].map { #"{"jsonrpc":"2.0","id":\#($0.text),"result":\#(id)}"# } ?? "\(id)"
         return EngineResponse(
-            response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array(body.utf8)),
+            response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array(body.utf8)),
             httpVersion: .init(major: 1, minor: 1))
     }
 
@@ -70,14 +70,14 @@ private final class NumberEngine: HTTPEngine {
 @Suite struct GroupTests {
     private struct Number: Endpoint {
         typealias Success = Int
-        var service: Service { "rpc" }
+        var service: ServiceName { "rpc" }
         var method: RPCMethod { "number" }
         var id: Int
     }
 
     private struct Resource: RESTEndpoint {
         typealias Success = Int
-        var service: Service { "rest" }
+        var service: ServiceName { "rest" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/number" }
         var id: Int
@@ -217,7 +217,7 @@ private final class NumberEngine: HTTPEngine {
         let system = try await Self.system(engine)
         let all = Task {
             await system.outcomes(
-                of: [1, 2].map { Number(id: $0) }, options: CallOptions(tags: ["group"]))
+                of: [1, 2].map { Number(id: $0) }, options: RequestOptions(tags: ["group"]))
         }
         #expect(try await eventually { engine.asked.count == 2 })
         #expect(system.cancelCalls(taggedWith: "group") == 2)

@@ -23,10 +23,10 @@ struct HostileResponseTests {
             Bundle.module.url(forResource: "Vectors/hostile-responses", withExtension: "json"))
         let cases = try VectorFile<Hostility>.load("hostile-responses", in: .module)
         let server = try await HostileRPCServer(vectors: url)
-        var services: [Service: ServiceConfiguration] = [:]
+        var services: [ServiceName: ServiceConfiguration] = [:]
         for (number, hostility) in cases.enumerated() {
             let isSlow = hostility.mode == "drip" || hostility.mode == "hang"
-            services[Service("\(number)")] = ServiceConfiguration(
+            services[ServiceName("\(number)")] = ServiceConfiguration(
                 baseURL: server.url(case: number), payloadProtocol: .jsonRPC2,
                 timeout: .seconds(isSlow ? 1 : 120))
         }
@@ -35,7 +35,8 @@ struct HostileResponseTests {
         let system = try await NetworkSystem.start(
             services: services, policy: .allowingAll(), options: options)
         for (number, hostility) in cases.enumerated() {
-            let (outcome, warnings) = await Self.made(hostility.kind, Service("\(number)"), system)
+            let (outcome, warnings) = await Self.made(
+                hostility.kind, ServiceName("\(number)"), system)
             #expect(outcome == hostility.outcome, "\(hostility.name)")
             #expect(warnings == hostility.warnings, "\(hostility.name)")
         }
@@ -44,7 +45,7 @@ struct HostileResponseTests {
 
     /// Makes a call of a kind, and returns its outcome.
     private static func made(
-        _ kind: String, _ service: Service, _ system: NetworkSystem
+        _ kind: String, _ service: ServiceName, _ system: NetworkSystem
     ) async -> ([String], [String]) {
         do throws(ClientError) {
             if kind == "batch" {

@@ -52,14 +52,14 @@ import Testing
 
     private static func options(
         _ work: @escaping @Sendable (OutgoingCall, NextCall) async throws -> RawResponse
-    ) -> CallOptions {
-        var options = CallOptions()
+    ) -> RequestOptions {
+        var options = RequestOptions()
         options.interceptors = [Call(work: work)]
         return options
     }
 
     private static func get(
-        _ engine: any HTTPEngine, _ options: CallOptions, body: RequestBody = [],
+        _ engine: any HTTPEngine, _ options: RequestOptions, body: HTTPRequestBody = [],
         method: HTTPRequest.Method = .get
     ) async throws -> Result<RawResponse, ClientError> {
         let system = try await Pipeline.system(engine)
@@ -91,9 +91,9 @@ import Testing
             service.attempts = 2
             service.options.interceptors = [Noting(name: "service", notes: notes)]
         }
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Noting(name: "call", notes: notes)]
-        options.retry = RetryPolicy()
+        options.retry = RetryStrategy()
         options.retry?.firstPause = .milliseconds(1)
         _ = try await system.exchange(
             "a", method: .get, target: "/x", fields: [:], body: [], options: options)
@@ -107,7 +107,7 @@ import Testing
 
     @Test(.features("002-24")) func theySeeFailures() async throws {
         let notes = Notes()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Noting(name: "a", notes: notes)]
         let result = try await Self.get(RecordingEngine(failingFirst: 9), options)
         #expect(Self.code(result) == .connect)
@@ -116,9 +116,9 @@ import Testing
 
     @Test func withoutAnyTheBytesAreTheSame() async throws {
         let engine = RecordingEngine()
-        _ = try await Self.get(engine, CallOptions(), body: [1, 2], method: .post)
+        _ = try await Self.get(engine, RequestOptions(), body: [1, 2], method: .post)
         let notes = Notes()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Noting(name: "a", notes: notes)]
         options.attemptInterceptors = [Noting(name: "b", notes: notes)]
         _ = try await Self.get(engine, options, body: [1, 2], method: .post)
@@ -151,11 +151,11 @@ import Testing
         let engine = RecordingEngine()
         let options = Self.options { _, _ in RawResponse(status: 203, body: [5]) }
         #expect(try await Self.get(engine, options).get() == RawResponse(status: 203, body: [5]))
-        var each = CallOptions()
+        var each = RequestOptions()
         each.attemptInterceptors = [
             Each { _, _ in
                 EngineResponse(
-                    response: HTTPResponse(status: .accepted), body: ResponseBody(bytes: [6]),
+                    response: HTTPResponse(status: .accepted), body: HTTPResponseBody(bytes: [6]),
                     httpVersion: .init(major: 1, minor: 1))
             }
         ]
@@ -211,7 +211,7 @@ import Testing
             return try await next(call)
         }
         #expect(Self.code(try await Self.get(engine, around)) == .refusedURL)
-        var each = CallOptions()
+        var each = RequestOptions()
         each.attemptInterceptors = [
             Each { call, next in
                 var call = call
@@ -272,7 +272,7 @@ import Testing
 
     @Test func aStuckOneEndsAtTheDeadlineAndAtShutdown() async throws {
         let hold = Hold()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [hold]
         var limited = options
         limited.deadline = .milliseconds(20)

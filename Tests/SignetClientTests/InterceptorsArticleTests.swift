@@ -35,11 +35,11 @@ import Testing
     }
 
     struct ListOrders: Endpoint {
-        var service: Service { "orders" }
+        var service: ServiceName { "orders" }
         var method: RPCMethod { "orders.list" }
         typealias Success = [String]
-        var callOptions: CallOptions {
-            var options = CallOptions()
+        var callOptions: RequestOptions {
+            var options = RequestOptions()
             options.attemptInterceptors = [Numbered()]  // for this endpoint alone
             return options
         }
@@ -60,7 +60,7 @@ import Testing
     }
 
     func listOrders(of user: String, with system: NetworkSystem) async throws -> UnboxedResponse {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.credentials = SessionToken(system: system, scope: user)
         return try await system.call(RPCCall("orders.list"), on: "orders", options: options)
     }
@@ -114,7 +114,7 @@ import Testing
             Self.response("1"), .init(failure: TransportError(.timeout, "late")),
         ])
         let system = try await Self.system(engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Language(language: "en")]
         let english = options
         #expect(try await system.send(ListOrders(), options: english) == ["tea"])

@@ -37,7 +37,7 @@ import Testing
         ] as [(RPCMethod, Scenario?, Duration, Int)] {
             let engine = RecordingEngine(failingFirst: 9)
             let system = try await Self.system(Self.limits, engine)
-            let options = CallOptions(scenario: scenario)
+            let options = RequestOptions(scenario: scenario)
             _ = try? await system.call(RPCCall(method), on: "a", options: options)
             #expect(
                 engine.requests.map(\.timeout) == Array(repeating: timeout, count: attempts),
@@ -51,13 +51,13 @@ import Testing
     @Test func theCallsOwnLimitsWin() async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(Self.limits, engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.timeout = .seconds(1)
         _ = try await system.call(RPCCall("orders.list"), on: "a", options: options)
         #expect(engine.requests.map(\.timeout) == [.seconds(1)])
         let error = await #expect(throws: ClientError.self) {
             try await system.call(
-                RPCCall("orders.list"), on: "a", options: CallOptions(scenario: "daily"))
+                RPCCall("orders.list"), on: "a", options: RequestOptions(scenario: "daily"))
         }
         #expect(error?.code == .unknownScenario)
         await system.shutdown()
@@ -150,7 +150,7 @@ import Testing
         var values = Self.sets
         values["services.a.defaultSets"] = defaults.map(JSONValue.array)
         let system = try await Self.system(values, engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.sets = chosen
         _ = try await system.call(RPCCall("GET"), on: "a", options: options)
         _ = try await system.call(RESTRequest(.get), on: "a", options: options)
@@ -166,7 +166,7 @@ import Testing
     @Test func anUnknownSetSendsNothing() async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(Self.sets, engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.sets = ["common", "PHP"]
         let set = options
         let error = await #expect(throws: ClientError.self) {

@@ -96,7 +96,7 @@ import Testing
     @Test(.features("002-16")) func aResultOfAnotherTypeIsNamed() async throws {
         struct Wrong: Endpoint {
             typealias Success = [Int]
-            var service: Service { "orders" }
+            var service: ServiceName { "orders" }
             var method: RPCMethod { "orders.create" }
             var item = "tea"
             var quantity = 1
@@ -120,7 +120,7 @@ import Testing
             let description: String
         }
         struct OrderTea: Endpoint {
-            var service: Service { "orders" }
+            var service: ServiceName { "orders" }
             var method: RPCMethod { "orders.create" }
             var item = "tea"
             var quantity: Int

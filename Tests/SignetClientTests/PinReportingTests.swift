@@ -294,7 +294,7 @@ import Testing
         options.pinReports.flushTime = .seconds(3600)
         let policy = try PinPolicy(rules: [PinRule(excluding: "localhost")])
         let system = try await Self.start("https://localhost:9", policy, options)
-        var elsewhere = CallOptions()
+        var elsewhere = RequestOptions()
         elsewhere.baseURL = "https://other.example.com"
         let unlisted = elsewhere
         let refusal = await Pipeline.code { () async throws(ClientError) in

@@ -69,7 +69,7 @@ final class WaitingEngine: HTTPEngine {
             }
         }
         return EngineResponse(
-            response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array("1".utf8)),
+            response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
             httpVersion: .init(major: 1, minor: 1))
     }
 
@@ -80,11 +80,11 @@ final class WaitingEngine: HTTPEngine {
 
 @Suite struct CallOptionsTests {
     @Test func theLaterLevelWins() throws {
-        var system = CallOptions(scenario: "a", deadline: .seconds(9), tags: ["system"])
+        var system = RequestOptions(scenario: "a", deadline: .seconds(9), tags: ["system"])
         system.fields = [.accept: "a/a", .userAgent: "system"]
         system.attempts = 5
         system.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
-        var call = CallOptions(deadline: .seconds(1), isIdempotent: true, tags: ["call"])
+        var call = RequestOptions(deadline: .seconds(1), isIdempotent: true, tags: ["call"])
         call.fields = [.accept: "b/b"]
         call.responseChecks = []
         let merged = system.merging(call)
@@ -109,13 +109,13 @@ final class WaitingEngine: HTTPEngine {
             service.timeout = .seconds(7)
             service.options.tags = ["service"]
         }
-        let merged = try system.callOptions(for: "a", merging: CallOptions(tags: ["call"]))
+        let merged = try system.callOptions(for: "a", merging: RequestOptions(tags: ["call"]))
         #expect(merged.timeout == .seconds(7) && merged.deadline == .seconds(40))
         #expect(merged.tags == ["system", "service", "call"])
         #expect(
             await Pipeline.code { () throws(ClientError) in try system.callOptions(for: "b") }
                 == .unknownService)
-        let wrong = CallOptions(scenario: "none")
+        let wrong = RequestOptions(scenario: "none")
         #expect(
             await Pipeline.code { () throws(ClientError) in
                 try system.callOptions(for: "a", merging: wrong)
@@ -125,7 +125,7 @@ final class WaitingEngine: HTTPEngine {
 
     @Test(arguments: ["deadline", "timeout", "connectTimeout", "attempts", "attempts11", "size"])
     func wrongValuesSendNothing(_ name: String) async throws {
-        var options = CallOptions()
+        var options = RequestOptions()
         switch name {
         case "deadline": options.deadline = .zero
         case "timeout": options.timeout = .seconds(-1)
@@ -160,10 +160,10 @@ final class WaitingEngine: HTTPEngine {
     @Test func aCallsOptionsWinOverItsEndpoints() async throws {
         struct Pay: Endpoint {
             typealias Success = Int
-            var service: Service { "a" }
+            var service: ServiceName { "a" }
             var method: RPCMethod { "pay" }
             var amount: Int
-            var callOptions: CallOptions { CallOptions(isIdempotent: true, tags: ["pay"]) }
+            var callOptions: RequestOptions { RequestOptions(isIdempotent: true, tags: ["pay"]) }
         }
         let engine = RecordingEngine(responses: [
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":7}"#),
@@ -178,7 +178,7 @@ final class WaitingEngine: HTTPEngine {
         let params = try JSONValue(parsing: engine.requests[0].bytes)["params"]
         #expect(params == ["amount": 1])
         let error = await #expect(throws: ClientError.self) {
-            try await system.send(Pay(amount: 1), options: CallOptions(isIdempotent: false))
+            try await system.send(Pay(amount: 1), options: RequestOptions(isIdempotent: false))
         }
         #expect(error?.status == 503 && error?.identity?.tags == ["pay"] && engine.count == 3)
         await system.shutdown()
@@ -208,7 +208,7 @@ final class WaitingEngine: HTTPEngine {
         let error = await #expect(throws: ClientError.self) {
             try await system.call(
                 RESTRequest(.get, "/x", query: ["token": "ZZZZZZ"]), on: "a",
-                options: CallOptions(tags: ["t"]))
+                options: RequestOptions(tags: ["t"]))
         }
         #expect(error?.identity?.service == "a" && error?.identity?.method == "GET")
         #expect(error?.identity?.tags == ["t"] && error?.attempts == 1)
@@ -223,7 +223,7 @@ final class WaitingEngine: HTTPEngine {
 /// Ends that come from outside: cancellation, owners, deadlines, shutdown.
 @Suite struct RunningCallTests {
     private static func start(
-        _ system: NetworkSystem, _ options: CallOptions = CallOptions()
+        _ system: NetworkSystem, _ options: RequestOptions = RequestOptions()
     ) -> Task<ClientError.Code?, Never> {
         Task {
             await Pipeline.code { () async throws(ClientError) in
@@ -236,9 +236,9 @@ final class WaitingEngine: HTTPEngine {
     func callsAreListedAndCancelledByIDTagAndService() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
-        let one = Self.start(system, CallOptions(tags: ["one"]))
+        let one = Self.start(system, RequestOptions(tags: ["one"]))
         #expect(try await eventually { engine.count == 1 })
-        let two = Self.start(system, CallOptions(tags: ["two"]))
+        let two = Self.start(system, RequestOptions(tags: ["two"]))
         let three = Self.start(system)
         #expect(try await eventually { engine.count == 3 })
         let running = system.runningCalls
@@ -261,10 +261,10 @@ final class WaitingEngine: HTTPEngine {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
         var owner: CallOwner? = CallOwner()
-        let owned = Self.start(system, CallOptions(owner: owner))
+        let owned = Self.start(system, RequestOptions(owner: owner))
         let other = Self.start(system)
         #expect(try await eventually { engine.count == 2 })
-        let options = CallOptions(owner: owner)
+        let options = RequestOptions(owner: owner)
         owner = nil
         #expect(await owned.value == .cancelled)
         #expect(system.runningCalls.count == 1)
@@ -305,7 +305,7 @@ final class WaitingEngine: HTTPEngine {
         let engine = WaitingEngine(isStubborn: isStubborn)
         let system = try await Pipeline.system(engine)
         #expect(
-            await Self.start(system, CallOptions(deadline: .milliseconds(20))).value == .timeout)
+            await Self.start(system, RequestOptions(deadline: .milliseconds(20))).value == .timeout)
         engine.letGo()
         await system.shutdown()
     }
@@ -313,7 +313,7 @@ final class WaitingEngine: HTTPEngine {
     @Test(.features("002-25")) func tenThousandCallsCancelledAtOnceEndOnce() async throws {
         let engine = WaitingEngine()
         let system = try await Pipeline.system(engine)
-        let calls = (0..<10_000).map { _ in Self.start(system, CallOptions(tags: ["all"])) }
+        let calls = (0..<10_000).map { _ in Self.start(system, RequestOptions(tags: ["all"])) }
         #expect(try await eventually { system.runningCalls.count == 10_000 })
         #expect(system.cancelCalls(taggedWith: "all") == 10_000)
         for call in calls { #expect(await call.value == .cancelled) }

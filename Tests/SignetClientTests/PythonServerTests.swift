@@ -101,7 +101,7 @@ struct PythonServerTests {
     }
 
     private static func failure(
-        of service: Service, _ call: RPCCall, in system: NetworkSystem
+        of service: ServiceName, _ call: RPCCall, in system: NetworkSystem
     ) async -> ClientError? {
         do throws(ClientError) {
             let response = try await system.call(call, on: service)
@@ -116,12 +116,12 @@ struct PythonServerTests {
         async throws
     {
         let (server, port) = try await PythonPeer.serve("two-versions")
-        let versions: [(Service, String, ServiceConfiguration.PayloadProtocol)] = [
+        let versions: [(ServiceName, String, ServiceConfiguration.PayloadProtocol)] = [
             ("old", "/old", .jsonRPC1), ("new", "/new", .jsonRPC2),
             // Each version at the path of the other.
             ("2.0 at 1.0", "/old", .jsonRPC2), ("1.0 at 2.0", "/new", .jsonRPC1),
         ]
-        var services: [Service: ServiceConfiguration] = [:]
+        var services: [ServiceName: ServiceConfiguration] = [:]
         for (service, path, version) in versions {
             services[service] = ServiceConfiguration(
                 baseURL: "http://127.0.0.1:\(port)\(path)", payloadProtocol: version,
@@ -131,7 +131,7 @@ struct PythonServerTests {
 
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<20 {
-                let service: Service = number.isMultiple(of: 2) ? "old" : "new"
+                let service: ServiceName = number.isMultiple(of: 2) ? "old" : "new"
                 group.addTask {
                     let text = JSONValue.string("\(service) \(number) é")
                     let response = try await system.call(
@@ -142,7 +142,7 @@ struct PythonServerTests {
             }
             try await group.waitForAll()
         }
-        for service in ["old", "new"] as [Service] {
+        for service in ["old", "new"] as [ServiceName] {
             #expect(try await system.call(RPCCall("echo"), on: service).result?.value == [])
             let note = try await system.call(RPCCall("echo", isNotification: true), on: service)
             #expect(note.result == nil && note.warnings.isEmpty)

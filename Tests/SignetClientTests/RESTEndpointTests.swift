@@ -5,7 +5,7 @@ import Testing
 @Suite struct RESTEndpointTests {
     private struct Read: RESTEndpoint {
         typealias Success = [String: Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{id}/{part}" }
         var id: String
@@ -15,7 +15,7 @@ import Testing
 
     private struct Write: RESTEndpoint {
         typealias Success = [String: Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .put }
         var path: PathTemplate { "/orders/{order-id}" }
         var id: Int
@@ -28,7 +28,7 @@ import Testing
 
     private struct Repeat: RESTEndpoint {
         typealias Success = [String: Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .post }
         var path: PathTemplate { "/orders/{id}" }
         var repeatsPathProperties: Bool { true }
@@ -37,7 +37,7 @@ import Testing
 
     private struct Plain: RESTEndpoint {
         typealias Success = [String: Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .delete }
         var path: PathTemplate { "" }
         var id: Int
@@ -45,7 +45,7 @@ import Testing
 
     private struct Broken: RESTEndpoint {
         typealias Success = [String: Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/orders/{id" }
         var id: Int

@@ -117,7 +117,7 @@ import Testing
             fields: MultipartForm([.init(name: "a", content: Array("b".utf8))]),
             files: [
                 .init(name: "one", fileName: "one.bin", content: .file(file)),
-                .init(name: "two", fileName: "two.bin", content: RequestBody(Array("2".utf8))),
+                .init(name: "two", fileName: "two.bin", content: HTTPRequestBody(Array("2".utf8))),
             ])
         let response = try await withSystem {
             try await $0.upload(
@@ -176,7 +176,7 @@ import Testing
 
     @Test(.features("001-03")) func aTypedResourceArrives() async throws {
         struct Anything: RESTEndpoint {
-            var service: Service { "bin" }
+            var service: ServiceName { "bin" }
             var httpMethod: HTTPRequest.Method { .delete }
             var path: PathTemplate { "/anything/{id}" }
             var id: String

@@ -43,7 +43,7 @@ final class RecordingEngine: HTTPEngine {
         return EngineResponse(
             response: HTTPResponse(
                 status: .init(code: response.status), headerFields: response.fields),
-            body: ResponseBody(bytes: Self.body(of: response, to: request)),
+            body: HTTPResponseBody(bytes: Self.body(of: response, to: request)),
             httpVersion: .init(major: 1, minor: 1))
     }
 

@@ -44,7 +44,7 @@ import Testing
             return .success(
                 try await system.exchange(
                     "a", method: method, target: target, fields: fields, body: body,
-                    options: CallOptions(trace: trace)))
+                    options: RequestOptions(trace: trace)))
         } catch {
             return .failure(error)
         }

@@ -6,21 +6,21 @@ import Testing
 @Suite struct ResponseConversionTests {
     private struct Read: RESTEndpoint {
         typealias Success = RawResponse
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
     }
 
     private struct Remove: RESTEndpoint {
         typealias Success = Void
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .delete }
         var path: PathTemplate { "/x" }
     }
 
     /// A picture, which its endpoint converts itself.
     private struct Picture: RESTEndpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
         var responseContent: ResponseContent { .any }
@@ -125,7 +125,7 @@ import Testing
         let response = RawResponse(
             status: 200, fields: [.contentType: "text/plain"], body: Array(#"{"code":5}"#.utf8))
         try await withSystem(response) { system, _ in
-            var options = CallOptions()
+            var options = RequestOptions()
             options.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
             let strict = options
             let code = await Pipeline.code { () async throws(ClientError) in
@@ -197,7 +197,7 @@ import Testing
         try await withSystem(sent) { system, _ in
             let response = try await system.send(.get("/orders", on: "a"))
             let rows = Rows(title: "item", price: ["cents"])
-            let total = Reform { response in
+            let total = ClosureReformer { response in
                 try rows.reform(response).reduce(0) { $0 + $1.price }
             }
             let once = try rows.reform(response)
@@ -238,15 +238,15 @@ import Testing
 @Suite struct ResponseTests {
     private struct Number: RESTEndpoint {
         typealias Success = Int
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/numbers" }
-        var callOptions: CallOptions { CallOptions(tags: ["n"]) }
+        var callOptions: RequestOptions { RequestOptions(tags: ["n"]) }
     }
 
     private func response(
         _ response: RecordingEngine.Response
-    ) async throws -> Response<Int> {
+    ) async throws -> CallResponse<Int> {
         let system = try await Pipeline.system(RecordingEngine(responses: [response]))
         let response = await system.response(to: Number())
         await system.shutdown()

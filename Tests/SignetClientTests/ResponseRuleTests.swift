@@ -25,7 +25,8 @@ import Testing
 
     /// The message of the failure; nil if the call succeeds.
     private static func failure(
-        _ system: NetworkSystem, method: RPCMethod = "m", _ options: CallOptions = CallOptions()
+        _ system: NetworkSystem, method: RPCMethod = "m",
+        _ options: RequestOptions = RequestOptions()
     ) async throws -> String? {
         do throws(ClientError) {
             _ = try await system.call(RPCCall(method), on: "a", options: options)
@@ -87,7 +88,7 @@ import Testing
         let system = try await Self.system(values)
         #expect(try await Self.failure(system) != nil)
         for (scenario, fails) in [("interactive", false), ("strict", true), ("list", false)] {
-            let options = CallOptions(scenario: Scenario(scenario))
+            let options = RequestOptions(scenario: Scenario(scenario))
             #expect(try await (Self.failure(system, options) != nil) == fails, "\(scenario)")
         }
         await system.shutdown()
@@ -96,7 +97,7 @@ import Testing
             ("[]", "strict", false),
         ] {
             let system = try await Self.system(values, result: result)
-            let options = CallOptions(scenario: Scenario(scenario))
+            let options = RequestOptions(scenario: Scenario(scenario))
             #expect(
                 try await (Self.failure(system, options) != nil) == fails, "\(scenario) \(result)")
             await system.shutdown()
@@ -113,9 +114,9 @@ import Testing
         #expect(try await Self.failure(system) != nil)
         #expect(try await Self.failure(system, method: "orders.raw") == nil)
         #expect(
-            try await Self.failure(system, method: "orders.raw", CallOptions(scenario: "strict"))
+            try await Self.failure(system, method: "orders.raw", RequestOptions(scenario: "strict"))
                 == nil)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.responseChecks = []
         #expect(try await Self.failure(system, options) == nil)
         options.responseChecks = [ResultCheck(), BusinessCodeCheck(field: "code", goodCodes: [1])]

@@ -30,7 +30,7 @@ import Testing
 
     private static func call(
         _ system: NetworkSystem, _ method: HTTPRequest.Method = .get,
-        _ options: CallOptions = CallOptions()
+        _ options: RequestOptions = RequestOptions()
     ) async -> ClientError.Code? {
         await Pipeline.code { () async throws(ClientError) in
             try await system.call(RESTRequest(method, "/x"), on: "a", options: options)
@@ -60,7 +60,8 @@ import Testing
         let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)
         #expect(
-            await Self.call(system, method, CallOptions(isIdempotent: isIdempotent)) == .httpStatus)
+            await Self.call(system, method, RequestOptions(isIdempotent: isIdempotent))
+                == .httpStatus)
         #expect(engine.count == count)
         await system.shutdown()
     }
@@ -89,7 +90,7 @@ import Testing
             let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
             let system = try await Self.system(engine, pauses, random: random) { service in
                 service.attempts = 6
-                service.options.retry = RetryPolicy()
+                service.options.retry = RetryStrategy()
                 service.options.retry?.longestPause = .milliseconds(500)
             }
             #expect(await Self.call(system) == .httpStatus)
@@ -183,11 +184,11 @@ import Testing
         let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let pauses = Pauses()
         let system = try await Self.system(engine, pauses) { service in
-            service.options.retry = RetryPolicy()
+            service.options.retry = RetryStrategy()
             service.options.retry?.firstPause = .seconds(3)
         }
         #expect(
-            await Self.call(system, .get, CallOptions(deadline: .seconds(2))) == .httpStatus)
+            await Self.call(system, .get, RequestOptions(deadline: .seconds(2))) == .httpStatus)
         #expect(engine.count == 1 && pauses.all.isEmpty)
         await system.shutdown()
     }
@@ -210,7 +211,7 @@ import Testing
         let system = try await Self.system(engine)
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.finish()
-        let body = RequestBody.stream(chunks)
+        let body = HTTPRequestBody.stream(chunks)
         let response = try await system.exchange(
             "a", method: .put, target: "/x", fields: [:], body: body)
         #expect(response.status == 503 && engine.count == 1)

@@ -43,7 +43,7 @@ import Testing
             options: options)
     }
 
-    private func code(_ system: NetworkSystem, _ service: Service = "a") async -> String? {
+    private func code(_ system: NetworkSystem, _ service: ServiceName = "a") async -> String? {
         do throws(ClientError) {
             _ = try await system.exchange(
                 service, method: .get, target: "/plain", fields: [:], body: [UInt8]())
@@ -123,7 +123,7 @@ import Testing
             all["services.a.cdnURL"] = .string("https://127.0.0.1:\(host.port)")
             all["services.a.cdnPins"] = [.string(authority.root.pin)]
             let system = try await system("https://localhost:\(host.port)", all)
-            #expect(await code(system, Service("a").cdn) == wanted, "\(values)")
+            #expect(await code(system, ServiceName("a").cdn) == wanted, "\(values)")
             // The service doesn't trust the CAs of its content delivery.
             #expect((await code(system) == nil) == (values["services.a.caFile"] == own))
             await system.shutdown()

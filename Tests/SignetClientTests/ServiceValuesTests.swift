@@ -15,7 +15,7 @@ import Testing
 
     /// A service with hosts of its own in staging and development, and its content delivery
     /// without.
-    private static func services() throws -> [Service: ServiceConfiguration] {
+    private static func services() throws -> [ServiceName: ServiceConfiguration] {
         let signing = ServiceConfiguration.Signing(scheme: "rfc9421", keyID: "live")
         var service = ServiceConfiguration(
             baseURL: "https://api.example.com/rpc", payloadProtocol: .rest, signing: signing,
@@ -26,11 +26,11 @@ import Testing
         service.development = .init(baseURL: "https://localhost:8443/rpc", pins: [try pin("F")])
         let delivery = ServiceConfiguration(
             baseURL: "https://cdn.example.com/", payloadProtocol: .rest, pins: [try pin("B")])
-        return ["a": service, Service("a").cdn: delivery]
+        return ["a": service, ServiceName("a").cdn: delivery]
     }
 
     private func system(
-        _ services: [Service: ServiceConfiguration]? = nil,
+        _ services: [ServiceName: ServiceConfiguration]? = nil,
         change: (inout NetworkSystem.Options) throws -> Void = { _ in }
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
@@ -153,12 +153,12 @@ import Testing
             ]), options: options)
         #expect(system.mode == .development)
         _ = try await system.send(
-            .get("/x", on: "a"), options: CallOptions(scenario: "interactive"))
+            .get("/x", on: "a"), options: RequestOptions(scenario: "interactive"))
         let sent = try #require(engine.requests.first)
         #expect(sent.request.headerFields[.userAgent] == "option/1")
         #expect(sent.timeout == .seconds(2))
         let merged = try system.callOptions(
-            for: "a", merging: CallOptions(scenario: "interactive"))
+            for: "a", merging: RequestOptions(scenario: "interactive"))
         #expect(merged.attempts == 1)
         await system.shutdown()
     }
@@ -221,8 +221,8 @@ import Testing
         #expect(error?.code == .invalidOptions && error?.message.contains("userAgent") == true)
     }
 
-    private static func timeout(_ timeout: Duration) -> CallOptions {
-        var options = CallOptions()
+    private static func timeout(_ timeout: Duration) -> RequestOptions {
+        var options = RequestOptions()
         options.timeout = timeout
         return options
     }
@@ -236,14 +236,14 @@ import Testing
             }
         }
         for (service, scenario, timeout) in [
-            ("a", "interactive", 2), ("a", "upload", 7), (Service("a").cdn, "upload", 60),
-        ] as [(Service, Scenario, Int)] {
-            let options = CallOptions(scenario: scenario)
+            ("a", "interactive", 2), ("a", "upload", 7), (ServiceName("a").cdn, "upload", 60),
+        ] as [(ServiceName, Scenario, Int)] {
+            let options = RequestOptions(scenario: scenario)
             _ = try await system.send(.get("/x", on: service), options: options)
             #expect(engine.requests.last?.timeout == .seconds(timeout))
         }
         let code = await Pipeline.code { () async throws(ClientError) in
-            try await system.send(.get("/x", on: "a"), options: CallOptions(scenario: "none"))
+            try await system.send(.get("/x", on: "a"), options: RequestOptions(scenario: "none"))
         }
         #expect(code == .unknownScenario)
         await system.shutdown()

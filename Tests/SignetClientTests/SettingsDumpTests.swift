@@ -25,8 +25,8 @@ import Testing
         func failure(in response: UnboxedResponse) -> String? { nil }
     }
 
-    private static func options() -> CallOptions {
-        var options = CallOptions(scenario: "interactive", deadline: .seconds(3), tags: ["seen"])
+    private static func options() -> RequestOptions {
+        var options = RequestOptions(scenario: "interactive", deadline: .seconds(3), tags: ["seen"])
         options.fields = [.authorization: canary, .cookie: canary]
         options.baseURL = "https://api.example.com/seen?token=\(canary)"
         options.testBaseURL = "https://user:\(canary)@api.example.com/"
@@ -66,7 +66,7 @@ import Testing
         Self.check(
             Self.options(),
             shows: ["authorization", "Token", "interactive", "https://api.example.com/seen"])
-        #expect(Array(Mirror(reflecting: CallOptions()).children).isEmpty)
+        #expect(Array(Mirror(reflecting: RequestOptions()).children).isEmpty)
     }
 
     @Test func aServiceShowsNoValue() {

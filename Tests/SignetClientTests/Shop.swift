@@ -52,7 +52,7 @@ enum Shop {
 
 /// The orders host's `orders.create`.
 struct CreateOrder: Endpoint {
-    var service: Service { "orders" }
+    var service: ServiceName { "orders" }
     var method: RPCMethod { "orders.create" }
     var item: String
     var quantity: Int
@@ -68,7 +68,7 @@ struct CreateOrder: Endpoint {
 /// The orders host's `GET /orders/ID`.
 struct ReadOrder: RESTEndpoint {
     typealias Success = CreateOrder.Success
-    var service: Service { "catalog" }
+    var service: ServiceName { "catalog" }
     var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int

@@ -69,7 +69,7 @@ import Testing
         for (service, target) in [
             ("orders", "/rpc"), ("catalog", "/orders"), ("catalog", "/orders/7"),
             ("catalog.cdn", "/pictures/tea.jpg"), ("catalog.cdn", "/pictures/2026/tea.jpg?w=2"),
-        ] as [(Service, String)] {
+        ] as [(ServiceName, String)] {
             _ = try await system.exchange(
                 service, method: .post, target: target,
                 fields: [.contentType: "application/json"], body: Array("{}".utf8))

@@ -272,7 +272,7 @@ import Testing
         options.engine = engine
         let system = try await NetworkSystem.start(
             services: ["a": service], keys: keys(), policy: .allowingAll(), options: options)
-        var own = CallOptions()
+        var own = RequestOptions()
         own.baseURL = base
         own.sets = [RequestDefaults.common, "php"]
         switch call {

@@ -27,7 +27,7 @@ import Testing
             }
             taken.withLock { $0.append((request.request, body, true)) }
             return EngineResponse(
-                response: HTTPResponse(status: .ok), body: ResponseBody(bytes: []),
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: []),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -53,7 +53,7 @@ import Testing
                     .utf8), source: "test")
     }
 
-    private func send(_ body: RequestBody, scheme: String = "rfc9421") async -> ClientError? {
+    private func send(_ body: HTTPRequestBody, scheme: String = "rfc9421") async -> ClientError? {
         var options = NetworkSystem.Options()
         options.engine = engine
         options.dangerous.allowUnpinnedServices()
@@ -76,7 +76,7 @@ import Testing
 
     @Test(.features("002-05"), arguments: ["rfc9421", "salted-hmac-v1"])
     func theBodyThatTheEngineReadsVerifies(_ scheme: String) async throws {
-        let body = RequestBody.replayable { Passes(chunks: Self.chunks) }
+        let body = HTTPRequestBody.replayable { Passes(chunks: Self.chunks) }
         #expect(await send(body, scheme: scheme) == nil)
         let taken = try #require(engine.taken.withLock { $0.first })
         #expect(taken.isWhole && taken.body == Self.chunks.flatMap { $0 })
@@ -93,7 +93,7 @@ import Testing
     @Test func neverSendsTheLastPieceOfAChangedBody() async throws {
         for second: [[UInt8]] in [[[1, 2, 4]], [[1, 2]], [[1, 2, 3], [4]], []] {
             let pass = Mutex(0)
-            let body = RequestBody.replayable {
+            let body = HTTPRequestBody.replayable {
                 let number = pass.withLock { pass in
                     pass += 1
                     return pass

@@ -65,7 +65,7 @@ import Testing
             case .signer: service.signing = .init(scheme: "rfc9421", keyID: "kms")
             case .credentials: service.options.credentials = Token()
             case .retry:
-                service.options.retry = RetryPolicy()
+                service.options.retry = RetryStrategy()
                 service.options.retry?.statusCodes = [418]
             case .check: service.options.responseChecks = [Refusing()]
             case .callInterceptor: service.options.interceptors = [Naming()]

@@ -65,7 +65,7 @@ import Testing
     // MARK: Duplicates
 
     @Test func joinedCallsShareTheirWork() async throws {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.duplicates = .join
         let stages = try Stages(common: options)
         let duplicates = DuplicateCalls()
@@ -92,7 +92,7 @@ import Testing
 
     @Test func attemptsEndAtTheirLimit() async throws {
         let engine = RecordingEngine(failingFirst: 9)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.attempts = 3
         let stages = try Stages(engine: engine, common: options)
         await expect(.connect) { _ = try await stages.send() }
@@ -157,7 +157,7 @@ import Testing
     /// Interceptors run around the attempts, and checks after the response was unboxed.
     @Test func theStagesComeInTheirOrder() async throws {
         let steps = InterceptorTests.Notes()
-        var options = CallOptions()
+        var options = RequestOptions()
         let noting = InterceptorTests.Noting(name: "", notes: steps)
         options.interceptors = [noting]
         options.attemptInterceptors = [noting]
@@ -189,7 +189,7 @@ private struct Stages {
     var snapshots: SnapshotBox { admission.snapshots }
 
     init(
-        engine: RecordingEngine = RecordingEngine(), common: CallOptions = CallOptions(),
+        engine: RecordingEngine = RecordingEngine(), common: RequestOptions = RequestOptions(),
         redirects: RedirectPolicy = .none, policy: PinPolicy? = nil
     ) throws {
         let pauses = InterceptorTests.Notes()

@@ -9,7 +9,7 @@ import Testing
     private let engine = FeedingEngine()
 
     private func stream(
-        _ system: NetworkSystem, _ options: CallOptions = CallOptions()
+        _ system: NetworkSystem, _ options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedResponse {
         try await system.stream("a", method: .get, target: "/x", options: options)
     }
@@ -23,7 +23,7 @@ import Testing
 
     @Test func anInterceptorsOwnResponseIsHandedOut() async throws {
         let system = try await Pipeline.system(engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Responding()]
         let response = try await stream(system, options)
         #expect(response.status == 203 && engine.requests.isEmpty)
@@ -47,7 +47,7 @@ import Testing
     @Test func areHandedOutOnce() async throws {
         let recording = RecordingEngine(responses: [.init(body: "1")])
         let system = try await Pipeline.system(recording)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Twice()]
         let response = try await stream(system, options)
         var chunks = response.body.makeAsyncIterator()
@@ -71,7 +71,7 @@ import Testing
                 ? [.contentEncoding: "gzip", .init("Content-Digest")!: digest] : [:])
         let system = try await Pipeline.system(engine) { $0.decoding = ContentDecoding() }
         let events = system.events
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Calming()]
         options.maximumResponseSize = 30
         let response =
@@ -103,7 +103,7 @@ import Testing
         }
         let system = try await Pipeline.system(engine)
         let (gate, producer) = AsyncStream.makeStream(of: Void.self)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.interceptors = [Leaving(gate: gate)]
         let response = try await stream(system, options)
         producer.yield()

@@ -16,12 +16,12 @@ import Testing
             .init(status: 307, body: "", fields: [.location: place]), .init(body: "1"),
         ])
         let system = try await Pipeline.system(recording)
-        var options = CallOptions()
+        var options = RequestOptions()
         var redirects = RedirectPolicy()
         redirects.dangerous.sendBodyAcrossOrigins()
         options.redirects = redirects
         let sum = sum
-        let body = RequestBody([1]).withTrailers { [sum: "1"] }
+        let body = HTTPRequestBody([1]).withTrailers { [sum: "1"] }
         let response = try await system.stream(
             "a", method: .put, target: "/x", body: body, options: options)
         #expect(response.status == 200)

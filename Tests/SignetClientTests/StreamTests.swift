@@ -13,7 +13,7 @@ import Testing
     private let sum = HTTPField.Name("X-Sum")!
 
     private func stream(
-        _ system: NetworkSystem, _ options: CallOptions = CallOptions()
+        _ system: NetworkSystem, _ options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedResponse {
         try await system.stream("a", method: .get, target: "/x", options: options)
     }
@@ -63,7 +63,7 @@ import Testing
         let system = try await Pipeline.system(engine)
         let events = system.events
         var owner: CallOwner? = CallOwner()
-        var options = CallOptions(tags: ["t"], owner: owner)
+        var options = RequestOptions(tags: ["t"], owner: owner)
         if by == "deadline" { options.deadline = .milliseconds(400) }
         let response = try await stream(system, options)
         engine.feed("x")
@@ -216,7 +216,7 @@ import Testing
 
     @Test func haveALimitOfTheirSize() async throws {
         let system = try await Pipeline.system(engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.maximumResponseSize = 77
         let response = try await stream(system, options)
         #expect(engine.requests.first?.maximumBodySize == 77)
@@ -231,7 +231,7 @@ import Testing
 
     @Test func anEngineThatForgetsTheLimitIsHeldToIt() async throws {
         let system = try await Pipeline.system(engine)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.maximumResponseSize = 7
         let response = try await stream(system, options)
         engine.feed("12345")

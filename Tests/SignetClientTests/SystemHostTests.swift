@@ -111,7 +111,7 @@ import Testing
         for request in engine.requests {
             #expect(request.request.headerFields[.userAgent] == "shop/1")
         }
-        var hops: [Service: [Int?]] = [:]
+        var hops: [ServiceName: [Int?]] = [:]
         for await case .finished(let record) in events {
             hops[record.identity.service] = record.work.attempts.flatMap(\.hops).map(\.status)
         }
@@ -135,7 +135,7 @@ import Testing
         await system.shutdown()
         #expect(engine.requests.map(\.request.path) == ["/x", "/r"])
         #expect(system.pinReportCounts.made == 1 && system.pinReportCounts.failed == 1)
-        var services: Set<Service> = []
+        var services: Set<ServiceName> = []
         for await event in events { services.insert(event.identity.service) }
         #expect(services == ["a", "pin-reports"])
     }

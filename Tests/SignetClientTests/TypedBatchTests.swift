@@ -30,7 +30,7 @@ private final class BatchEngine: HTTPEngine {
         }
         return EngineResponse(
             response: HTTPResponse(status: .ok),
-            body: ResponseBody(bytes: JSONValue.array(responses).serialized()),
+            body: HTTPResponseBody(bytes: JSONValue.array(responses).serialized()),
             httpVersion: .init(major: 1, minor: 1))
     }
 
@@ -41,23 +41,27 @@ private final class BatchEngine: HTTPEngine {
 @Suite struct TypedBatchTests {
     private struct Number: Endpoint {
         typealias Success = Int
-        var service: Service = "a"
+        var service: ServiceName = "a"
         var id: Int
-        var options = CallOptions()
+        var options = RequestOptions()
 
-        init(_ id: Int, service: Service = "a", change: (inout CallOptions) -> Void = { _ in }) {
+        init(
+            _ id: Int, service: ServiceName = "a", change: (inout RequestOptions) -> Void = { _ in }
+        ) {
             (self.service, self.id) = (service, id)
             change(&options)
         }
 
         var method: RPCMethod { "number" }
-        var callOptions: CallOptions { options }
+        var callOptions: RequestOptions { options }
 
         func validate() throws {
-            if id > 99 { throw RPCError(.invalidParameters, "the id is \(id)") }
+            if id > 99 { throw PayloadError(.invalidParameters, "the id is \(id)") }
         }
 
-        func parameters() throws(RPCError) -> RPCParameters? { .object(["id": .number(.init(id))]) }
+        func parameters() throws(PayloadError) -> RPCParameters? {
+            .object(["id": .number(.init(id))])
+        }
 
         func encode(to encoder: any Encoder) throws {}
     }
@@ -189,7 +193,7 @@ private final class BatchEngine: HTTPEngine {
 
     @Test func eachResultIsChecked() async throws {
         let system = try await system()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.responseChecks = [NoSeven()]
         let outcomes = try await system.batch([7, 8].map { Number($0) }, options: options)
         #expect(names(outcomes) == ["business-code", "8"])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TypedPagesTests {
     private struct ListOrders: RESTEndpoint {
         typealias Success = [Int]
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/{shop}/orders" }
         var shop = "x"
@@ -15,7 +15,7 @@ import Testing
     }
 
     private struct SearchOrders: RESTEndpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .post }
         var path: PathTemplate { "/search" }
         var text = "tea"
@@ -23,16 +23,16 @@ import Testing
     }
 
     private struct RemoteOrders: Endpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "orders.list" }
         var limit = 2
         struct Success: Decodable, Sendable, Equatable { var items: [Int] }
     }
 
     private struct Positional: Endpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var method: RPCMethod { "orders.list" }
-        func parameters() throws(RPCError) -> RPCParameters? { .array([1]) }
+        func parameters() throws(PayloadError) -> RPCParameters? { .array([1]) }
     }
 
     private func read<Call: TypedCall>(

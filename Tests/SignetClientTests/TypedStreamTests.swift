@@ -8,21 +8,21 @@ import Testing
 /// Endpoints whose responses are streams of records.
 @Suite(.timeLimit(.minutes(2))) struct TypedStreamTests {
     private struct Watch: RESTEndpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/feeds/{feed}" }
         var feed: String
         var since: Int
         struct Success: Decodable, Sendable, Equatable { var priceInCents: Int }
 
-        var callOptions: CallOptions {
-            var options = CallOptions(tags: ["feed"])
+        var callOptions: RequestOptions {
+            var options = RequestOptions(tags: ["feed"])
             options.json = JSONConventions(keys: .snakeCase)
             return options
         }
 
         func validate() throws {
-            if since < 0 { throw RPCError(.invalidParameters, "since is below zero") }
+            if since < 0 { throw PayloadError(.invalidParameters, "since is below zero") }
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
     /// The orders host signs nothing that it can't verify, and is pinned.
     @Test func areSignedAndPinned() async throws {
         struct Read: RESTEndpoint {
-            var service: Service { "catalog" }
+            var service: ServiceName { "catalog" }
             var httpMethod: HTTPRequest.Method { .get }
             var path: PathTemplate { "/orders/{id}" }
             var id: Int

@@ -8,7 +8,7 @@ import Testing
 
 /// Changing the configuration while calls run.
 @Suite struct UpdateTests {
-    private static let timeout = ConfigurationKey<Duration, Public>("services.orders.timeout")
+    private static let timeout = ConfigurationKey<Duration, PublicValue>("services.orders.timeout")
 
     @Test(.features("000-04")) func laterCallsAreMadeWithTheNewConfiguration() async throws {
         let host = try await OrdersHost.start()

@@ -111,7 +111,7 @@ enum WaitingPlace: CaseIterable, Sendable {
     func call(
         on system: NetworkSystem, _ hold: Hold, number: Int = 0
     ) -> Task<ClientError.Code?, Never> {
-        var options = CallOptions(tags: ["all"])
+        var options = RequestOptions(tags: ["all"])
         switch self {
         case .interceptor: options.interceptors = [hold]
         case .attemptInterceptor: options.attemptInterceptors = [hold]
@@ -139,7 +139,7 @@ enum WaitingPlace: CaseIterable, Sendable {
     }
 
     /// A body whose producer waits, while it is read for its digest.
-    private static func body(_ hold: Hold) -> RequestBody {
+    private static func body(_ hold: Hold) -> HTTPRequestBody {
         .replayable {
             AsyncStream<[UInt8]> {
                 await hold.wait()

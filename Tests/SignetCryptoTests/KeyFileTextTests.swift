@@ -99,8 +99,8 @@ import Testing
         #expect(set.keys.map(\.id) == ["sig", "v1", "v1 ", "new\"\u{1}"])
     }
 
-    @Test(arguments: ["{\"keys\":[]}", "{\"keys\": [ \n ], \"x\": 1}\n"], Key.Kind.all)
-    func appendsToAnEmptySet(_ before: String, _ kind: Key.Kind) throws {
+    @Test(arguments: ["{\"keys\":[]}", "{\"keys\": [ \n ], \"x\": 1}\n"], CryptoKey.Kind.all)
+    func appendsToAnEmptySet(_ before: String, _ kind: CryptoKey.Kind) throws {
         let text = text(before)
         try text.append(try KeyFile.generate(kind, id: "a"))
         try text.append(try KeyFile.generate(.hmac, id: "b"))
@@ -132,7 +132,7 @@ import Testing
 
 extension KeyFile {
     /// A new key as a tree of values.
-    static func tree(_ kind: Key.Kind, id: String) throws -> JSONObject {
+    static func tree(_ kind: CryptoKey.Kind, id: String) throws -> JSONObject {
         try #require(JSONValue(parsing: generate(kind, id: id).bytes).object)
     }
 }

@@ -175,12 +175,12 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    @Test(arguments: Key.Kind.all)
-    func makesAKeyThatLoads(_ kind: Key.Kind) throws {
+    @Test(arguments: CryptoKey.Kind.all)
+    func makesAKeyThatLoads(_ kind: CryptoKey.Kind) throws {
         try KeyFile.add(kind, id: "new", to: folder.path("keys"), append: false)
         let key = try KeySource(folder.path("keys")).load().key(id: "new")
         #expect(key.kind == kind && key.isPrivate)
-        let algorithms: [Key.Kind: String] = [
+        let algorithms: [CryptoKey.Kind: String] = [
             .hmac: "HS256", .ed25519: "Ed25519", .x25519: "ECDH-ES+A256KW", .p256: "ES256",
             .p384: "ES384", .rsa: "PS512",
         ]

@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
     func thePublicHalfVerifiesAPairsSignature(_ name: String) throws {
-        let kind = try #require(Key.Kind(name: name))
+        let kind = try #require(CryptoKey.Kind(name: name))
         let pair = try Self.set([.object(try KeyFile.tree(kind, id: "a"))])
         let (key, algorithm) = try pair.key(id: "a").signatureKey()
         let message = bytes("a message")
@@ -106,7 +106,7 @@ import Testing
 
     @Test(arguments: ["ed25519", "p256", "p384", "rsa"])
     func mismatchedHalvesAreRefused(_ name: String) throws {
-        let kind = try #require(Key.Kind(name: name))
+        let kind = try #require(CryptoKey.Kind(name: name))
         let good = try KeyFile.tree(kind, id: "a")
         let other = try KeyFile.tree(kind, id: "a")
         var mixed = good

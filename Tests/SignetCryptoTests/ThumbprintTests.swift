@@ -8,7 +8,7 @@ import Testing
 /// JWK thumbprints: RFC 7638, section 3.1, RFC 8037, appendix A.3, and jwcrypto on keys of each
 /// kind.
 @Suite struct ThumbprintTests {
-    private static func key(_ jwk: JSONValue) throws -> Key {
+    private static func key(_ jwk: JSONValue) throws -> CryptoKey {
         let set = JSONValue.object(["keys": .array([jwk])])
         return try #require(try KeySet(parsing: set.serialized(), source: "a test").keys.first)
     }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func agreesWithAPeerOnEveryKind() async throws {
-        let made = try Key.Kind.all.map { try KeyFile.tree($0, id: $0.name) }
+        let made = try CryptoKey.Kind.all.map { try KeyFile.tree($0, id: $0.name) }
         let output = try await PythonPeer.run(
             "thumbprints",
             stdin: JSONValue.array(made.map(JSONValue.object)).serialized())
@@ -50,7 +50,7 @@ import Testing
             guard let half = key.publicHalf else { continue }
             #expect(try Self.key(.object(half)).thumbprint == key.thumbprint)
         }
-        #expect(Set(keys.map(\.thumbprint)).count == Key.Kind.all.count)
+        #expect(Set(keys.map(\.thumbprint)).count == CryptoKey.Kind.all.count)
     }
 
     @Test func isNoneOfAKeyThatCannotBeUsed() throws {

@@ -27,7 +27,7 @@ import Testing
     }
 
     private static func request(
-        _ port: Int, _ scheme: String, _ body: RequestBody, seconds: Int = 3600
+        _ port: Int, _ scheme: String, _ body: HTTPRequestBody, seconds: Int = 3600
     ) -> EngineRequest {
         var request = EngineRequest(get(port, scheme: scheme), body: body)
         request.request.method = .post
@@ -46,7 +46,7 @@ import Testing
         let scheme = tls ? "https" : "http"
         let producer = Self.endless()
         for body in [
-            RequestBody([UInt8](repeating: 1, count: 40_000_000)), .stream(producer),
+            HTTPRequestBody([UInt8](repeating: 1, count: 40_000_000)), .stream(producer),
             .stream(length: 1 << 40, Producer { _ in [UInt8](repeating: 1, count: 65_536) }),
         ] {
             let (response, text) = try await engine.fetch(
@@ -67,7 +67,7 @@ import Testing
         let server = try await ScriptedServer.http2("response(stream, b'done', length=4)")
         let engine = try engine()
         let producer = Self.endless()
-        for body in [RequestBody([UInt8](repeating: 1, count: 1_000_000)), .stream(producer)] {
+        for body in [HTTPRequestBody([UInt8](repeating: 1, count: 1_000_000)), .stream(producer)] {
             let (response, text) = try await engine.fetch(
                 Self.request(server.port, "https", body))
             #expect(response.response.status.code == 200)

@@ -134,8 +134,8 @@ import Testing
 
     // MARK: Uploads that wait
 
-    private static let uploads: [@Sendable () -> RequestBody] = [
-        { RequestBody([UInt8](repeating: 7, count: 300_000)) },
+    private static let uploads: [@Sendable () -> HTTPRequestBody] = [
+        { HTTPRequestBody([UInt8](repeating: 7, count: 300_000)) },
         { .stream(Producer { $0 < 30 ? [UInt8](repeating: 7, count: 10_000) : nil }) },
     ]
 

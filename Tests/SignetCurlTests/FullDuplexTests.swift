@@ -22,7 +22,7 @@ import Testing
             tls: http2 ? TestAuthority.trusted.get().leaf : nil)
     }
 
-    private func request(_ port: Int, http2: Bool, _ body: RequestBody) -> EngineRequest {
+    private func request(_ port: Int, http2: Bool, _ body: HTTPRequestBody) -> EngineRequest {
         var request = EngineRequest(get(port, scheme: http2 ? "https" : "http"), body: body)
         request.request.method = .post
         request.timeout = .seconds(300)

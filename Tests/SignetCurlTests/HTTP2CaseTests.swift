@@ -10,7 +10,7 @@ import Testing
     private static let bytes = [UInt8]((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) })
 
     private func request(
-        _ host: OrdersHost, _ path: String, body: RequestBody? = nil
+        _ host: OrdersHost, _ path: String, body: HTTPRequestBody? = nil
     ) -> EngineRequest {
         var request = EngineRequest(
             get(host.port, path), body: body ?? [], timeout: .seconds(100))
@@ -33,7 +33,8 @@ import Testing
         let pieces = stride(from: 0, to: Self.bytes.count, by: 50_000).map {
             Array(Self.bytes[$0..<($0 + 50_000)])
         }
-        let body = isStream ? RequestBody.stream(Producer.of(pieces)) : RequestBody(Self.bytes)
+        let body =
+            isStream ? HTTPRequestBody.stream(Producer.of(pieces)) : HTTPRequestBody(Self.bytes)
         let response = try await engine.send(request(host, "/echo", body: body))
         #expect(response.httpVersion.major == 2 && response.response.status == .ok)
         var read: [UInt8] = []

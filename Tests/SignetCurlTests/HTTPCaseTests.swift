@@ -17,7 +17,7 @@ import Testing
     }
 
     private func request(
-        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: RequestBody = []
+        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: HTTPRequestBody = []
     ) async throws -> EngineRequest {
         let port = try await (tls ? Self.secure : Self.plain).value.port
         var request = EngineRequest(
@@ -28,7 +28,7 @@ import Testing
 
     /// The status and body of a response; the error's code in place of a body that does not end.
     private func fetch(
-        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: RequestBody = [],
+        _ path: String, _ tls: Bool, method: HTTPRequest.Method = .get, body: HTTPRequestBody = [],
         change: (inout EngineRequest) -> Void = { _ in }
     ) async throws -> (fields: HTTPFields, outcome: String) {
         let engine = try engine(http2: false)
@@ -66,9 +66,9 @@ import Testing
 
     @Test(arguments: [false, true])
     func anEmptyChunkedBodyArrivesEmpty(overTLS tls: Bool) async throws {
-        let body = RequestBody.stream(Producer.of([]))
+        let body = HTTPRequestBody.stream(Producer.of([]))
         #expect(try await fetch("/echo", tls, method: .post, body: body).outcome == "200 ")
-        let mirror = RequestBody.stream(Producer.of([]))
+        let mirror = HTTPRequestBody.stream(Producer.of([]))
         let head = try await fetch("/mirror", tls, method: .post, body: mirror).outcome
         #expect(head.lowercased().contains("\r\ntransfer-encoding: chunked\r\n"))
     }
@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [false, true])
     func theBodyIsEchoedUnchanged(overTLS tls: Bool) async throws {
         let (bytes, stream) = (
-            RequestBody(Array("tea".utf8)), Producer.of([[0x74], [0x65, 0x61]])
+            HTTPRequestBody(Array("tea".utf8)), Producer.of([[0x74], [0x65, 0x61]])
         )
         #expect(try await fetch("/echo", tls, method: .post, body: bytes).outcome == "200 tea")
         #expect(
@@ -121,7 +121,7 @@ import Testing
             for index in 0..<100 {
                 let body = Array("\(index)".utf8)
                 let request = try await request(
-                    "/echo", tls, method: .post, body: RequestBody(body))
+                    "/echo", tls, method: .post, body: HTTPRequestBody(body))
                 group.addTask { try await engine.fetch(request).body == body }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
@@ -135,7 +135,7 @@ import Testing
         let engine = try engine(http2: false)
         let sent = [UInt8]((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 251) })
         let response = try await engine.send(
-            request("/echo", tls, method: .post, body: RequestBody(sent)))
+            request("/echo", tls, method: .post, body: HTTPRequestBody(sent)))
         var read: [UInt8] = []
         for try await chunk in response.body { for byte in chunk { read.append(byte) } }
         // Compared first: a failed expectation would look for the differences of the two for

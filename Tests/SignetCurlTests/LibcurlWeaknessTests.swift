@@ -301,7 +301,7 @@ import Testing
         request.request.method = .post
         request.request.path = "/refused"
         request.request.headerFields[.authorization] = "topsecret"
-        request.body = RequestBody(Array("payload".utf8))
+        request.body = HTTPRequestBody(Array("payload".utf8))
         return Step(row: row, target: target, request: request, code: code)
     }
 }

@@ -29,10 +29,10 @@ import Testing
             parsed.caFile = authority.caFile
             proxy = parsed
         }
-        let bodies: [RequestBody] = [
-            [], RequestBody(Array("some bytes".utf8)),
-            RequestBody([UInt8](repeating: 0x37, count: 70_005)),
-            RequestBody([UInt8](repeating: 0x38, count: 40_000)),
+        let bodies: [HTTPRequestBody] = [
+            [], HTTPRequestBody(Array("some bytes".utf8)),
+            HTTPRequestBody([UInt8](repeating: 0x37, count: 70_005)),
+            HTTPRequestBody([UInt8](repeating: 0x38, count: 40_000)),
         ]
         for (number, body) in bodies.enumerated() {
             var head = get(server.port, "/a?\(number)", scheme: isSecure ? "https" : "http")

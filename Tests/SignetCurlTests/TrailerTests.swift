@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Requests
 
-    private func request(_ server: ScriptedServer, _ body: RequestBody, scheme: String = "http")
+    private func request(_ server: ScriptedServer, _ body: HTTPRequestBody, scheme: String = "http")
         -> EngineRequest
     {
         var request = EngineRequest(get(server.port, scheme: scheme), body: body)
@@ -116,8 +116,8 @@ import Testing
     func areSentOverHTTP1(_ isStream: Bool) async throws {
         let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
-        let plain: RequestBody =
-            isStream ? .stream(Producer.of([[0x61], [0x62]])) : RequestBody([0x61, 0x62])
+        let plain: HTTPRequestBody =
+            isStream ? .stream(Producer.of([[0x61], [0x62]])) : HTTPRequestBody([0x61, 0x62])
         let (one, two) = (one, two)
         let body = plain.withTrailers { [one: "1", two: ""] }
         #expect(try await engine.fetch(request(server, body)).body == Array("ok".utf8))
@@ -135,7 +135,7 @@ import Testing
     @Test func noFieldsAreNoTrailers() async throws {
         let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
-        let body = RequestBody([0x61]).withTrailers { [:] }
+        let body = HTTPRequestBody([0x61]).withTrailers { [:] }
         _ = try await engine.fetch(request(server, body))
         #expect(try await eventually { whole(server).first?.hasSuffix("|1|a|0||") == true })
         await engine.shutdown()
@@ -148,7 +148,7 @@ import Testing
         let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let one = one
-        let body = RequestBody([0x61]).withTrailers {
+        let body = HTTPRequestBody([0x61]).withTrailers {
             switch kind {
             case "forbidden": [.contentLength: "1"]
             case "large": [one: String(repeating: "x", count: 40_000)]
@@ -166,7 +166,7 @@ import Testing
         let engine = try engine()
         let producer = Producer.of([[1]])
         let one = one
-        let body = RequestBody.stream(producer).withTrailers { [one: "1"] }
+        let body = HTTPRequestBody.stream(producer).withTrailers { [one: "1"] }
         let error = await engine.failure(request(server, body, scheme: "https"))
         #expect(error?.code == .unsupportedTrailers)
         #expect(error?.message.contains("HTTP/2") == true)
@@ -182,10 +182,10 @@ import Testing
         let server = try await ScriptedServer("chunked-requests")
         let engine = try engine(http2: false)
         let one = one
-        var announced = request(server, RequestBody([1]).withTrailers { [one: "1"] })
+        var announced = request(server, HTTPRequestBody([1]).withTrailers { [one: "1"] })
         announced.request.headerFields[.trailer] = "X-One"
         #expect(await engine.failure(announced) == nil)
-        announced.body = RequestBody([1])
+        announced.body = HTTPRequestBody([1])
         #expect(await engine.failure(announced)?.code == .invalidRequest)
         await engine.shutdown()
     }

@@ -15,7 +15,7 @@ private func server(_ behaviour: String, tls: Bool = false) async throws -> Scri
 
 private func request(
     _ port: Int, _ method: HTTPRequest.Method, _ path: String, scheme: String = "http",
-    _ body: RequestBody
+    _ body: HTTPRequestBody
 ) -> EngineRequest {
     var request = EngineRequest(get(port, path, scheme: scheme), body: body)
     request.request.method = method
@@ -24,10 +24,11 @@ private func request(
 }
 
 private func request(
-    _ port: Int, _ method: HTTPRequest.Method, scheme: String = "http", _ body: RequestBody
+    _ port: Int, _ method: HTTPRequest.Method, scheme: String = "http", _ body: HTTPRequestBody
 ) -> EngineRequest { request(port, method, "/", scheme: scheme, body) }
 
-private func request(_ port: Int, scheme: String = "http", _ body: RequestBody) -> EngineRequest {
+private func request(_ port: Int, scheme: String = "http", _ body: HTTPRequestBody) -> EngineRequest
+{
     request(port, .post, "/", scheme: scheme, body)
 }
 
@@ -46,7 +47,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let sizes = [1, 0, 65_535, 65_536, 65_537, 300_000, 3]
         let chunks = sizes.enumerated().map { block($0, count: $1) }
         let total = sizes.reduce(0, +)
-        let body = RequestBody.stream(
+        let body = HTTPRequestBody.stream(
             length: withLength ? Int64(total) : nil, Producer.of(chunks))
         let (_, echo) = try await engine.fetch(request(server.port, body))
         let head = String(decoding: echo, as: UTF8.self).lowercased()
@@ -75,7 +76,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
                 + "client_max_body_size 0; dav_access all:rw; }")
         let engine = try engine()
         let chunks = (0..<20).map { block($0, count: 50_000) }
-        let body = RequestBody.stream(length: withLength ? 1_000_000 : nil, Producer.of(chunks))
+        let body = HTTPRequestBody.stream(length: withLength ? 1_000_000 : nil, Producer.of(chunks))
         let (response, _) = try await engine.fetch(
             request(host.port, .put, "/put/a", scheme: "https", body))
         #expect(response.httpVersion.major == 2)
@@ -237,10 +238,10 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let path = try folder.write(block(5, count: 300_000), to: "file")
         _ = try await engine.fetch(request(server.port, [1]))
         let chunks = [block(1), block(2), block(3), block(4)]
-        let (method, body, code): (HTTPRequest.Method, RequestBody, TransportError.Code?) =
+        let (method, body, code): (HTTPRequest.Method, HTTPRequestBody, TransportError.Code?) =
             switch replay {
-            case .postBytes: (.post, RequestBody(block(1, count: 300_000)), .cutOff)
-            case .putBytes: (.put, RequestBody(block(1, count: 300_000)), nil)
+            case .postBytes: (.post, HTTPRequestBody(block(1, count: 300_000)), .cutOff)
+            case .putBytes: (.put, HTTPRequestBody(block(1, count: 300_000)), nil)
             case .postStream: (.post, .stream(Producer.of(chunks)), .cutOff)
             case .putStream: (.put, .stream(Producer.of(chunks)), .bodyNotReplayable)
             case .putReplayable: (.put, .replayable { Producer.of(chunks) }, nil)
@@ -274,7 +275,7 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         let folder = try TemporaryDirectory()
         for change in [block(2, count: 100_000), block(2, count: 300_001), []] {
             let path = try folder.write(block(1, count: 300_000), to: "file")
-            let body = try RequestBody.file(path)
+            let body = try HTTPRequestBody.file(path)
             #expect(body.length == 300_000 && body.isReplayable)
             var reader = try body.makeReader()
             _ = try await reader.next()
@@ -290,21 +291,21 @@ private func block(_ index: Int, count: Int = 65_536) -> [UInt8] {
         }
         #expect(!server.server.stdout.contains("whole"))
         for path in [folder.path, folder.path("nothing"), ""] {
-            let error = #expect(throws: TransportError.self) { try RequestBody.file(path) }
+            let error = #expect(throws: TransportError.self) { try HTTPRequestBody.file(path) }
             #expect(error?.code == .bodyFailed)
         }
         await engine.shutdown()
     }
 
     @Test func readsAStreamOnce() async throws {
-        let body = RequestBody.stream(Producer.of([[1]]))
+        let body = HTTPRequestBody.stream(Producer.of([[1]]))
         #expect(!body.isReplayable && body.length == nil && body.bytes == nil)
         var reader = try body.makeReader()
         #expect(try await reader.next() == [1])
         #expect(try await reader.next() == nil)
         let error = #expect(throws: TransportError.self) { _ = try body.makeReader() }
         #expect(error?.code == .bodyNotReplayable)
-        let held: RequestBody = [1, 2]
+        let held: HTTPRequestBody = [1, 2]
         #expect(held.isReplayable && held.length == 2 && held.bytes == [1, 2])
     }
 }

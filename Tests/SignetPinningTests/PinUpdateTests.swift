@@ -24,7 +24,8 @@ import Testing
             keys: KeySet(parsing: keys.publicHalves.serialized(), source: "app"))
     }
 
-    private static func keys(_ kind: Key.Kind, _ id: String, in folder: TemporaryDirectory) throws
+    private static func keys(_ kind: CryptoKey.Kind, _ id: String, in folder: TemporaryDirectory)
+        throws
         -> KeySet
     {
         let path = folder.path(UUID().uuidString)
@@ -71,7 +72,7 @@ import Testing
         #expect(try refusal(document(keys: same)) == "tampered")
         let other = try Self.keys(.ed25519, "pins-2027", in: folder)
         #expect(try refusal(document(keys: other)) == "unknown-key")
-        for kind in [Key.Kind.p256, .rsa, .hmac] {
+        for kind in [CryptoKey.Kind.p256, .rsa, .hmac] {
             let wrong = try Self.keys(kind, "x", in: folder)
             let error = #expect(throws: PinError.self) { try document(keys: wrong) }
             #expect(error?.code == .wrongKeyUse)

@@ -184,7 +184,7 @@ struct ConnectionTests {
         for call in calls { #expect(await call.value == "cut-off") }
         #expect(await connection.ended().message == "the peer ended the stream within a message")
         #expect(await outcome { try await connection.call("b") } == "cut-off")
-        await #expect(throws: RPCError.self) { try await connection.notify("b") }
+        await #expect(throws: PayloadError.self) { try await connection.notify("b") }
     }
 
     @Test func closingEndsEachCallOnceAndTheStream() async throws {
@@ -204,7 +204,7 @@ struct ConnectionTests {
         let peer = connection?.peer
         connection = nil
         #expect(try await far.read(atMost: 1).isEmpty)
-        await #expect(throws: RPCError.self) { try await peer?.notify("a") }
+        await #expect(throws: PayloadError.self) { try await peer?.notify("a") }
     }
 
     @Test func aNotificationWaitsUntilThePeerReadsIt() async throws {
@@ -223,7 +223,7 @@ struct ConnectionTests {
         var options = RPCConnection.Options()
         options.timeout = .milliseconds(20)
         let (connection, _) = HostilePeer.pair(options, capacity: 4)
-        let error = await #expect(throws: RPCError.self) { try await connection.notify("a") }
+        let error = await #expect(throws: PayloadError.self) { try await connection.notify("a") }
         #expect(error?.code == .timeout)
         connection.close()
     }

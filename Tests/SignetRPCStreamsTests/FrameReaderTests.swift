@@ -12,7 +12,7 @@ struct FrameReaderTests {
 
     private func read(
         _ bytes: [UInt8], _ framing: RPCFraming, _ random: inout SplitMix
-    ) throws(RPCError) -> [[UInt8]] {
+    ) throws(PayloadError) -> [[UInt8]] {
         var reader = FrameReader(framing, maximumHeaderSize: 200, maximumMessageSize: 400)
         var messages: [[UInt8]] = []
         var rest = bytes[...]
@@ -53,7 +53,7 @@ struct FrameReaderTests {
                 default: changed.insert(changed[place], at: place)
                 }
             }
-            do throws(RPCError) {
+            do throws(PayloadError) {
                 let messages = try read(changed, framing, &random)
                 #expect(messages.allSatisfy { $0.count <= 400 })
             } catch {
@@ -78,7 +78,7 @@ struct FrameReaderTests {
         for stream in [
             mark + mark + bytes("Content-Length: 1\r\n\r\n1"), mark.prefix(2) + bytes("\r\n"),
         ] {
-            #expect(throws: RPCError.self) { try read(Array(stream), .contentLength, &random) }
+            #expect(throws: PayloadError.self) { try read(Array(stream), .contentLength, &random) }
         }
     }
 
@@ -89,7 +89,7 @@ struct FrameReaderTests {
             var reader = FrameReader(
                 .contentLength, maximumHeaderSize: 100, maximumMessageSize: 1000)
             reader.push(bytes(lines + end))
-            let error = #expect(throws: RPCError.self) { try reader.next() }
+            let error = #expect(throws: PayloadError.self) { try reader.next() }
             #expect(error?.code == .malformedFrame)
         }
         for end in ["", "\n", "\r\n"] {
@@ -97,7 +97,7 @@ struct FrameReaderTests {
             reader.push(bytes("0123456789"))
             #expect(try reader.next() == nil)
             reader.push(bytes("0" + end))
-            let error = #expect(throws: RPCError.self) { try reader.next() }
+            let error = #expect(throws: PayloadError.self) { try reader.next() }
             #expect(error?.code == .messageTooLarge)
         }
     }

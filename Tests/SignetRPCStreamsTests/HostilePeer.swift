@@ -87,7 +87,7 @@ actor HostilePeer {
 func outcome(_ call: () async throws -> RPCResult) async -> String {
     do {
         return text(try await call().bytes)
-    } catch let error as RPCError {
+    } catch let error as PayloadError {
         return error.code.name
     } catch is CancellationError {
         return "cancelled"

@@ -27,7 +27,7 @@ struct LanguageServerTests {
         do {
             _ = try await connection.call("fail")
             Issue.record("the call has a result")
-        } catch let error as RPCError {
+        } catch let error as PayloadError {
             #expect(error.server?.data != nil)
             #expect(!"\(error)".contains("traceback"))
         }

@@ -51,7 +51,7 @@ struct PeerResponseTests {
             #expect(response.result?.value == (try JSONValue(parsing: vector.wanted)))
         default:
             let request = try adapter.box(RPCCall("missing"))
-            let error = #expect(throws: RPCError.self) { try adapter.unbox(raw, to: request) }
+            let error = #expect(throws: PayloadError.self) { try adapter.unbox(raw, to: request) }
             #expect(error?.code == .rpcError)
             if !vector.wanted.isEmpty { #expect(error?.server?.code.text == vector.wanted) }
             // The text of an exception in `data` doesn't get into a log.

@@ -33,7 +33,7 @@ struct StreamBatchTests {
     private func outcomes(_ batch: () async throws -> [BatchResponse.Outcome]) async -> [String] {
         do {
             return names(try await batch())
-        } catch let error as RPCError {
+        } catch let error as PayloadError {
             return ["throws \(error.code.name)"]
         } catch {
             return ["throws \(type(of: error))"]

@@ -13,9 +13,9 @@ struct AdapterOptionTests {
         #expect(try adapter.unbox(response, to: request).result?.value == 1)
         for id in ["7", "\"07\"", "\"\"", "null"] {
             let response = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
-            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+            #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         }
-        let batch = #expect(throws: RPCError.self) {
+        let batch = #expect(throws: PayloadError.self) {
             try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
         }
         #expect(batch?.code == .invalidID)
@@ -24,7 +24,7 @@ struct AdapterOptionTests {
     @Test(arguments: ["", String(repeating: "x", count: 129)])
     func rule1StringIdsOutOfRange(_ id: String) {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator(strings: { id }))
-        let error = #expect(throws: RPCError.self) { try adapter.box(RPCCall("a")) }
+        let error = #expect(throws: PayloadError.self) { try adapter.box(RPCCall("a")) }
         #expect(error?.code == .invalidID)
     }
 
@@ -47,7 +47,7 @@ struct AdapterOptionTests {
         #expect(response.result?.value == 1)
         let batch = { try adapter.box(batch: [RPCCall("a"), RPCCall("b")]) }
         if limit < 2 {
-            #expect(throws: RPCError.self) { try batch() }
+            #expect(throws: PayloadError.self) { try batch() }
         } else {
             #expect(throws: Never.self) { try batch() }
         }
@@ -58,16 +58,16 @@ struct AdapterOptionTests {
         let request = try adapter.box(RPCCall("a"))
         let failed = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"result":[],"error":{"code":1,"message":"no"}}"#)
-        let refused = #expect(throws: RPCError.self) { try adapter.unbox(failed, to: request) }
+        let refused = #expect(throws: PayloadError.self) { try adapter.unbox(failed, to: request) }
         #expect(refused?.code == .malformedResponse)
         adapter.acceptsResultBesideError = true
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(failed, to: request) }
+        let error = #expect(throws: PayloadError.self) { try adapter.unbox(failed, to: request) }
         #expect(error?.code == .rpcError)
         for body in [
             #"{"jsonrpc":"2.0","id":7}"#, #"{"jsonrpc":"2.0","id":7,"error":null}"#,
             #"{"jsonrpc":"2.0","id":7,"result":1,"error":"no"}"#,
         ] {
-            let error = #expect(throws: RPCError.self) {
+            let error = #expect(throws: PayloadError.self) {
                 try adapter.unbox(RawResponse(body), to: request)
             }
             #expect(error?.code == .malformedResponse)
@@ -102,7 +102,7 @@ struct AdapterOptionTests {
         adapter.maximumDepth = 3
         _ = try adapter.unbox(response, to: request)
         adapter.maximumDepth = 2
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+        let error = #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code == .malformedResponse)
     }
 

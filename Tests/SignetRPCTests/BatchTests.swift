@@ -56,14 +56,14 @@ struct BatchTests {
     }
 
     @Test func rule5AnEmptyBatchIsNotSent() {
-        let error = #expect(throws: RPCError.self) { try adapter.box(batch: []) }
+        let error = #expect(throws: PayloadError.self) { try adapter.box(batch: []) }
         #expect(error?.code.name == "empty-batch")
     }
 
     @Test func rule20TheLimitOfCalls() throws {
         let call = RPCCall("a")
         _ = try adapter.box(batch: Array(repeating: call, count: 100))
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(batch: Array(repeating: call, count: 101))
         }
         #expect(error?.code.name == "batch-too-large")
@@ -75,7 +75,7 @@ struct BatchTests {
         adapter.maximumResponseSize = body.utf8.count
         let request = try adapter.box(batch: [RPCCall("a")])
         #expect(names(try adapter.unboxBatch(RawResponse(body), to: request)) == ["1"])
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unboxBatch(RawResponse(body + " "), to: request)
         }
         #expect(error?.code == .responseTooLarge)
@@ -89,13 +89,13 @@ struct BatchTests {
     ])
     func rule20AFloodOfValuesIsRefused(_ body: String) throws {
         let request = try adapter.box(batch: calls)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unboxBatch(RawResponse(body), to: request)
         }
         #expect(error?.code == .malformedResponse)
         #expect(error?.message.contains("values and member names") == true)
         let call = try adapter.box(calls[0])
-        let single = #expect(throws: RPCError.self) {
+        let single = #expect(throws: PayloadError.self) {
             try adapter.unbox(RawResponse(body), to: call)
         }
         #expect(single?.code == .malformedResponse)
@@ -113,12 +113,12 @@ struct BatchTests {
 
     @Test func rule9IdsAreUnique() {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator { 1 })
-        let error = #expect(throws: RPCError.self) { try adapter.box(batch: calls) }
+        let error = #expect(throws: PayloadError.self) { try adapter.box(batch: calls) }
         #expect(error?.code.name == "invalid-id")
     }
 
     @Test func oneBadCallStopsTheBatch() {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(batch: [RPCCall("a"), RPCCall("rpc.x")])
         }
         #expect(error?.code.name == "reserved-method")
@@ -227,7 +227,7 @@ struct BatchTests {
     ])
     func refusesInvalidResponses(_ body: String, _ status: Int, _ code: String) throws {
         let request = try adapter.box(batch: calls)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unboxBatch(RawResponse(body, status: status), to: request)
         }
         #expect(error?.code.name == code)
@@ -237,7 +237,7 @@ struct BatchTests {
     func rule19AnArrayWithoutAResponseIsNoRPCBody(_ status: Int) throws {
         let request = try adapter.box(batch: calls)
         for body in ["[]", "[1]", "[{}]", "[null,\"no\",[]]", #"[{"message":"no"},{"id":7}]"#] {
-            let error = #expect(throws: RPCError.self) {
+            let error = #expect(throws: PayloadError.self) {
                 try adapter.unboxBatch(RawResponse(body, status: status), to: request)
             }
             #expect(error?.code.name == "http-status", "\(body)")
@@ -280,7 +280,7 @@ struct BatchTests {
             #expect(response.warnings.count == warnings)
             #expect(response.error == nil)
         }
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unboxBatch(RawResponse("", status: 500), to: request)
         }
         #expect(error?.code.name == "http-status")

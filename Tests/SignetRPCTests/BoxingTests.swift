@@ -42,7 +42,7 @@ struct BoxingTests {
         #"["\ud800"]"#, "[NaN]", "nul",
     ])
     func rule13RefusesInvalidParameters(_ params: String) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try RPCParameters(parsing: bytes(params))
         }
         #expect(error?.code.name == "invalid-params")
@@ -52,11 +52,11 @@ struct BoxingTests {
         struct Named: Encodable { let a = 1 }
         #expect(try RPCParameters(encoding: Named()) == .object(["a": 1]))
         #expect(try RPCParameters(encoding: [1, 2]) == .array([1, 2]))
-        #expect(throws: RPCError.self) { try RPCParameters(encoding: 1) }
-        #expect(throws: RPCError.self) { try RPCParameters(encoding: "a") }
-        #expect(throws: RPCError.self) { try RPCParameters(encoding: Optional<Int>.none) }
-        #expect(throws: RPCError.self) { try RPCParameters(encoding: [Double.nan]) }
-        #expect(throws: RPCError.self) { try RPCParameters(JSONValue.null) }
+        #expect(throws: PayloadError.self) { try RPCParameters(encoding: 1) }
+        #expect(throws: PayloadError.self) { try RPCParameters(encoding: "a") }
+        #expect(throws: PayloadError.self) { try RPCParameters(encoding: Optional<Int>.none) }
+        #expect(throws: PayloadError.self) { try RPCParameters(encoding: [Double.nan]) }
+        #expect(throws: PayloadError.self) { try RPCParameters(JSONValue.null) }
         #expect(try RPCParameters(parsing: bytes("[1e400]")).json.text == "[1e400]")
     }
 
@@ -64,7 +64,7 @@ struct BoxingTests {
     func rule14ReservedMethods(_ name: String) throws {
         var adapter = JSONRPCAdapter.fromSeven()
         for call in [RPCCall(RPCMethod(name)), RPCCall(RPCMethod(name), isNotification: true)] {
-            let error = #expect(throws: RPCError.self) { try adapter.box(call) }
+            let error = #expect(throws: PayloadError.self) { try adapter.box(call) }
             #expect(error?.code.name == "reserved-method")
         }
         adapter.allowsReservedMethods = true
@@ -79,7 +79,7 @@ struct BoxingTests {
             #"{"openrpc":"1.3.2","methods":[{"name":"\#(one.name)","params":[]}]}"#
         let description = try ServiceDescription(parsing: bytes(document))
         _ = try description.method(named: one.name)
-        #expect(throws: RPCError.self) { try description.method(named: two.name) }
+        #expect(throws: PayloadError.self) { try description.method(named: two.name) }
     }
 
     @Test(arguments: ["rpc", "rpcx", "RPC.discover", "Rpc.", "xrpc.a", "", "é\n"])
@@ -91,7 +91,7 @@ struct BoxingTests {
     @Test(arguments: [0, -1, Int64.min, 1 << 53, Int64.max])
     func rule1IdsOutOfRange(_ id: Int64) {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator { id })
-        let error = #expect(throws: RPCError.self) { try adapter.box(RPCCall("a")) }
+        let error = #expect(throws: PayloadError.self) { try adapter.box(RPCCall("a")) }
         #expect(error?.code.name == "invalid-id")
     }
 
@@ -121,7 +121,7 @@ struct BoxingTests {
                 == #"{"jsonrpc":"2.0","method":"a","id":7,"auth":"x","trace":[1]}"#)
         for name in ["jsonrpc", "id", "method", "params"] {
             adapter.additionalMembers = ["x": 1, "\(name)": 1]
-            let error = #expect(throws: RPCError.self) { try adapter.box(RPCCall("a")) }
+            let error = #expect(throws: PayloadError.self) { try adapter.box(RPCCall("a")) }
             #expect(error?.code.name == "reserved-member")
         }
         adapter.additionalMembers = ["ID": 1]
@@ -138,11 +138,11 @@ struct BoxingTests {
         #expect(
             text(try adapter.box(RPCCall("a", isNotification: true)).body)
                 == #"{"method":"a","params":[],"id":null}"#)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(RPCCall("a", parameters: .object(["x": 1])))
         }
         #expect(error?.code.name == "invalid-params")
-        let batch = #expect(throws: RPCError.self) { try adapter.box(batch: [RPCCall("a")]) }
+        let batch = #expect(throws: PayloadError.self) { try adapter.box(batch: [RPCCall("a")]) }
         #expect(batch?.code.name == "unsupported-call")
     }
 }

@@ -10,7 +10,7 @@ struct EnvelopeTests {
 
     private func unbox(
         _ body: String, status: Int = 200, _ adapter: EnvelopeAdapter = EnvelopeAdapter()
-    ) throws(RPCError) -> UnboxedResponse {
+    ) throws(PayloadError) -> UnboxedResponse {
         try adapter.unbox(RawResponse(body, status: status), to: adapter.box(RPCCall("GET")))
     }
 
@@ -34,7 +34,7 @@ struct EnvelopeTests {
             (200, #"{"code":10,"data":1}"#, "10"), (200, #"{"code":-0,"data":1}"#, "-0"),
         ] as [(Int, String, String?)])
     func anotherCodeIsTheServicesError(_ status: Int, _ body: String, _ code: String?) {
-        let error = #expect(throws: RPCError.self) { try unbox(body, status: status) }
+        let error = #expect(throws: PayloadError.self) { try unbox(body, status: status) }
         guard let code else {
             #expect(error?.code == .malformedResponse)
             return
@@ -59,7 +59,7 @@ struct EnvelopeTests {
         (500, #"{"code":{}}"#, "http-status"),
     ])
     func refusesTheResponse(_ status: Int, _ body: String, _ code: String) {
-        let error = #expect(throws: RPCError.self) { try unbox(body, status: status) }
+        let error = #expect(throws: PayloadError.self) { try unbox(body, status: status) }
         #expect(error?.code.name == code)
     }
 
@@ -73,12 +73,12 @@ struct EnvelopeTests {
         let good = #"{"meta":{"status":"OK"},"payload":[]}"#
         #expect(try unbox(good, adapter).result?.value == [])
         #expect(try unbox(#"{"meta":{"status":200},"payload":3}"#, adapter).result?.value == 3)
-        let bad = #expect(throws: RPCError.self) {
+        let bad = #expect(throws: PayloadError.self) {
             try unbox(#"{"meta":{"status":"GONE","text":"is\u001b[2J gone"},"payload":3}"#, adapter)
         }
         #expect(bad?.server?.textCode == "GONE")
         #expect(bad?.message.contains("\u{1B}") == false)
-        let empty = #expect(throws: RPCError.self) {
+        let empty = #expect(throws: PayloadError.self) {
             try unbox(#"{"meta":{"status":"OK"}}"#, adapter)
         }
         #expect(empty?.code == .malformedResponse)
@@ -93,16 +93,16 @@ struct EnvelopeTests {
     @Test func theLimitIsThatOfREST() throws {
         var adapter = EnvelopeAdapter()
         adapter.rest.maximumResponseSize = 10
-        let error = #expect(throws: RPCError.self) { try unbox(Self.good, adapter) }
+        let error = #expect(throws: PayloadError.self) { try unbox(Self.good, adapter) }
         #expect(error?.code == .responseTooLarge)
     }
 
     // MARK: Problem details
 
-    private func error(_ body: String, _ type: String, status: Int = 403) throws -> RPCError? {
+    private func error(_ body: String, _ type: String, status: Int = 403) throws -> PayloadError? {
         let adapter = RESTAdapter()
         let response = RawResponse(status: status, fields: [.contentType: type], body: bytes(body))
-        return #expect(throws: RPCError.self) {
+        return #expect(throws: PayloadError.self) {
             try adapter.unbox(response, to: adapter.box(RPCCall("GET")))
         }
     }

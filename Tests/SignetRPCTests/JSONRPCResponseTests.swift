@@ -62,14 +62,14 @@ struct JSONRPCResponseTests {
         var adapter = JSONRPCAdapter.fromSeven()
         let request = try adapter.box(RPCCall("a"))
         let response = RawResponse(#"{"jsonrpc":"2.0","id":"7","result":1}"#)
-        #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+        #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         adapter.acceptsStringifiedNumericIDs = true
         let unboxed = try adapter.unbox(response, to: request)
         #expect(unboxed.result?.value == 1)
         #expect(unboxed.warnings.map(\.code) == [.stringifiedID])
         for id in ["\"07\"", "\"7.0\"", "\" 7\"", "\"8\"", "8", "7.0", "null", "true"] {
             let response = RawResponse("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"result\":1}")
-            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+            #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         }
     }
 
@@ -78,7 +78,7 @@ struct JSONRPCResponseTests {
         let request = try adapter.box(RPCCall("a"))
         let response = RawResponse(
             #"{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":[1e400]}}"#)
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+        let error = #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.server?.code.int64 == -32001)
         #expect(error?.server?.message == "no")
         #expect(error?.server?.data?.text == "[1e400]")
@@ -110,7 +110,7 @@ struct JSONRPCResponseTests {
         adapter.maximumResponseSize = response.body.count
         _ = try adapter.unbox(response, to: request)
         adapter.maximumResponseSize -= 1
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+        let error = #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code == .responseTooLarge)
     }
 
@@ -124,7 +124,7 @@ struct JSONRPCResponseTests {
             #"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":""# + words
                 + #"","data":"ZZZZZZCANARYZZZZZZ"}}"#)
         let error = try #require(
-            #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) })
+            #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) })
         var dumped = ""
         dump(error, to: &dumped)
         for printed in [
@@ -153,7 +153,7 @@ struct JSONRPCResponseTests {
             (200, "ZZZZZZCANARYZZZZZZ"),
         ] {
             let error = try #require(
-                #expect(throws: RPCError.self) {
+                #expect(throws: PayloadError.self) {
                     try adapter.unbox(RawResponse(body, status: status), to: request)
                 })
             var dumped = ""

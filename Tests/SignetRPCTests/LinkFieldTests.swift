@@ -36,12 +36,12 @@ struct LinkFieldTests {
         #"<a>; rel="next" x"#, "https://a.example/?page=2",
     ])
     func anUnreadableFieldIsNotTheEnd(_ value: String) {
-        let error = #expect(throws: RPCError.self) { try links(value).target(of: "next") }
+        let error = #expect(throws: PayloadError.self) { try links(value).target(of: "next") }
         #expect(error?.code == .malformedResponse)
     }
 
     @Test func refusesTwoLinks() {
-        #expect(throws: RPCError.self) {
+        #expect(throws: PayloadError.self) {
             try links("<a>; rel=next, <b>; rel=next").target(of: "next")
         }
     }

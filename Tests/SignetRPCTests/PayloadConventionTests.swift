@@ -43,9 +43,9 @@ struct PayloadConventionTests {
 
     @Test func aTimeBeyondTheYearsIsNoParameter() {
         let late = Order(orderID: 7, createdAt: .distantFuture + 1e12)
-        let error = #expect(throws: RPCError.self) { try RPCParameters(encoding: late) }
+        let error = #expect(throws: PayloadError.self) { try RPCParameters(encoding: late) }
         #expect(error?.code == .invalidParameters)
         #expect(error?.message.contains("$.createdAt") == true)
-        #expect(throws: RPCError.self) { try RESTBody.json(encoding: late) }
+        #expect(throws: PayloadError.self) { try RESTBody.json(encoding: late) }
     }
 }

@@ -53,7 +53,7 @@ struct RESTBodyTests {
             (.formExploded, #"{"color":{"role":"admin"},"role":"user"}"#),
         ] as [(QueryStyle, String)])
     func aStyleThatCannotSayAValueRefusesIt(_ style: QueryStyle, _ json: String) {
-        let error = #expect(throws: RPCError.self) { try query(style, json) }
+        let error = #expect(throws: PayloadError.self) { try query(style, json) }
         #expect(error?.code == .invalidParameters)
     }
 
@@ -87,7 +87,7 @@ struct RESTBodyTests {
     @Test(arguments: [#"{"a":null}"#, #"{"a":{}}"#, #"{"a":[[]]}"#])
     func refusesInvalidForms(_ json: String) throws {
         let fields = try object(json)
-        #expect(throws: RPCError.self) { try RESTBody.form(fields) }
+        #expect(throws: PayloadError.self) { try RESTBody.form(fields) }
     }
 
     @Test func parametersOfTheQueryDoNotJoinTheBody() throws {
@@ -107,7 +107,7 @@ struct RESTBodyTests {
         #expect(boxed.fields[.contentType] == "image/png; q=1")
         #expect(boxed.path == "/logo")
         for type in ["", "png", "a/b\r\nX: y", "a b/c", "/", "a/"] {
-            #expect(throws: RPCError.self, "\(type)") {
+            #expect(throws: PayloadError.self, "\(type)") {
                 try RESTBody.bytes([], contentType: type)
             }
         }
@@ -160,7 +160,9 @@ struct RESTBodyTests {
         .init(name: "a", contentType: "text", content: []),
     ])
     func refusesInvalidParts(_ part: MultipartForm.Part) {
-        let error = #expect(throws: RPCError.self) { try RESTBody.multipart(MultipartForm([part])) }
+        let error = #expect(throws: PayloadError.self) {
+            try RESTBody.multipart(MultipartForm([part]))
+        }
         #expect(error?.code == .invalidParameters)
     }
 }

@@ -38,7 +38,7 @@ struct RESTFieldTests {
         #"{"e;f":"a"}"#,
     ])
     func refusesInvalidFieldValues(_ parameters: String) {
-        let error = #expect(throws: RPCError.self) { try boxed("GET", parameters) }
+        let error = #expect(throws: PayloadError.self) { try boxed("GET", parameters) }
         #expect(error?.code == .invalidParameters)
         #expect(error?.message.contains("Evil") == false)
     }
@@ -70,7 +70,7 @@ struct RESTFieldTests {
             RPCCall("POST", parameters: .array([1])), RPCCall("POST", isNotification: true),
             RPCCall("POST /{id}"), RPCCall("P ST"),
         ] {
-            #expect(throws: RPCError.self) { try adapter.request(for: wrong) }
+            #expect(throws: PayloadError.self) { try adapter.request(for: wrong) }
         }
     }
 }

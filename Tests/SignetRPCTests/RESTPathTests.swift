@@ -15,7 +15,7 @@ struct RESTPathTests {
         var testDescription: String { "\(template) \(values)" }
     }
 
-    private func expand(_ vector: Vector) throws(RPCError) -> String {
+    private func expand(_ vector: Vector) throws(PayloadError) -> String {
         guard case .object(let values) = try RPCParameters(parsing: bytes(vector.values)) else {
             return ""
         }
@@ -27,7 +27,7 @@ struct RESTPathTests {
         #expect(vectors.count > 50)
         for vector in vectors {
             guard let path = vector.path else {
-                let error = #expect(throws: RPCError.self, "\(vector.testDescription)") {
+                let error = #expect(throws: PayloadError.self, "\(vector.testDescription)") {
                     try expand(vector)
                 }
                 #expect(["invalid-path", "invalid-params"].contains(error?.code.name))
@@ -49,7 +49,7 @@ struct RESTPathTests {
 
     @Test(arguments: ["", ".", ".."])
     func aValueThatNamesAnotherResourceIsRefused(_ value: String) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try ("/orders/\(value)" as RESTPath).encoded()
         }
         #expect(error?.code == .invalidPath)
@@ -60,7 +60,9 @@ struct RESTPathTests {
         ("/orders#a", "byte 7 is not allowed unescaped in a path"),
     ])
     func saysHowToWriteAQuery(_ path: String, message: String) {
-        let error = #expect(throws: RPCError.self) { try RESTPath(stringLiteral: path).encoded() }
+        let error = #expect(throws: PayloadError.self) {
+            try RESTPath(stringLiteral: path).encoded()
+        }
         #expect(error?.message == "the path is invalid: \(message)")
     }
 
@@ -109,7 +111,7 @@ struct RESTPathTests {
         ("GET \u{301}/a", "invalid-method"),
     ])
     func methodsWithAPathThatCannotBeSent(_ method: String, _ code: String) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try RESTAdapter().box(RPCCall(RPCMethod(method), parameters: .object(["x": 1])))
         }
         #expect(error?.code.name == code)

@@ -51,14 +51,14 @@ struct RESTTests {
     ])
     func parametersThatTheQueryCannotSay(_ json: String) throws {
         let parameters = try parameters(json)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(RPCCall("GET", parameters: parameters))
         }
         #expect(error?.code.name == "invalid-params")
     }
 
     @Test func parametersByPositionAreRefusedForABodyToo() throws {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(RPCCall("POST", parameters: .array([1])))
         }
         #expect(error?.code.name == "invalid-params")
@@ -66,14 +66,14 @@ struct RESTTests {
 
     @Test(arguments: ["", "GE T", "GET\r\n", "GÉT", "orders/list", "a:b"])
     func methodsThatAreNoToken(_ method: String) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(RPCCall(RPCMethod(method)))
         }
         #expect(error?.code.name == "invalid-method")
     }
 
     @Test func knowsNoNotifications() {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.box(RPCCall("GET", isNotification: true))
         }
         #expect(error?.code.name == "unsupported-call")
@@ -109,7 +109,7 @@ struct RESTTests {
     ])
     func refusesTheResponse(_ status: Int, _ body: String, _ code: String) throws {
         let request = try adapter.box(RPCCall("GET"))
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unbox(RawResponse(body, status: status), to: request)
         }
         #expect(error?.code.name == code)
@@ -121,7 +121,7 @@ struct RESTTests {
         let request = try adapter.box(RPCCall("GET"))
         adapter.maximumResponseSize = 3
         _ = try adapter.unbox(RawResponse("123"), to: request)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try adapter.unbox(RawResponse("1234"), to: request)
         }
         #expect(error?.code == .responseTooLarge)

@@ -46,7 +46,7 @@ import Testing
 
     @Test func jsonAloneRefusesOtherContent() throws {
         let request = try Self.boxed(by: RESTAdapter(), reading: .json)
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try RESTAdapter().unbox(Self.picture, to: request)
         }
         #expect(error?.code == .malformedResponse)
@@ -58,14 +58,14 @@ import Testing
         var response = Self.picture
         response.status = status
         let refused = response
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try RESTAdapter().unbox(refused, to: request)
         }
         #expect(error?.code == .httpStatus)
         var small = RESTAdapter()
         small.maximumResponseSize = 3
         let limited = small
-        let large = #expect(throws: RPCError.self) {
+        let large = #expect(throws: PayloadError.self) {
             try limited.unbox(Self.picture, to: request)
         }
         #expect(large?.code == .responseTooLarge)
@@ -77,10 +77,11 @@ import Testing
         let request = try Self.boxed(by: adapter, reading: .any)
         #expect(try adapter.unbox(Self.picture, to: request).result == nil)
         for (body, code) in [
-            (#"{"code":7,"message":"no"}"#, RPCError.Code.rpcError), ("[1]", .malformedResponse),
+            (#"{"code":7,"message":"no"}"#, PayloadError.Code.rpcError),
+            ("[1]", .malformedResponse),
         ] {
             let response = RawResponse(status: 200, body: Array(body.utf8))
-            let error = #expect(throws: RPCError.self) {
+            let error = #expect(throws: PayloadError.self) {
                 try adapter.unbox(response, to: request)
             }
             #expect(error?.code == code)

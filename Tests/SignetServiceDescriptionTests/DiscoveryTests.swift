@@ -132,7 +132,7 @@ struct DiscoveryTests {
     func refusesWithParameterFoundAndWanted(
         _ method: RPCMethod, _ parameters: String?, _ words: String
     ) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try checked(Self.petStore, method, parameters)
         }
         #expect(error?.code == .invalidParameters)
@@ -140,7 +140,7 @@ struct DiscoveryTests {
     }
 
     @Test func anUnknownMethodIsNamed() {
-        let error = #expect(throws: RPCError.self) { try checked(Self.petStore, "Ping", nil) }
+        let error = #expect(throws: PayloadError.self) { try checked(Self.petStore, "Ping", nil) }
         #expect(error?.code.name == "unknown-method")
         #expect(
             error?.message == #"found the method "Ping", expected one of list, add, move, ping"#)
@@ -193,7 +193,9 @@ struct DiscoveryTests {
             ("logo", nil, "unsupported-call"), ("drop", #"{"id":7}"#, "unsupported-call"),
         ] as [(RPCMethod, String?, String)])
     func refusesAnOperationsOtherCalls(_ method: RPCMethod, _ parameters: String?, _ code: String) {
-        let error = #expect(throws: RPCError.self) { try checked(Self.shop, method, parameters) }
+        let error = #expect(throws: PayloadError.self) {
+            try checked(Self.shop, method, parameters)
+        }
         #expect(error?.code.name == code, "\(error?.message ?? "")")
     }
 
@@ -258,7 +260,7 @@ struct DiscoveryTests {
         var fields: HTTPFields = [:]
         for (name, value) in given { fields[try self.name(name)] = value }
         let description = try ServiceDescription(parsing: bytes(Self.fields))
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try description.checked(
                 RPCCall(method, parameters: RPCParameters(parsing: bytes(parameters))),
                 fields: fields)
@@ -343,7 +345,7 @@ struct DiscoveryTests {
         #"{"openapi":"3.0.0","openapi":"3.0.0"}"#, "openapi: 3.0.0",
     ])
     func refusesInvalidDocuments(_ document: String) {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try ServiceDescription(parsing: bytes(document))
         }
         #expect(error?.code.name == "malformed-description")
@@ -358,7 +360,7 @@ struct DiscoveryTests {
     @Test func loopsOfReferencesEnd() throws {
         let document =
             ##"{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/p"}]}}},"components":{"parameters":{"p":{"$ref":"#/components/parameters/p"}}}}"##
-        let error = #expect(throws: RPCError.self) { try checked(document, "GET /a", nil) }
+        let error = #expect(throws: PayloadError.self) { try checked(document, "GET /a", nil) }
         #expect(error?.code == .unsupportedCall)
     }
 }

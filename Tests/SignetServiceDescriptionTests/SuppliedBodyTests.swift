@@ -44,7 +44,7 @@ struct SuppliedBodyTests {
     }
 
     private func refusal(_ method: RPCMethod, _ body: SuppliedBody, id: Bool = true) -> String {
-        let error = #expect(throws: RPCError.self) { try check(method, body, id: id) }
+        let error = #expect(throws: PayloadError.self) { try check(method, body, id: id) }
         #expect(error?.code == .invalidParameters)
         return error?.message ?? ""
     }
@@ -205,7 +205,7 @@ struct SuppliedBodyTests {
             if fits {
                 _ = try description.checked(call, body: body)
             } else {
-                let error = #expect(throws: RPCError.self) {
+                let error = #expect(throws: PayloadError.self) {
                     try description.checked(call, body: body)
                 }
                 #expect(error?.code == .invalidParameters)

@@ -13,7 +13,7 @@ import Testing
         do {
             var jwks: [JSONValue] = []
             for (kind, id) in [
-                (Key.Kind.hmac, "hmac-sha256"), (.ed25519, "ed25519"),
+                (CryptoKey.Kind.hmac, "hmac-sha256"), (.ed25519, "ed25519"),
                 (.p256, "ecdsa-p256-sha256"), (.p384, "ecdsa-p384-sha384"),
                 (.rsa, "rsa-pss-sha512"), (.rsa, "rsa-v1_5-sha256"),
             ] {
@@ -257,7 +257,7 @@ import Testing
 
 extension KeyFile {
     /// A new key as a tree of values.
-    static func tree(_ kind: Key.Kind, id: String) throws -> JSONObject {
+    static func tree(_ kind: CryptoKey.Kind, id: String) throws -> JSONObject {
         try #require(JSONValue(parsing: generate(kind, id: id).bytes).object)
     }
 }

@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: AlgorithmTests.names)
     func agreesWithThePeerBothWays(_ name: String) async throws {
-        let kinds: [String: Key.Kind] = [
+        let kinds: [String: CryptoKey.Kind] = [
             "hmac-sha256": .hmac, "ed25519": .ed25519, "ecdsa-p256-sha256": .p256,
             "ecdsa-p384-sha384": .p384, "rsa-pss-sha512": .rsa, "rsa-v1_5-sha256": .rsa,
         ]

@@ -38,14 +38,14 @@ import Testing
     ])
     func refusesATextAsAKey(_ secret: String, id: String, algorithm: String, code: String) {
         let error = #expect(throws: KeyError.self) {
-            try Key.hmac(secret, id: id, algorithm: algorithm)
+            try CryptoKey.hmac(secret, id: id, algorithm: algorithm)
         }
         #expect(error?.code.name == code)
         #expect(secret.isEmpty || error?.message.contains(secret) == false)
     }
 
     @Test func aKeyOfATextNeverPrints() throws {
-        let key = try Key.hmac("ZZZZZZZZZZZZZZZZ", id: "a", algorithm: "HS512")
+        let key = try CryptoKey.hmac("ZZZZZZZZZZZZZZZZ", id: "a", algorithm: "HS512")
         var text = "\(key)\(String(reflecting: key))"
         dump(key, to: &text)
         dump(try Verifier(key: key), to: &text)
@@ -55,7 +55,7 @@ import Testing
 
     @Test(arguments: [SigningScheme.rfc9421, .saltedHMAC])
     func aShortTextSignsNothing(_ scheme: SigningScheme) throws {
-        let key = try Key.hmac("fifteen letters", id: "a")
+        let key = try CryptoKey.hmac("fifteen letters", id: "a")
         let error = #expect(throws: SigningError.self) {
             try MessageSigner(scheme: scheme, key: key)
         }
@@ -67,7 +67,7 @@ import Testing
             try SignableMessage(
                 parsing: Array("GET /orders HTTP/1.1\r\nHost: api.example.com\r\n\r\n".utf8))
         }
-        let key = try Key.hmac("sixteen letters!", id: "a")
+        let key = try CryptoKey.hmac("sixteen letters!", id: "a")
         let signer = try MessageSigner(scheme: .rfc9421, key: key)
         let verifier = try Verifier(key: key)
         var message = try order()

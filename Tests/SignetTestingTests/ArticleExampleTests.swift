@@ -10,18 +10,18 @@ import Testing
 /// The articles' examples of interceptors, credentials, groups, chains and stubs.
 @Suite struct ArticleExampleTests {
     private struct ListOrders: Endpoint {
-        var service: Service { "orders" }
+        var service: ServiceName { "orders" }
         var method: RPCMethod { "orders.list" }
         typealias Success = [String]
-        var callOptions: CallOptions {
-            var options = CallOptions()
+        var callOptions: RequestOptions {
+            var options = RequestOptions()
             options.attemptInterceptors = [Numbered()]
             return options
         }
     }
 
     private struct CountOrders: Endpoint {
-        var service: Service { "orders" }
+        var service: ServiceName { "orders" }
         var method: RPCMethod { "orders.count" }
         typealias Success = Int
     }
@@ -66,7 +66,7 @@ import Testing
         stub.respond(to: .procedure("session.renew"), with: .result(["token": "t1"]))
         stub.respond(to: .procedure("orders.count"), with: .result(1))
         let system = try await system(stub)
-        var options = CallOptions()
+        var options = RequestOptions()
         options.credentials = SessionToken(system: system, scope: "ann")
         let counts = try await system.values(
             of: Array(repeating: CountOrders(), count: 10), atOnce: 3, options: options)

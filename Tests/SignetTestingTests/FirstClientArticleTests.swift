@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 struct GetOrder: RESTEndpoint {
-    var service: Service { "orders" }
+    var service: ServiceName { "orders" }
     var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int

@@ -25,7 +25,7 @@ func follow(_ system: NetworkSystem) async throws {
     let events = trace.events
     Task { for await event in events { print(event) } }
     let orders = try await system.call(
-        RPCCall("orders.list"), on: "orders", options: CallOptions(trace: trace))
+        RPCCall("orders.list"), on: "orders", options: RequestOptions(trace: trace))
     print(orders.status, trace.record?.response?.bodySize ?? 0)
 }
 

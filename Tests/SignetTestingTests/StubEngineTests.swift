@@ -7,7 +7,7 @@ import SignetTransport
 import Testing
 
 private struct CreateOrder: Endpoint {
-    var service: Service { "orders" }
+    var service: ServiceName { "orders" }
     var method: RPCMethod { "orders.create" }
     var item: String
     var quantity: Int
@@ -18,7 +18,7 @@ private struct CreateOrder: Endpoint {
 }
 
 @Suite struct StubEngineTests {
-    private let services: [Service: ServiceConfiguration] = [
+    private let services: [ServiceName: ServiceConfiguration] = [
         "orders": ServiceConfiguration(
             baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2, attempts: 1),
         "old": ServiceConfiguration(
@@ -124,7 +124,7 @@ private struct CreateOrder: Endpoint {
         let stub = StubEngine()
         stub.respond { request in .result(.string(request.procedure ?? "none")) }
         let system = try await NetworkSystem.start(services: services, stub: stub)
-        for service in ["orders", "old"] as [Service] {
+        for service in ["orders", "old"] as [ServiceName] {
             let response = try await system.call(RPCCall("a.b"), on: service)
             #expect(response.result?.value == "a.b")
         }
@@ -159,12 +159,12 @@ private struct CreateOrder: Endpoint {
         let sum = try #require(HTTPField.Name("X-Sum"))
         _ = try await system.exchange(
             "shop", method: .put, target: "/x", fields: [:],
-            body: RequestBody([1]).withTrailers { [sum: "1"] })
+            body: HTTPRequestBody([1]).withTrailers { [sum: "1"] })
         #expect(stub.requests.map(\.trailers) == [[sum: "1"]])
         let failed = await code {
             _ = try await system.exchange(
                 "shop", method: .put, target: "/x", fields: [:],
-                body: RequestBody([1]).withTrailers { throw Broken() })
+                body: HTTPRequestBody([1]).withTrailers { throw Broken() })
         }
         #expect(failed == .bodyFailed && stub.requests.count == 1)
         await system.shutdown()

@@ -81,7 +81,7 @@ import Testing
         var options = NetworkSystem.Options()
         options.runMode = mode
         options.callOptions.attemptInterceptors = [stubs]
-        let services: [Service: ServiceConfiguration] = [
+        let services: [ServiceName: ServiceConfiguration] = [
             "a": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
         ]
         let system = try await NetworkSystem.start(

@@ -11,13 +11,13 @@ import Testing
 @Suite struct TestingArticleTests {
     @Test func fiveLinesAreEnough() async throws {
         struct CreateOrder: Endpoint {
-            var service: Service { "orders" }
+            var service: ServiceName { "orders" }
             var method: RPCMethod { "orders.create" }
             var item: String
             struct Success: Decodable, Sendable { var id: Int }
         }
 
-        let services: [Service: ServiceConfiguration] = [
+        let services: [ServiceName: ServiceConfiguration] = [
             "orders": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2)
         ]
 
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func failuresAndRetriesAreTestedWithoutATimeout() async throws {
-        let services: [Service: ServiceConfiguration] = [
+        let services: [ServiceName: ServiceConfiguration] = [
             "shop": .init(baseURL: "https://shop.example.com", payloadProtocol: .rest)
         ]
         let stub = StubEngine()

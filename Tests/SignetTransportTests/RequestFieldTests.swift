@@ -5,7 +5,7 @@ import Testing
 /// Fields of a request that an engine or its connection makes itself.
 @Suite struct RequestFieldTests {
     private static func sends(
-        _ name: String, _ value: String, body: RequestBody = [1, 2, 3]
+        _ name: String, _ value: String, body: HTTPRequestBody = [1, 2, 3]
     ) throws -> Bool {
         let request = EngineRequest(
             HTTPRequest(
@@ -38,9 +38,9 @@ import Testing
     }
 
     @Test func dependOnTheBody() throws {
-        let stream = RequestBody.stream(AsyncStream<[UInt8]> { $0.finish() })
+        let stream = HTTPRequestBody.stream(AsyncStream<[UInt8]> { $0.finish() })
         #expect(throws: TransportError.self) { try Self.sends("Content-Length", "3", body: stream) }
-        let trailing = RequestBody([1]).withTrailers { [:] }
+        let trailing = HTTPRequestBody([1]).withTrailers { [:] }
         #expect(try Self.sends("Trailer", "X-Sum", body: trailing))
     }
 }

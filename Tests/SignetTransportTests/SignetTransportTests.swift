@@ -13,7 +13,7 @@ import Testing
         #expect(buffer.offer([1, 2]) && buffer.offer([3]))
         buffer.finish()
         var chunks: [[UInt8]] = []
-        for try await chunk in ResponseBody(buffer) { chunks.append(chunk) }
+        for try await chunk in HTTPResponseBody(buffer) { chunks.append(chunk) }
         #expect(chunks == [[1, 2], [3]])
     }
 
@@ -23,7 +23,7 @@ import Testing
             capacity: 4, drained: { told.continuation.yield() }, abandoned: {})
         #expect(buffer.offer([1, 2, 3, 4]))
         #expect(!buffer.offer([5]))
-        let body = ResponseBody(buffer)
+        let body = HTTPResponseBody(buffer)
         var iterator = body.makeAsyncIterator()
         #expect(try await iterator.next() == [1, 2, 3, 4])
         for await _ in told.stream { break }
@@ -37,7 +37,7 @@ import Testing
         _ = buffer.offer([1])
         buffer.finish(TransportError(.cutOff, "cut"))
         buffer.finish()
-        var iterator = ResponseBody(buffer).makeAsyncIterator()
+        var iterator = HTTPResponseBody(buffer).makeAsyncIterator()
         #expect(try await iterator.next() == [1])
         let error = await #expect(throws: TransportError.self) { try await iterator.next() }
         #expect(error?.code == .cutOff)
@@ -45,7 +45,7 @@ import Testing
 
     @Test func wakesAReaderThatWaits() async throws {
         let buffer = buffer(100)
-        let body = ResponseBody(buffer)
+        let body = HTTPResponseBody(buffer)
         async let whole = body.collect()
         _ = buffer.offer([1])
         _ = buffer.offer([2])
@@ -54,19 +54,19 @@ import Testing
     }
 
     @Test func limitsACollectedBody() async throws {
-        #expect(try await ResponseBody(bytes: [1, 2, 3]).collect(limit: 3) == [1, 2, 3])
+        #expect(try await HTTPResponseBody(bytes: [1, 2, 3]).collect(limit: 3) == [1, 2, 3])
         let error = await #expect(throws: TransportError.self) {
-            try await ResponseBody(bytes: [1, 2, 3]).collect(limit: 2)
+            try await HTTPResponseBody(bytes: [1, 2, 3]).collect(limit: 2)
         }
         #expect(error?.code == .responseTooLarge)
-        #expect(try await ResponseBody(bytes: []).collect() == [])
+        #expect(try await HTTPResponseBody(bytes: []).collect() == [])
     }
 
     @Test func endsWhenItsReaderIsCancelled() async throws {
         let told = AsyncStream.makeStream(of: Void.self)
         let buffer = BodyBuffer(
             capacity: 4, drained: {}, abandoned: { told.continuation.yield() })
-        let body = ResponseBody(buffer)
+        let body = HTTPResponseBody(buffer)
         let reader = Task { try await body.collect() }
         reader.cancel()
         let error = await #expect(throws: TransportError.self) { try await reader.value }
@@ -79,7 +79,7 @@ import Testing
         let buffer = BodyBuffer(
             capacity: 4, drained: {}, abandoned: { told.continuation.yield() })
         _ = buffer.offer([1])
-        do { _ = ResponseBody(buffer) }
+        do { _ = HTTPResponseBody(buffer) }
         for await _ in told.stream { break }
     }
 

@@ -8,7 +8,7 @@ import Testing
 
     @Test func areThereAfterTheBodyHasBeenRead() async throws {
         let buffer = BodyBuffer(capacity: 100, drained: {}, abandoned: {})
-        let body = ResponseBody(buffer)
+        let body = HTTPResponseBody(buffer)
         _ = buffer.offer([1])
         #expect(body.trailers == nil)
         buffer.finish(trailers: [name: "7"])
@@ -18,18 +18,18 @@ import Testing
     }
 
     @Test func areNotThereWithoutAnEndOrAfterAnError() async throws {
-        let whole = ResponseBody(bytes: [1])
+        let whole = HTTPResponseBody(bytes: [1])
         #expect(try await whole.collect() == [1])
         #expect(whole.trailers == nil)
         let buffer = BodyBuffer(capacity: 100, drained: {}, abandoned: {})
-        let cut = ResponseBody(buffer)
+        let cut = HTTPResponseBody(buffer)
         buffer.finish(TransportError(.cutOff, "cut"), trailers: [name: "7"])
         await #expect(throws: TransportError.self) { try await cut.collect() }
         #expect(cut.trailers == nil)
     }
 
     @Test func makeABodyOfUnknownLength() async throws {
-        let plain = RequestBody([1, 2])
+        let plain = HTTPRequestBody([1, 2])
         let body = plain.withTrailers { [self.name: "7"] }
         #expect(!plain.hasTrailers && body.hasTrailers && body.isReplayable)
         #expect(body.length == nil && body.bytes == nil)
@@ -48,7 +48,7 @@ import Testing
     ])
     func refusesAField(_ name: String) async throws {
         let name = try #require(HTTPField.Name(name))
-        let body = RequestBody([1]).withTrailers { [name: "1"] }
+        let body = HTTPRequestBody([1]).withTrailers { [name: "1"] }
         let error = await #expect(throws: TransportError.self) { try await body.trailers() }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains(name.rawName) == true)
@@ -57,12 +57,12 @@ import Testing
     @Test(arguments: ["Content-Digest", "Repr-Digest", "Signature", "Server-Timing", "X-Own"])
     func acceptsAField(_ name: String) async throws {
         let name = try #require(HTTPField.Name(name))
-        #expect(try await RequestBody([1]).withTrailers { [name: "1"] }.trailers()?.count == 1)
+        #expect(try await HTTPRequestBody([1]).withTrailers { [name: "1"] }.trailers()?.count == 1)
     }
 
     @Test func refusesTooMany() async throws {
         let text = String(repeating: "x", count: 33_000)
-        let body = RequestBody([1]).withTrailers { [self.name: text] }
+        let body = HTTPRequestBody([1]).withTrailers { [self.name: text] }
         let error = await #expect(throws: TransportError.self) { try await body.trailers() }
         #expect(error?.code == .invalidRequest)
     }
@@ -79,17 +79,17 @@ import Testing
     }
 
     @Test func aFailureToMakeThemIsABodysFailure() async throws {
-        let broken = RequestBody([1]).withTrailers { throw Broken() }
+        let broken = HTTPRequestBody([1]).withTrailers { throw Broken() }
         let error = await #expect(throws: TransportError.self) { try await broken.trailers() }
         #expect(error?.code == .bodyFailed)
         #expect(error?.message.hasSuffix("could not be made: Broken") == true)
-        let failing = RequestBody(BrokenBody())
+        let failing = HTTPRequestBody(BrokenBody())
         let failure = await #expect(throws: TransportError.self) {
             var reader = try failing.makeReader()
             _ = try await reader.next()
         }
         #expect(failure?.message.hasSuffix("could not be read: Broken") == true)
-        let ended = RequestBody([1]).withTrailers { throw CancellationError() }
+        let ended = HTTPRequestBody([1]).withTrailers { throw CancellationError() }
         let cancelled = await #expect(throws: TransportError.self) { try await ended.trailers() }
         #expect(cancelled?.code == .cancelled)
     }

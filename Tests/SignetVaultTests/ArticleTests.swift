@@ -4,11 +4,11 @@ import SignetVault
 import TestSupport
 import Testing
 
-extension ConfigurationKey where Value == Duration, Visibility == Public {
+extension ConfigurationKey where Value == Duration, Visibility == PublicValue {
     static let ordersTimeout = Self("services.orders.timeout")
 }
 
-extension ConfigurationKey where Value == String, Visibility == Secret {
+extension ConfigurationKey where Value == String, Visibility == SecretValue {
     static let ordersToken = Self("services.orders.token")
 }
 

@@ -132,7 +132,7 @@ import Testing
             ConfigurationInput.joined([.json(json), .texts(["s.string=ZZZZZZ"])]),
             try configuration.changing(.launch, with: ["s.string": "ZZZZZZstringZZZZZZ"]),
             try configuration.replacing(.launch, with: .values(Self.values)),
-            ConfigurationKey<String, Secret>("s.string"),
+            ConfigurationKey<String, SecretValue>("s.string"),
         ]
         for subject in subjects {
             expectNothing(in: subject, "a value")

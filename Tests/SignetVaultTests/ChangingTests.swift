@@ -124,7 +124,7 @@ import Testing
 
     @Test func requiredKeysStayReadable() throws {
         let live = try live()
-        let key = ConfigurationKey<Int, Public>("a")
+        let key = ConfigurationKey<Int, PublicValue>("a")
         try live.require(key)
         let other = try GlobalConfiguration(
             schema: schema(#"{"a":{"type":"string","visibility":"public"}}"#),
@@ -146,8 +146,9 @@ import Testing
                 }
             } == "missing-value")
         #expect(live.public[key] == 4)
-        #expect(code { try live.require(ConfigurationKey<String, Public>("a")) } == "wrong-type")
-        #expect(code { try live.require(ConfigurationKey<Int, Public>("z")) } != nil)
+        #expect(
+            code { try live.require(ConfigurationKey<String, PublicValue>("a")) } == "wrong-type")
+        #expect(code { try live.require(ConfigurationKey<Int, PublicValue>("z")) } != nil)
     }
 
     @Test func aReaderGetsTheNewestAndMissesThoseBetween() async throws {

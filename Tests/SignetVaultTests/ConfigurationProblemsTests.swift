@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func everyRequiredKeyThatIsMissingIsReported() throws {
-        let host = ConfigurationKey<String, Public>("orders.host")
-        let attempts = ConfigurationKey<Int, Public>("orders.attempts")
+        let host = ConfigurationKey<String, PublicValue>("orders.host")
+        let attempts = ConfigurationKey<Int, PublicValue>("orders.attempts")
         let found = try #require(
             error {
                 _ = try GlobalConfiguration(

@@ -111,7 +111,7 @@ import Testing
         let merged = try GlobalConfiguration(
             schema: schema, defaults: json("{\(values.joined(separator: ","))}"))
         #expect(merged.count == 100_000)
-        #expect(merged.public[ConfigurationKey<Int, Public>("key.99999")] == 1)
+        #expect(merged.public[ConfigurationKey<Int, PublicValue>("key.99999")] == 1)
         #expect(try merged.changing(.launch, with: ["key.0": 2]).origin(of: "key.0") == .launch)
         #expect(merged.public.entries.count == 100_000)
     }

@@ -137,7 +137,7 @@ import Testing
     func read<Value: ConfigurationValue>(
         _ name: String, _ text: String, as type: Value.Type = Value.self
     ) throws -> Value {
-        try merged(text).public.value(for: ConfigurationKey<Value, Public>(name))
+        try merged(text).public.value(for: ConfigurationKey<Value, PublicValue>(name))
     }
 
     @Test func readsListsOfEachType() throws {

@@ -2,7 +2,7 @@ import SignetJSON
 import SignetVault
 import Testing
 
-extension ConfigurationKey where Value == String, Visibility == Secret {
+extension ConfigurationKey where Value == String, Visibility == SecretValue {
     fileprivate static let password = Self("password")
 }
 
@@ -30,7 +30,7 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
     }
 
     private func lent<Value>(
-        _ key: ConfigurationKey<Value, Secret>, of configuration: some ConfigurationSnapshot
+        _ key: ConfigurationKey<Value, SecretValue>, of configuration: some ConfigurationSnapshot
     ) throws(VaultError) -> String {
         try configuration.withSecret(key) { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
@@ -41,12 +41,13 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
         let configuration = try configuration()
         #expect(try lent(.password, of: configuration) == Self.canary)
         #expect(
-            try lent(ConfigurationKey<ConfigurationURL, Secret>("url"), of: configuration)
+            try lent(ConfigurationKey<ConfigurationURL, SecretValue>("url"), of: configuration)
                 == "https://u:ZZZZZZ@a.example/")
-        #expect(try lent(ConfigurationKey<[UInt8], Secret>("seed"), of: configuration) == "ZZZZZZ")
-        #expect(try lent(ConfigurationKey<Int, Secret>("pin"), of: configuration) == "909090")
         #expect(
-            try lent(ConfigurationKey<Login, Secret>("login"), of: configuration)
+            try lent(ConfigurationKey<[UInt8], SecretValue>("seed"), of: configuration) == "ZZZZZZ")
+        #expect(try lent(ConfigurationKey<Int, SecretValue>("pin"), of: configuration) == "909090")
+        #expect(
+            try lent(ConfigurationKey<Login, SecretValue>("login"), of: configuration)
                 == #"{"user":"ZZZZZZ","pin":1}"#)
     }
 
@@ -54,9 +55,10 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
         let configuration = try configuration()
         #expect(try configuration.copyOfSecret(.password) == Self.canary)
         #expect(
-            try configuration.copyOfSecret(ConfigurationKey<Login, Secret>("login"))
+            try configuration.copyOfSecret(ConfigurationKey<Login, SecretValue>("login"))
                 == Login(user: "ZZZZZZ", pin: 1))
-        #expect(try configuration.copyOfSecret(ConfigurationKey<String?, Secret>("unset")) == nil)
+        #expect(
+            try configuration.copyOfSecret(ConfigurationKey<String?, SecretValue>("unset")) == nil)
         struct Database: Decodable { var host: String, pin: Int }
         let database = try configuration.copyOfValues(as: Database.self, at: "db")
         #expect(database.host == "b.example" && database.pin == 7)
@@ -80,7 +82,7 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
     ])
     func refusesAKey(_ name: String, code: String, message: String) throws {
         let configuration = try configuration()
-        let key = ConfigurationKey<String, Secret>(name)
+        let key = ConfigurationKey<String, SecretValue>(name)
         let errors = [
             error { _ = try lent(key, of: configuration) },
             error { _ = try lent(key, of: LiveConfiguration(configuration)) },
@@ -96,7 +98,7 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
 
     @Test func lendsNothingOfAnOptionalWithoutAValue() throws {
         let configuration = try configuration()
-        let key = ConfigurationKey<String?, Secret>("unset")
+        let key = ConfigurationKey<String?, SecretValue>("unset")
         #expect(code { _ = try lent(key, of: configuration) } == "missing-value")
     }
 
@@ -133,7 +135,8 @@ extension ConfigurationKey where Value == String, Visibility == Secret {
         }
         #expect(count == Self.canary.utf8.count)
         do throws(VaultError) {
-            try await configuration.withSecret(ConfigurationKey<String, Secret>("unset")) { _ in
+            try await configuration.withSecret(ConfigurationKey<String, SecretValue>("unset")) {
+                _ in
                 await Task.yield()
             }
             Issue.record("a missing secret was lent")

@@ -7,59 +7,59 @@ import Testing
 enum Mode: String, ConfigurationValue { case production, test }
 enum Level: Int, ConfigurationValue { case low = 1, high }
 
-extension ConfigurationKey where Value == Duration, Visibility == Public {
+extension ConfigurationKey where Value == Duration, Visibility == PublicValue {
     static let timeout = Self("services.orders.timeout")
 }
-extension ConfigurationKey where Value == String, Visibility == Public {
+extension ConfigurationKey where Value == String, Visibility == PublicValue {
     static let host = Self("host")
     static let absent = Self("absent")
     static let unknown = Self("unknown")
     static let token = Self("token")
 }
-extension ConfigurationKey where Value == String?, Visibility == Public {
+extension ConfigurationKey where Value == String?, Visibility == PublicValue {
     static let maybe = Self("absent")
     static let maybeUnknown = Self("unknown")
     static let maybeToken = Self("token")
     static let maybeNumber = Self("attempts")
 }
-extension ConfigurationKey where Value == Int, Visibility == Public {
+extension ConfigurationKey where Value == Int, Visibility == PublicValue {
     static let attempts = Self("attempts")
     static let hostAsInt = Self("host")
 }
-extension ConfigurationKey where Value == Int64, Visibility == Public {
+extension ConfigurationKey where Value == Int64, Visibility == PublicValue {
     static let attempts64 = Self("attempts")
 }
-extension ConfigurationKey where Value == Double, Visibility == Public {
+extension ConfigurationKey where Value == Double, Visibility == PublicValue {
     static let ratio = Self("ratio")
     static let attemptsAsDouble = Self("attempts")
 }
-extension ConfigurationKey where Value == Bool, Visibility == Public {
+extension ConfigurationKey where Value == Bool, Visibility == PublicValue {
     static let live = Self("live")
 }
-extension ConfigurationKey where Value == ConfigurationURL, Visibility == Public {
+extension ConfigurationKey where Value == ConfigurationURL, Visibility == PublicValue {
     static let base = Self("base")
 }
-extension ConfigurationKey where Value == [UInt8], Visibility == Public {
+extension ConfigurationKey where Value == [UInt8], Visibility == PublicValue {
     static let bytes = Self("bytes")
 }
-extension ConfigurationKey where Value == [String], Visibility == Public {
+extension ConfigurationKey where Value == [String], Visibility == PublicValue {
     static let list = Self("list")
     static let mixed = Self("mixed")
 }
-extension ConfigurationKey where Value == [JSONValue], Visibility == Public {
+extension ConfigurationKey where Value == [JSONValue], Visibility == PublicValue {
     static let anyList = Self("mixed")
 }
-extension ConfigurationKey where Value == JSONObject, Visibility == Public {
+extension ConfigurationKey where Value == JSONObject, Visibility == PublicValue {
     static let map = Self("map")
 }
-extension ConfigurationKey where Value == JSONValue, Visibility == Public {
+extension ConfigurationKey where Value == JSONValue, Visibility == PublicValue {
     static let anything = Self("map")
 }
-extension ConfigurationKey where Value == Mode, Visibility == Public {
+extension ConfigurationKey where Value == Mode, Visibility == PublicValue {
     static let mode = Self("mode")
     static let hostAsMode = Self("host")
 }
-extension ConfigurationKey where Value == Level, Visibility == Public {
+extension ConfigurationKey where Value == Level, Visibility == PublicValue {
     static let level = Self("attempts")
 }
 
@@ -155,10 +155,12 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
     }
 
     @Test(.features("000-10")) func aSecretKeyInThePublicViewDoesNotCompile() async throws {
-        let secret = try await compile("Secret")
+        let secret = try await compile("SecretValue")
         #expect(secret.exit == 1)
-        #expect(secret.stderr.contains("requires the types 'Public' and 'Secret' be equivalent"))
-        let control = try await compile("Public")
+        #expect(
+            secret.stderr.contains(
+                "requires the types 'PublicValue' and 'SecretValue' be equivalent"))
+        let control = try await compile("PublicValue")
         #expect(control.exit == 0, "\(control.stderr)")
     }
 }

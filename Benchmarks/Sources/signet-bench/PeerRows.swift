@@ -19,7 +19,7 @@
         private static let total = 4000
 
         private struct CreateOrder: Endpoint {
-            var service: Service { "orders" }
+            var service: ServiceName { "orders" }
             var method: RPCMethod { "orders.create" }
             var item: String
             var quantity: Int

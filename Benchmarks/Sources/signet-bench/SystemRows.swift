@@ -18,7 +18,7 @@ struct SystemRows {
 
         func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
             EngineResponse(
-                response: HTTPResponse(status: .ok), body: ResponseBody(bytes: Array("7".utf8)),
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("7".utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -39,7 +39,7 @@ struct SystemRows {
     }
 
     private struct ReadNumber: RESTEndpoint {
-        var service: Service { "a" }
+        var service: ServiceName { "a" }
         var httpMethod: HTTPRequest.Method { .get }
         var path: PathTemplate { "/x" }
         typealias Success = Int

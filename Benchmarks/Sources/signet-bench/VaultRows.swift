@@ -3,7 +3,7 @@ import SignetCrypto
 import SignetJSON
 import SignetVault
 
-extension ConfigurationKey where Value == Int, Visibility == Public {
+extension ConfigurationKey where Value == Int, Visibility == PublicValue {
     fileprivate static let limit = Self("limit")
 }
 

@@ -25,7 +25,7 @@ import Tracing
 
     private static func request(
         _ port: Int, _ path: String = "/", method: HTTPRequest.Method = .get,
-        scheme: String = "http", body: RequestBody = []
+        scheme: String = "http", body: HTTPRequestBody = []
     ) -> EngineRequest {
         EngineRequest(
             HTTPRequest(
@@ -53,7 +53,7 @@ import Tracing
         let (server, port) = try await Self.server(Self.ok)
         let engine = try AsyncHTTPClientEngine()
         var request = Self.request(
-            port, "/a%20b?c=%2F", method: .post, body: RequestBody([1, 2, 3]))
+            port, "/a%20b?c=%2F", method: .post, body: HTTPRequestBody([1, 2, 3]))
         request.request.headerFields[.accept] = "text/plain"
         let response = try await engine.send(request)
         #expect(response.response.status.code == 200)
@@ -76,7 +76,7 @@ import Tracing
         for _ in 0..<30 { producer.yield([UInt8](repeating: 7, count: 10_000)) }
         producer.finish()
         let engine = try AsyncHTTPClientEngine()
-        let body = RequestBody.stream(length: length, chunks)
+        let body = HTTPRequestBody.stream(length: length, chunks)
         let response = try await engine.send(Self.request(port, method: .put, body: body))
         #expect(response.response.status == .ok)
         _ = try await response.body.collect(limit: 1 << 20)
@@ -91,7 +91,7 @@ import Tracing
         let (chunks, producer) = AsyncStream.makeStream(of: [UInt8].self)
         producer.yield([1, 2, 3, 4, 5])
         producer.finish()
-        let body = RequestBody.stream(length: length, chunks)
+        let body = HTTPRequestBody.stream(length: length, chunks)
         #expect(
             await Self.code(engine, Self.request(port, method: .put, body: body)) == .bodyLength)
         await engine.shutdown()
@@ -213,7 +213,7 @@ import Tracing
         case "connect-to": request.connectTo = [try .init(parsing: "::127.0.0.1:\(port)")]
         case "target": request.request.path = "/a b"
         case "connect-timeout": request.connectTimeout = .seconds(1)
-        case "trailers": request.body = RequestBody([1]).withTrailers { [:] }
+        case "trailers": request.body = HTTPRequestBody([1]).withTrailers { [:] }
         case "CONNECT *": request.request.path = "*"
         default: request.request.headerFields[try #require(.init(what))] = "x"
         }

@@ -10,14 +10,14 @@ public struct ParleyAdapter: PayloadAdapter {
     public init() {}
 
     /// Boxes a call. If the protocol cannot express it, this throws before anything is sent.
-    public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+    public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
         let verb = call.isNotification ? "tell" : "ask"
         var body: JSONObject = ["parley": 1, (verb): .string(call.method.name)]
         switch call.parameters {
         case nil: break
         case .object(let members): body["with"] = .object(members)
         case .array:
-            throw RPCError(
+            throw PayloadError(
                 .invalidParameters, "found parameters by position, expected them by name")
         }
         // A random ticket cannot be guessed and belongs to no other call.
@@ -31,7 +31,7 @@ public struct ParleyAdapter: PayloadAdapter {
     }
 
     /// Unboxes a response: first the body, then the status, because a regret may have any status.
-    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {
         guard let ticket = request.expected.ids.first ?? nil else {

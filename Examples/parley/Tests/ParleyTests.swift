@@ -7,7 +7,7 @@ import Testing
 /// The example's adapter against the example's host, and against responses that no good host gives.
 struct ParleyTests {
     private struct Order: Endpoint {
-        var service: Service { "tea" }
+        var service: ServiceName { "tea" }
         var method: RPCMethod { "tea.order" }
         var cups: Int
         struct Success: Decodable, Sendable, Equatable {
@@ -77,12 +77,12 @@ struct ParleyTests {
         let ticket = try #require(try JSONValue(parsing: request.body)["ticket"]?.string)
         let response = RawResponse(
             status: status, body: Array(body.replacing("\"T\"", with: "\"\(ticket)\"").utf8))
-        let error = #expect(throws: RPCError.self) { try adapter.unbox(response, to: request) }
+        let error = #expect(throws: PayloadError.self) { try adapter.unbox(response, to: request) }
         #expect(error?.code.name == code)
     }
 
     @Test func parametersByPositionAreRefused() {
-        let error = #expect(throws: RPCError.self) {
+        let error = #expect(throws: PayloadError.self) {
             try ParleyAdapter().box(RPCCall("a", parameters: .array([1])))
         }
         #expect(error?.code == .invalidParameters)

@@ -1,10 +1,10 @@
 import SignetClient
 
-extension Service {
+extension ServiceName {
     /// JSON-RPC 2.0, by `services.orders.…` of the configuration.
-    static let orders: Service = "orders"
+    static let orders: ServiceName = "orders"
     /// REST, by `services.catalog.…` of the configuration.
-    static let catalog: Service = "catalog"
+    static let catalog: ServiceName = "catalog"
 }
 
 /// An order, as both services write it.
@@ -22,7 +22,7 @@ enum Orders: Endpoint {
     case list
     case renewSession
 
-    var service: Service { .orders }
+    var service: ServiceName { .orders }
 
     var method: RPCMethod {
         switch self {
@@ -35,7 +35,8 @@ enum Orders: Endpoint {
     /// Refuses wrong values before anything is sent.
     func validate() throws {
         if case .create(_, let quantity) = self, quantity < 1 {
-            throw RPCError(.invalidParameters, "the quantity is \(quantity), expected 1 or more")
+            throw PayloadError(
+                .invalidParameters, "the quantity is \(quantity), expected 1 or more")
         }
     }
 }
@@ -43,7 +44,7 @@ enum Orders: Endpoint {
 /// `GET /orders/ID` of the catalog: a struct for one resource, which says what its response is.
 struct ReadOrder: RESTEndpoint {
     typealias Success = Order
-    var service: Service { .catalog }
+    var service: ServiceName { .catalog }
     var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}" }
     var id: Int
@@ -51,7 +52,7 @@ struct ReadOrder: RESTEndpoint {
 
 /// `GET /orders/ID/receipt` of the catalog, which needs the token of a ``Session``.
 struct ReadReceipt: RESTEndpoint {
-    var service: Service { .catalog }
+    var service: ServiceName { .catalog }
     var httpMethod: HTTPRequest.Method { .get }
     var path: PathTemplate { "/orders/{id}/receipt" }
     var id: Int

@@ -36,7 +36,7 @@ extension Shop {
         ])
         let milk = try outcomes[0].get()
         guard case .failure(let error) = outcomes[1] else {
-            throw RPCError(.batchIncomplete, "both orders were taken")
+            throw PayloadError(.batchIncomplete, "both orders were taken")
         }
         show("\(milk); \(error.code) \(error.serverError?.code.text ?? "")", for: "batch")
         return milk
@@ -69,7 +69,7 @@ extension Shop {
 
     /// A token is good for two receipts: one of three calls gets a 401, and is sent with a new token.
     private func receipts(of ids: [Int]) async throws {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.credentials = Session(system: system)
         let receipts = try await system.values(
             of: ids.map { ReadReceipt(id: $0) }, options: options)
@@ -79,7 +79,7 @@ extension Shop {
     /// The lists of both services become the same lines. A progress counts the bytes of one of them.
     private func lists() async throws {
         let progress = CallProgress()
-        var options = CallOptions(scenario: "interactive")
+        var options = RequestOptions(scenario: "interactive")
         options.progress = progress
         let lines = try await system.send(
             .get("/orders", on: .catalog), as: OrderLines(), options: options)

@@ -6,7 +6,7 @@ extension CallPipeline {
     ///
     /// - Parameter reform: Converts the response of a call.
     func outcomes<Call: TypedCall, Value: Sendable>(
-        inBatch calls: [Call], options: CallOptions,
+        inBatch calls: [Call], options: RequestOptions,
         reform: @escaping @Sendable (Call, UnboxedResponse) throws -> Value
     ) async throws(ClientError) -> [Result<Value, ClientError>] {
         guard let first = calls.first else {
@@ -79,10 +79,10 @@ extension CallPipeline {
         var full: [RPCCall] = []
         for call in calls { full.append(try service.joiningCommonParameters(call)) }
         let batch = full
-        let boxed = try ClientError.rpc { () throws(RPCError) in try adapter.box(batch: batch) }
+        let boxed = try ClientError.rpc { () throws(PayloadError) in try adapter.box(batch: batch) }
         let raw = try await send(
             context.request(BoxedCall(request: boxed, base: service.url)), in: context)
-        var response = try ClientError.rpc { () throws(RPCError) in
+        var response = try ClientError.rpc { () throws(PayloadError) in
             try adapter.unboxBatch(raw, to: boxed)
         }
         if let json = context.options.json { response.use(json) }
@@ -90,11 +90,11 @@ extension CallPipeline {
     }
 }
 
-extension CallOptions {
+extension RequestOptions {
     /// Whether a call of an endpoint with these options may travel in the request of one with
     /// others. Interceptors may add data of one user, so calls that have them share no request.
-    fileprivate func sharesRequest(with other: CallOptions, on service: Service) -> Bool {
-        func key(_ options: CallOptions) -> CredentialKey? {
+    fileprivate func sharesRequest(with other: RequestOptions, on service: ServiceName) -> Bool {
+        func key(_ options: RequestOptions) -> CredentialKey? {
             options.credentials.map { CredentialKey(of: $0, at: service) }
         }
         return interceptors.isEmpty && attemptInterceptors.isEmpty && fields == other.fields

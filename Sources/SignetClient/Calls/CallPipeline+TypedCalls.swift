@@ -9,7 +9,7 @@ extension CallPipeline {
     ///   - note: Notes what becomes known of the call.
     ///   - reform: Converts the response.
     func perform<Output: Sendable>(
-        _ call: some TypedCall, reading content: ResponseContent = .json, options: CallOptions,
+        _ call: some TypedCall, reading content: ResponseContent = .json, options: RequestOptions,
         noting note: ResponseNote? = nil,
         reform: @escaping @Sendable (UnboxedResponse) throws -> Output
     ) async throws(ClientError) -> Output {
@@ -28,7 +28,7 @@ extension CallPipeline {
 
 extension CallTarget {
     /// Creates the target of a typed call, whose own options are below those that are given.
-    init(_ call: some TypedCall, options: CallOptions, isBoxed: Bool = true) {
+    init(_ call: some TypedCall, options: RequestOptions, isBoxed: Bool = true) {
         let path: String? =
             switch call {
             case let call as RESTCall: call.pathTemplate
@@ -51,7 +51,7 @@ extension CallRequest {
             try call.validate()
         } catch let error as ClientError {
             throw error
-        } catch let error as RPCError {
+        } catch let error as PayloadError {
             throw ClientError(error)
         } catch {
             // For an error of a foreign type the message has only the type's name, because the
@@ -59,9 +59,9 @@ extension CallRequest {
             throw ClientError(
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
-        self = try ClientError.rpc { () throws(RPCError) in
+        self = try ClientError.rpc { () throws(PayloadError) in
             var request = try JSONConventions.using(conventions ?? JSONConventions()) {
-                () throws(RPCError) in try call.request()
+                () throws(PayloadError) in try call.request()
             }
             if content == .any || call.responseContent == .any { request.responseContent = .any }
             return request

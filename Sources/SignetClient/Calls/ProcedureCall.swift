@@ -16,37 +16,37 @@ public import SignetRPC
 /// ```
 public struct ProcedureCall: TypedCall {
     /// The service that responds.
-    public var service: Service
+    public var service: ServiceName
     /// The options of the call; those that are given with it win.
-    public var callOptions = CallOptions()
+    public var callOptions = RequestOptions()
     /// The procedure's name.
     public let methodName: String
-    private let make: @Sendable () throws(RPCError) -> RPCCall
+    private let make: @Sendable () throws(PayloadError) -> RPCCall
 
     /// Creates a call.
-    public init(_ call: RPCCall, on service: Service) {
+    public init(_ call: RPCCall, on service: ServiceName) {
         self.service = service
         methodName = call.method.name
         make = { call }
     }
 
     fileprivate init(
-        _ method: RPCMethod, encoding parameters: some Encodable & Sendable, on service: Service
+        _ method: RPCMethod, encoding parameters: some Encodable & Sendable, on service: ServiceName
     ) {
         self.service = service
         methodName = method.name
-        make = { () throws(RPCError) in
+        make = { () throws(PayloadError) in
             RPCCall(method, parameters: try RPCParameters(encoding: parameters))
         }
     }
 
     /// Returns no parameters: the request is complete.
-    public func parameters() throws(RPCError) -> RPCParameters? { nil }
+    public func parameters() throws(PayloadError) -> RPCParameters? { nil }
 
     /// Returns the request.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if the parameters can't be encoded.
-    public func request() throws(RPCError) -> CallRequest { .procedure(try make()) }
+    /// - Throws: `PayloadError` with code `invalid-params` if the parameters can't be encoded.
+    public func request() throws(PayloadError) -> CallRequest { .procedure(try make()) }
 
     /// Encodes nothing.
     public func encode(to encoder: any Encoder) throws {}
@@ -60,7 +60,7 @@ extension TypedCall where Self == ProcedureCall {
     ///   - service: The service that responds.
     ///   - parameters: The parameters by name.
     public static func procedure(
-        _ method: RPCMethod, on service: Service, parameters: JSONObject = [:]
+        _ method: RPCMethod, on service: ServiceName, parameters: JSONObject = [:]
     ) -> ProcedureCall {
         let given = parameters.isEmpty ? nil : RPCParameters.object(parameters)
         return ProcedureCall(RPCCall(method, parameters: given), on: service)
@@ -73,7 +73,7 @@ extension TypedCall where Self == ProcedureCall {
     ///   - service: The service that responds.
     ///   - parameters: The value, which is encoded as an object or an array.
     public static func procedure(
-        _ method: RPCMethod, on service: Service, encoding parameters: some Encodable & Sendable
+        _ method: RPCMethod, on service: ServiceName, encoding parameters: some Encodable & Sendable
     ) -> ProcedureCall {
         ProcedureCall(method, encoding: parameters, on: service)
     }

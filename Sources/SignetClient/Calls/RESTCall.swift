@@ -19,17 +19,17 @@ public import SignetRPC
 /// ```
 public struct RESTCall: TypedCall {
     /// The service that responds.
-    public var service: Service
+    public var service: ServiceName
     /// The options of the call; those that are given with it win.
-    public var callOptions = CallOptions()
+    public var callOptions = RequestOptions()
     /// The HTTP method.
     public let methodName: String
     /// The path without its values, for logs.
     let pathTemplate: String
-    private let make: @Sendable () throws(RPCError) -> RESTRequest
+    private let make: @Sendable () throws(PayloadError) -> RESTRequest
 
     /// Creates a call from a request.
-    public init(_ request: RESTRequest, on service: Service) {
+    public init(_ request: RESTRequest, on service: ServiceName) {
         self.service = service
         methodName = request.method.rawValue
         pathTemplate = request.path.template
@@ -37,30 +37,30 @@ public struct RESTCall: TypedCall {
     }
 
     fileprivate init(
-        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: Service
+        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: ServiceName
     ) {
         self.init(RESTRequest(method, path, query: query), on: service)
     }
 
     fileprivate init(
-        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: Service,
+        _ method: HTTPRequest.Method, at path: RESTPath, query: JSONObject, on service: ServiceName,
         encoding body: some Encodable & Sendable
     ) {
         self.service = service
         methodName = method.rawValue
         pathTemplate = path.template
-        make = { () throws(RPCError) in
+        make = { () throws(PayloadError) in
             RESTRequest(method, path, query: query, body: try .json(encoding: body))
         }
     }
 
     /// Returns no parameters: the request is complete.
-    public func parameters() throws(RPCError) -> RPCParameters? { nil }
+    public func parameters() throws(PayloadError) -> RPCParameters? { nil }
 
     /// Returns the request.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if the body can't be encoded.
-    public func request() throws(RPCError) -> CallRequest { .resource(try make()) }
+    /// - Throws: `PayloadError` with code `invalid-params` if the body can't be encoded.
+    public func request() throws(PayloadError) -> CallRequest { .resource(try make()) }
 
     /// Encodes nothing.
     public func encode(to encoder: any Encoder) throws {}
@@ -74,42 +74,42 @@ extension TypedCall where Self == RESTCall {
     ///   - service: The service that responds.
     ///   - query: The query's parameters.
     public static func get(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.get, at: path, query: query, on: service)
     }
 
     /// Reads the fields of a resource, without its content (`as: .raw`).
     public static func head(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.head, at: path, query: query, on: service)
     }
 
     /// Removes a resource.
     public static func delete(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.delete, at: path, query: query, on: service)
     }
 
     /// Sends POST without a body.
     public static func post(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.post, at: path, query: query, on: service)
     }
 
     /// Sends PUT without a body.
     public static func put(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.put, at: path, query: query, on: service)
     }
 
     /// Sends PATCH without a body.
     public static func patch(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:]
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:]
     ) -> RESTCall {
         RESTCall(.patch, at: path, query: query, on: service)
     }
@@ -122,7 +122,7 @@ extension TypedCall where Self == RESTCall {
     ///   - query: The query's parameters.
     ///   - body: The value, which is encoded as JSON.
     public static func post(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:],
         body: some Encodable & Sendable
     ) -> RESTCall {
         RESTCall(.post, at: path, query: query, on: service, encoding: body)
@@ -130,7 +130,7 @@ extension TypedCall where Self == RESTCall {
 
     /// Sends a value as JSON with PUT.
     public static func put(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:],
         body: some Encodable & Sendable
     ) -> RESTCall {
         RESTCall(.put, at: path, query: query, on: service, encoding: body)
@@ -138,7 +138,7 @@ extension TypedCall where Self == RESTCall {
 
     /// Sends a value as JSON with PATCH.
     public static func patch(
-        _ path: RESTPath, on service: Service, query: JSONObject = [:],
+        _ path: RESTPath, on service: ServiceName, query: JSONObject = [:],
         body: some Encodable & Sendable
     ) -> RESTCall {
         RESTCall(.patch, at: path, query: query, on: service, encoding: body)

@@ -45,7 +45,7 @@ extension Reformer {
 /// type.
 ///
 /// ```swift
-/// let status = Reform { response in response.status }
+/// let status = ClosureReformer { response in response.status }
 ///
 /// func read(with system: NetworkSystem) async throws {
 ///     let page = try await system.send(.get("/help", on: "shop"), as: .text)
@@ -53,7 +53,7 @@ extension Reformer {
 ///     print(page.count, code)
 /// }
 /// ```
-public struct Reform<Output: Sendable>: Reformer {
+public struct ClosureReformer<Output: Sendable>: Reformer {
     /// The content that the function can read.
     public let responseContent: ResponseContent
     private let function: @Sendable (UnboxedResponse) throws -> Output
@@ -71,17 +71,17 @@ public struct Reform<Output: Sendable>: Reformer {
     public func reform(_ response: UnboxedResponse) throws -> Output { try function(response) }
 }
 
-extension Reformer where Self == Reform<RawResponse> {
+extension Reformer where Self == ClosureReformer<RawResponse> {
     /// The raw response, unchanged: status, fields and body.
     public static var raw: Self { Self(responseContent: .any) { $0.raw } }
 }
 
-extension Reformer where Self == Reform<[UInt8]> {
+extension Reformer where Self == ClosureReformer<[UInt8]> {
     /// The body's bytes.
     public static var bytes: Self { Self(responseContent: .any) { $0.raw.body } }
 }
 
-extension Reformer where Self == Reform<String> {
+extension Reformer where Self == ClosureReformer<String> {
     /// The body as text. A body that isn't valid UTF-8 is a `type-mismatch`.
     public static var text: Self {
         Self(responseContent: .any) { response in
@@ -94,7 +94,7 @@ extension Reformer where Self == Reform<String> {
     }
 }
 
-extension Reformer where Self == Reform<Void> {
+extension Reformer where Self == ClosureReformer<Void> {
     /// No value: a response that isn't an error is enough.
     public static var nothing: Self { Self(responseContent: .any) { _ in } }
 }

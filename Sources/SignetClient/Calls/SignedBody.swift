@@ -1,7 +1,7 @@
 internal import SignetSigning
 internal import SignetTransport
 
-extension RequestBody {
+extension HTTPRequestBody {
     /// Reads all of the body, to know its digests.
     ///
     /// - Throws: The body's own `ClientError`, or `body-not-replayable` if the body can't be read
@@ -28,13 +28,13 @@ extension RequestBody {
     }
 
     /// The same body, whose last chunk is sent only if the whole body is what was signed.
-    func held(to digests: BodyDigests) -> RequestBody {
-        RequestBody(DigestedBody(body: self, digests: digests)).withTrailers(of: self)
+    func held(to digests: BodyDigests) -> HTTPRequestBody {
+        HTTPRequestBody(DigestedBody(body: self, digests: digests)).withTrailers(of: self)
     }
 }
 
 private struct DigestedBody: RequestBodySource {
-    let body: RequestBody
+    let body: HTTPRequestBody
     let digests: BodyDigests
 
     var length: Int64? { digests.byteCount }
@@ -46,7 +46,7 @@ private struct DigestedBody: RequestBodySource {
 }
 
 private struct DigestedReader: RequestBodyReader {
-    var reader: RequestBody.Reader
+    var reader: HTTPRequestBody.Reader
     let digests: BodyDigests
     let digester = DigesterBox()
     var last: [UInt8]?

@@ -2,7 +2,7 @@ public import SignetRPC
 
 extension TypedCall {
     /// No options of the call's own.
-    public var callOptions: CallOptions { CallOptions() }
+    public var callOptions: RequestOptions { RequestOptions() }
 
     /// JSON alone.
     public var responseContent: ResponseContent { .json }
@@ -11,7 +11,9 @@ extension TypedCall {
     public func validate() throws {}
 
     /// Returns the value's `Encodable` form, or a case's associated values.
-    public func parameters() throws(RPCError) -> RPCParameters? { try RPCParameters.ofCall(self) }
+    public func parameters() throws(PayloadError) -> RPCParameters? {
+        try RPCParameters.ofCall(self)
+    }
 }
 
 extension TypedCall where Success == UnboxedResponse {
@@ -47,7 +49,7 @@ extension Endpoint {
     public var methodName: String { method.name }
 
     /// Returns the procedure's call.
-    public func request() throws(RPCError) -> CallRequest {
+    public func request() throws(PayloadError) -> CallRequest {
         .procedure(RPCCall(method, parameters: try parameters()))
     }
 }
@@ -60,7 +62,7 @@ extension RESTEndpoint {
     public var repeatsPathProperties: Bool { false }
 
     /// Fills the path, and leaves the other parameters to the query or the body.
-    public func request() throws(RPCError) -> CallRequest {
+    public func request() throws(PayloadError) -> CallRequest {
         let (path, rest) = try path.filled(
             from: parameters(), keepingUsed: repeatsPathProperties)
         return .procedure(

@@ -12,17 +12,17 @@ public protocol TypedCall: Encodable, Sendable {
     /// content, and `Void` ignores the content.
     associatedtype Success: Sendable = UnboxedResponse
     /// The service that responds.
-    var service: Service { get }
+    var service: ServiceName { get }
     /// The name that the call's identity has: the procedure's, or the HTTP method.
     var methodName: String { get }
     /// The options of the call; those that are given with it win. Defaults to none.
-    var callOptions: CallOptions { get }
+    var callOptions: RequestOptions { get }
     /// The content that `success(from:)` can read. Defaults to JSON.
     var responseContent: ResponseContent { get }
     /// Checks the values before the request is made. Defaults to no check.
     ///
     /// - Throws: An error that ends the call without one byte of input or output: a `ClientError`
-    ///   or an `RPCError` is handed on, so its message must not contain a secret; of any other
+    ///   or an `PayloadError` is handed on, so its message must not contain a secret; of any other
     ///   error the caller gets the type's name, as `invalid-params`.
     func validate() throws
     /// Returns the call's parameters; nil if there aren't any.
@@ -32,12 +32,12 @@ public protocol TypedCall: Encodable, Sendable {
     /// parameters itself. `RPCParameters.named(_:)` and `RPCParameters.positional(_:)` make other
     /// ones.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`.
-    func parameters() throws(RPCError) -> RPCParameters?
+    /// - Throws: `PayloadError` with code `invalid-params`.
+    func parameters() throws(PayloadError) -> RPCParameters?
     /// Returns the request. By default it is made of the method and the parameters.
     ///
-    /// - Throws: `RPCError`, such as `invalid-path`. Nothing has been sent then.
-    func request() throws(RPCError) -> CallRequest
+    /// - Throws: `PayloadError`, such as `invalid-path`. Nothing has been sent then.
+    func request() throws(PayloadError) -> CallRequest
     /// Makes the value of a response.
     ///
     /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the
@@ -52,7 +52,7 @@ public protocol TypedCall: Encodable, Sendable {
 ///     case create(item: String, quantity: Int)
 ///     case list(limit: Int)
 ///
-///     var service: Service { "orders" }
+///     var service: ServiceName { "orders" }
 ///     var method: RPCMethod {
 ///         switch self {
 ///         case .create: "orders.create"
@@ -61,7 +61,7 @@ public protocol TypedCall: Encodable, Sendable {
 ///     }
 ///     func validate() throws {
 ///         if case .create(_, let quantity) = self, quantity < 1 {
-///             throw RPCError(
+///             throw PayloadError(
 ///                 .invalidParameters, "the quantity is \(quantity), expected 1 or more")
 ///         }
 ///     }
@@ -79,7 +79,7 @@ public protocol TypedCall: Encodable, Sendable {
 ///
 /// ```swift
 /// struct CreateOrder: Endpoint {
-///     var service: Service { "orders" }
+///     var service: ServiceName { "orders" }
 ///     var method: RPCMethod { "orders.create" }
 ///     var item: String
 ///     var quantity: Int
@@ -101,7 +101,7 @@ public protocol Endpoint: TypedCall {
 ///
 /// ```swift
 /// struct ReadOrder: RESTEndpoint {
-///     var service: Service { "shop" }
+///     var service: ServiceName { "shop" }
 ///     var httpMethod: HTTPRequest.Method { .get }
 ///     var path: PathTemplate { "/orders/{id}" }
 ///     var id: Int
@@ -121,7 +121,7 @@ public protocol Endpoint: TypedCall {
 /// ```swift
 /// struct ReadPicture: RESTEndpoint {
 ///     typealias Success = RawResponse
-///     var service: Service { "shop" }
+///     var service: ServiceName { "shop" }
 ///     var httpMethod: HTTPRequest.Method { .get }
 ///     var path: PathTemplate { "/orders/{id}/picture" }
 ///     var id: Int
@@ -129,11 +129,11 @@ public protocol Endpoint: TypedCall {
 ///
 /// struct LogIn: RESTEndpoint {
 ///     typealias Success = Void
-///     var service: Service { "shop" }
+///     var service: ServiceName { "shop" }
 ///     var httpMethod: HTTPRequest.Method { .post }
 ///     var path: PathTemplate { "/session" }
 ///     var user: String
-///     func request() throws(RPCError) -> CallRequest {
+///     func request() throws(PayloadError) -> CallRequest {
 ///         .resource(RESTRequest(httpMethod, "/session", body: try .form(["user": .string(user)])))
 ///     }
 /// }

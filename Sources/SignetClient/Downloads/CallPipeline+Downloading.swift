@@ -114,7 +114,7 @@ private actor DownloadReader: ResponseReader {
     /// Writes the body into the part.
     ///
     /// - Returns: The error that ended the body early.
-    private func take(_ body: ResponseBody) async throws(ClientError) -> TransportError? {
+    private func take(_ body: HTTPResponseBody) async throws(ClientError) -> TransportError? {
         do {
             for try await chunk in body { try run?.take(chunk) }
             return nil

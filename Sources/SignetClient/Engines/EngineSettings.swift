@@ -92,7 +92,7 @@ extension NetworkSystem.Options {
     /// - Throws: `invalid-options` for the system's choice; `invalid-service`, with the service's
     ///   name, for that of a service.
     func checkEngineChoices(
-        of services: [Service: ServiceConfiguration]
+        of services: [ServiceName: ServiceConfiguration]
     ) throws(ClientError) {
         let names = Set(engines.keys)
         if let problem = callOptions.engine?.problem(among: names) {

@@ -35,7 +35,7 @@ public struct FetchPlan: Sendable {
     }
 
     /// The service that is asked.
-    public var service: Service
+    public var service: ServiceName
     /// The remote procedure, or with REST the HTTP method. The result is the flat JSON object
     /// KEY:VALUE of the fetched values.
     public var method: RPCMethod
@@ -55,7 +55,7 @@ public struct FetchPlan: Sendable {
 
     /// Plans a fetch.
     public init(
-        service: Service, method: RPCMethod, path: String? = nil, parameters: [String] = [],
+        service: ServiceName, method: RPCMethod, path: String? = nil, parameters: [String] = [],
         lastGood: StoredValues? = nil, ifUnavailable: Fallback = .refuse
     ) {
         self.service = service

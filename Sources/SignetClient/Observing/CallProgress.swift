@@ -8,9 +8,9 @@ internal import Synchronization
 /// redirect starts again at zero.
 ///
 /// ```swift
-/// func upload(_ body: RequestBody, with system: NetworkSystem) async throws {
+/// func upload(_ body: HTTPRequestBody, with system: NetworkSystem) async throws {
 ///     let progress = CallProgress()
-///     var options = CallOptions()
+///     var options = RequestOptions()
 ///     options.progress = progress
 ///     let printing = Task {
 ///         for await state in progress.updates {

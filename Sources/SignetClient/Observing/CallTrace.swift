@@ -7,7 +7,7 @@ internal import Synchronization
 /// func listOrders(with system: NetworkSystem) async throws {
 ///     let trace = CallTrace()
 ///     let response = try await system.call(
-///         RPCCall("orders.list"), on: "orders", options: CallOptions(trace: trace))
+///         RPCCall("orders.list"), on: "orders", options: RequestOptions(trace: trace))
 ///     print(response.status, trace.record?.duration as Any)
 /// }
 /// ```

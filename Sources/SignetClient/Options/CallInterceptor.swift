@@ -9,7 +9,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     /// Which call it is.
     public var identity: CallIdentity { call.identity }
     /// The call's merged options.
-    public var options: CallOptions { call.options }
+    public var options: RequestOptions { call.options }
     /// The run mode of the configuration that the call began with.
     public var mode: RunMode { call.mode }
     /// The number of the attempt, from 1; nil around the whole call.
@@ -17,7 +17,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     /// The method, URL and fields. The scheme and the host can't be changed.
     public var request: HTTPRequest
     /// The body. `isReplayable` says whether it can be sent again.
-    public var body: RequestBody
+    public var body: HTTPRequestBody
 
     func with(attempt: Int) -> OutgoingCall {
         OutgoingCall(call: call, attempt: attempt, request: request, body: body)
@@ -86,11 +86,11 @@ public protocol AttemptInterceptor: Sendable {
 final class AdmittedCall: Sendable {
     let identity: CallIdentity
     /// The merged options.
-    let options: CallOptions
+    let options: RequestOptions
     /// The run mode of the configuration that the call began with.
     let mode: RunMode
 
-    init(_ identity: CallIdentity, options: CallOptions, mode: RunMode) {
+    init(_ identity: CallIdentity, options: RequestOptions, mode: RunMode) {
         self.identity = identity
         self.options = options
         self.mode = mode

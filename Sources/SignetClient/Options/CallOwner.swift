@@ -7,7 +7,7 @@ internal import Synchronization
 /// final class Session {
 ///     let owner = CallOwner()
 ///     func load(_ system: NetworkSystem) async throws {
-///         let options = CallOptions(owner: owner)
+///         let options = RequestOptions(owner: owner)
 ///         let call = RPCCall("orders.list")
 ///         let orders = try await system.call(call, on: "orders", options: options)
 ///         print(orders.status)

@@ -7,10 +7,10 @@
 ///
 /// ```swift
 /// struct ListOrders: Endpoint {
-///     var service: Service { "orders" }
+///     var service: ServiceName { "orders" }
 ///     var method: RPCMethod { "orders.list" }
-///     var callOptions: CallOptions {
-///         var options = CallOptions()
+///     var callOptions: RequestOptions {
+///         var options = RequestOptions()
 ///         options.duplicates = .join
 ///         return options
 ///     }
@@ -31,7 +31,7 @@ public enum DuplicatePolicy: Sendable, Hashable {
     /// `replace` too, because they may put a user's data into the request. Interceptors of the
     /// system and of services run for all calls alike: if one adds data of the caller's user, such
     /// as a task-local value, other users get that user's response. Give such data as
-    /// ``CallOptions/fields`` or ``CallOptions/credentials`` of the call.
+    /// ``RequestOptions/fields`` or ``RequestOptions/credentials`` of the call.
     case join
     /// The later call ends with `already-running`.
     case refuse

@@ -12,7 +12,7 @@ internal import SignetTransport
 /// then reveals something about the secret.
 ///
 /// ```swift
-/// var options = CallOptions()
+/// var options = RequestOptions()
 /// options.compression = .gzip(minimumSize: 4096)
 /// ```
 public struct RequestCompression: Sendable, Hashable {

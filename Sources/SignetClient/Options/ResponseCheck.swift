@@ -23,7 +23,7 @@ public protocol ResponseCheck: Sendable {
 /// `services.NAME.responseChecks.codeField` and `.goodCodes`.
 ///
 /// ```swift
-/// var options = CallOptions()
+/// var options = RequestOptions()
 /// options.responseChecks = [BusinessCodeCheck(field: "status.code", goodCodes: [0, 200])]
 /// ```
 public struct BusinessCodeCheck: ResponseCheck {

@@ -16,6 +16,6 @@ package struct SystemClock: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// Reads the time that a response asks to wait before another attempt, at a Unix time.
     package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
-        RetryPolicy.wait($0, now: $1)
+        RetryStrategy.wait($0, now: $1)
     }
 }

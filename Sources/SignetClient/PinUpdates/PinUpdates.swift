@@ -115,7 +115,7 @@ final class PinUpdates: Sendable {
         guard pipeline.admission.calls.isRunning else { throw .notRunning }
         do throws(ClientError) {
             let seen = SeenChain()
-            var options = CallOptions()
+            var options = RequestOptions()
             options.maximumResponseSize = SignedPinPolicy.maximumByteCount
             options.attemptInterceptors = [seen]
             let asked = CallTarget(

@@ -8,7 +8,7 @@ struct AdmissionStage: Sendable {
     let hub: EventHub
     let snapshots: SnapshotBox
     /// The options of all calls.
-    let common: CallOptions
+    let common: RequestOptions
     let engines: Set<EngineName>
     /// The system's limit of a response in bytes.
     let maximumResponseSize: Int
@@ -105,9 +105,9 @@ struct AdmissionStage: Sendable {
     ///
     /// - Parameter isForServices: False for a host that the system calls for itself.
     func mergedOptions(
-        of service: PreparedService, _ asked: CallOptions, method: String? = nil,
+        of service: PreparedService, _ asked: RequestOptions, method: String? = nil,
         in snapshot: SystemSnapshot, isForServices: Bool = true
-    ) throws(ClientError) -> CallOptions {
+    ) throws(ClientError) -> RequestOptions {
         try asked.validate()
         var options = snapshot.settings.options.merging(
             isForServices ? common : common.withoutThoseOfServices

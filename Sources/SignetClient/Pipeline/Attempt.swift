@@ -51,7 +51,7 @@ final class Attempt: Sendable {
     /// Notes a request that will be sent.
     func noteRequest(_ method: HTTPRequest.Method, isWithinOrigin: Bool) {
         state.withLock { state in
-            state.isIdempotent = state.isIdempotent && RetryPolicy.isIdempotent(method)
+            state.isIdempotent = state.isIdempotent && RetryStrategy.isIdempotent(method)
             state.isWithinOrigin = isWithinOrigin
             state.requests += 1
         }

@@ -214,7 +214,7 @@ struct AttemptStage: Sendable {
         _ attempt: Attempt, of call: OutgoingCall, in context: CallContext
     ) -> Bool {
         context.limits.isIdempotent
-            ?? (RetryPolicy.isIdempotent(call.request.method) && attempt.isIdempotent)
+            ?? (RetryStrategy.isIdempotent(call.request.method) && attempt.isIdempotent)
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.

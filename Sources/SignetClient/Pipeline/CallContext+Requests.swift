@@ -8,7 +8,7 @@ struct BoxedCall: Sendable {
     /// The URL that the request's path is added to.
     var base: WebURL
     /// The body in place of the request's bytes.
-    var stream: RequestBody?
+    var stream: HTTPRequestBody?
 }
 
 extension CallContext {
@@ -17,7 +17,7 @@ extension CallContext {
         switch request {
         case .procedure(let call, let path):
             let call = try service.joiningCommonParameters(call)
-            let boxed = try ClientError.rpc { () throws(RPCError) in
+            let boxed = try ClientError.rpc { () throws(PayloadError) in
                 try service.adapter.box(call)
             }
             let base = try path.map { path throws(ClientError) in
@@ -33,7 +33,7 @@ extension CallContext {
     func unbox(
         _ raw: RawResponse, to boxed: BoxedRequest
     ) throws(ClientError) -> UnboxedResponse {
-        var response = try ClientError.rpc { () throws(RPCError) in
+        var response = try ClientError.rpc { () throws(PayloadError) in
             try service.adapter.unbox(raw, to: boxed)
         }
         response.raw = raw
@@ -81,7 +81,7 @@ extension CallContext {
             ?? boxed.base
         return request(
             own.method, to: url, target: own.target(joinedTo: url.target), fields: own.fields,
-            body: boxed.stream ?? RequestBody(own.body), isBoxed: true)
+            body: boxed.stream ?? HTTPRequestBody(own.body), isBoxed: true)
     }
 
     /// Makes a request: joins the fields of the configuration, the service, the options and the
@@ -91,7 +91,7 @@ extension CallContext {
     ///   that the system decodes, and sends one Cookie field.
     func request(
         _ method: HTTPRequest.Method, to url: WebURL, target: String? = nil,
-        fields own: HTTPFields, body: RequestBody, isBoxed: Bool = false
+        fields own: HTTPFields, body: HTTPRequestBody, isBoxed: Bool = false
     ) -> OutgoingCall {
         var fields = HTTPFields()
         if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
@@ -155,6 +155,6 @@ extension PreparedService {
         for (name, value) in configuration.commonParameters where request.query[name] == nil {
             request.query[name] = value
         }
-        return try ClientError.rpc { () throws(RPCError) in try adapter.box(request) }
+        return try ClientError.rpc { () throws(PayloadError) in try adapter.box(request) }
     }
 }

@@ -14,7 +14,7 @@ final class CallContext: Sendable {
     /// The identity and the merged options, as interceptors see them.
     let admitted: AdmittedCall
     var identity: CallIdentity { admitted.identity }
-    var options: CallOptions { admitted.options }
+    var options: RequestOptions { admitted.options }
     let limits: CallLimits
     let call: RunningCall
     /// The calls that share the work; nil for the work of one call.
@@ -30,7 +30,7 @@ final class CallContext: Sendable {
 
     init(
         _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
-        engine: CallEngine?, options: CallOptions, limits: CallLimits, call: RunningCall,
+        engine: CallEngine?, options: RequestOptions, limits: CallLimits, call: RunningCall,
         decodes: Bool
     ) {
         self.snapshot = snapshot

@@ -9,7 +9,7 @@ struct CallLimits: Sendable {
     let attempts: Int
     /// In bytes.
     let maximumResponseSize: Int
-    let retry: RetryPolicy
+    let retry: RetryStrategy
     let redirects: RedirectPolicy
     /// Whether the call may reach the server twice; nil if the HTTP method decides.
     let isIdempotent: Bool?
@@ -23,14 +23,14 @@ struct CallLimits: Sendable {
     ///   - service: The service, whose protocol or adapter decides whether the call is REST.
     ///   - limit: The system's limit of a response's size.
     init(
-        _ options: CallOptions, isBoxed: Bool, of service: ServiceConfiguration,
+        _ options: RequestOptions, isBoxed: Bool, of service: ServiceConfiguration,
         maximumResponseSize limit: Int
     ) {
         timeout = options.timeout ?? service.timeout
         connectTimeout = options.connectTimeout
         attempts = options.attempts ?? service.attempts
         maximumResponseSize = min(limit, options.maximumResponseSize ?? limit)
-        retry = options.retry ?? RetryPolicy()
+        retry = options.retry ?? RetryStrategy()
         var redirects = options.redirects ?? service.redirects
         // A remote procedure's call is its body: as GET it would be another request.
         if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }

@@ -2,11 +2,11 @@ internal import SignetRPC
 
 /// The request for a call: where it goes and which options it has.
 struct CallTarget: Sendable {
-    var service: Service
+    var service: ServiceName
     /// The remote procedure's name, or the HTTP method.
     var method: String
     /// The options of endpoint and call.
-    var options = CallOptions()
+    var options = RequestOptions()
     /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to
     /// GET.
     var isBoxed = true
@@ -20,7 +20,7 @@ struct CallTarget: Sendable {
 
 extension CallTarget {
     /// Creates the target of a REST request.
-    init(_ request: RESTRequest, on service: Service, options: CallOptions) {
+    init(_ request: RESTRequest, on service: ServiceName, options: RequestOptions) {
         self.init(
             service: service, method: request.method.rawValue, options: options,
             path: request.path.template)

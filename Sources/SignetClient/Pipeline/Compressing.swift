@@ -14,9 +14,9 @@ extension OutgoingCall {
             if let bytes = body.bytes {
                 let encoded = try ContentEncoder.encode(whole: bytes)
                 guard encoded.count < bytes.count else { return self }
-                call.body = RequestBody(encoded)
+                call.body = HTTPRequestBody(encoded)
             } else {
-                call.body = RequestBody(CompressedBody(body: body)).withTrailers(of: body)
+                call.body = HTTPRequestBody(CompressedBody(body: body)).withTrailers(of: body)
             }
         } catch {
             throw ClientError(error)
@@ -37,7 +37,7 @@ extension OutgoingCall {
 }
 
 private struct CompressedBody: RequestBodySource {
-    let body: RequestBody
+    let body: HTTPRequestBody
 
     var length: Int64? { nil }
     var isReplayable: Bool { body.isReplayable }
@@ -48,7 +48,7 @@ private struct CompressedBody: RequestBodySource {
 }
 
 private struct CompressedReader: RequestBodyReader {
-    var reader: RequestBody.Reader
+    var reader: HTTPRequestBody.Reader
     let encoder: EncoderBox
 
     mutating func next() async throws -> [UInt8]? {

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// The owner of a credential: a service, a type of source and a scope. Scopes compare as bytes.
 struct CredentialKey: Sendable, Hashable {
-    let service: Service
+    let service: ServiceName
     let source: ObjectIdentifier
     let scope: ByteName
 
-    init(of source: any CredentialSource, at service: Service) {
+    init(of source: any CredentialSource, at service: ServiceName) {
         self.service = service
         self.source = ObjectIdentifier(type(of: source))
         self.scope = ByteName(source.scope)

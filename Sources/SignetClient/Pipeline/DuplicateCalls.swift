@@ -27,7 +27,7 @@ struct DuplicateKey: Sendable, Hashable {
     }
 
     let snapshot: ObjectIdentifier
-    let service: Service
+    let service: ServiceName
     let base: WebURL
     let request: CallRequest
     let fields: HTTPFields

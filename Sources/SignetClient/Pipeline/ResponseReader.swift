@@ -69,7 +69,7 @@ extension EngineResponse {
     init(_ raw: RawResponse) {
         self.init(
             response: HTTPResponse(status: .init(code: raw.status), headerFields: raw.fields),
-            body: ResponseBody(bytes: raw.body),
+            body: HTTPResponseBody(bytes: raw.body),
             httpVersion: HTTPVersion(major: 1, minor: 1))
     }
 }

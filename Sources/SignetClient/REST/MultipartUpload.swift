@@ -13,12 +13,12 @@ public struct MultipartUpload: Sendable {
         /// The media type of the file.
         public var contentType: String
         /// The file's bytes.
-        public var content: RequestBody
+        public var content: HTTPRequestBody
 
         /// Creates a file.
         public init(
             name: String, fileName: String, contentType: String = "application/octet-stream",
-            content: RequestBody
+            content: HTTPRequestBody
         ) {
             self.name = name
             self.fileName = fileName
@@ -40,31 +40,32 @@ public struct MultipartUpload: Sendable {
 
     /// The body with its Content-Type. Its boundary is random, of 192 bits, so that no file holds
     /// it.
-    func body() throws(RPCError) -> (contentType: String, body: RequestBody) {
+    func body() throws(PayloadError) -> (contentType: String, body: HTTPRequestBody) {
         let boundary = MultipartForm.randomBoundary()
-        var pieces: [RequestBody] = []
+        var pieces: [HTTPRequestBody] = []
         for part in fields.parts {
             pieces.append(
-                RequestBody(try part.head(boundary: boundary) + part.content + [0x0D, 0x0A]))
+                HTTPRequestBody(try part.head(boundary: boundary) + part.content + [0x0D, 0x0A]))
         }
         for file in files {
             let part = MultipartForm.Part(
                 name: file.name, fileName: file.fileName, contentType: file.contentType, content: []
             )
-            pieces.append(RequestBody(try part.head(boundary: boundary)))
+            pieces.append(HTTPRequestBody(try part.head(boundary: boundary)))
             pieces.append(file.content)
             pieces.append([0x0D, 0x0A])
         }
-        pieces.append(RequestBody(MultipartForm.end(boundary: boundary)))
+        pieces.append(HTTPRequestBody(MultipartForm.end(boundary: boundary)))
         return (
-            MultipartForm.contentType(boundary: boundary), RequestBody(JoinedBody(pieces: pieces))
+            MultipartForm.contentType(boundary: boundary),
+            HTTPRequestBody(JoinedBody(pieces: pieces))
         )
     }
 }
 
 /// Concatenates several request bodies.
 private struct JoinedBody: RequestBodySource {
-    let pieces: [RequestBody]
+    let pieces: [HTTPRequestBody]
 
     var length: Int64? {
         var sum: Int64 = 0
@@ -80,8 +81,8 @@ private struct JoinedBody: RequestBodySource {
     func makeReader() throws(TransportError) -> any RequestBodyReader { Reader(rest: pieces[...]) }
 
     private struct Reader: RequestBodyReader {
-        var rest: ArraySlice<RequestBody>
-        var current: RequestBody.Reader?
+        var rest: ArraySlice<HTTPRequestBody>
+        var current: HTTPRequestBody.Reader?
 
         mutating func next() async throws -> [UInt8]? {
             while true {

@@ -265,7 +265,7 @@ public struct SelfCheck: Sendable {
 
     /// The services that a system of this configuration would have, and its mode.
     private struct Services {
-        var all: [Service: ServiceConfiguration] = [:]
+        var all: [ServiceName: ServiceConfiguration] = [:]
         var mode = ModeSettings()
         var proxies: ProxyRules?
     }

@@ -70,7 +70,7 @@ struct SelfCheckRun {
                     area: "keys", subject: key.id, status: .warning,
                     detail:
                         "has \(count) bytes: rfc9421 and salted-hmac-v1 refuse HMAC keys of fewer than"
-                        + " \(Key.minimumHMACByteCount)",
+                        + " \(CryptoKey.minimumHMACByteCount)",
                     remedy: "make a new key with signet keys new, unless a partner chose this one")
             } else if let expires = key.expires, expires < soon {
                 report.add(

@@ -6,9 +6,9 @@ internal import SignetVault
 /// The settings for calls to all services, of a configuration and of the system's options: limits
 /// of scenarios, retries, checks, the user agent.
 struct CallSettings: Sendable {
-    private var scenarios: [Scenario: CallOptions] = [:]
+    private var scenarios: [Scenario: RequestOptions] = [:]
     /// The options of all calls.
-    private(set) var options = CallOptions()
+    private(set) var options = RequestOptions()
     private(set) var userAgent: String?
 
     /// Reads the keys, and takes the system's options, which win.
@@ -44,7 +44,7 @@ struct CallSettings: Sendable {
             if name == "connect" {
                 options.connectTimeout = timeout
             } else {
-                scenarios[Scenario(name), default: CallOptions()].timeout = timeout
+                scenarios[Scenario(name), default: RequestOptions()].timeout = timeout
             }
         }
         for name in reader.names(after: "attempts.") {
@@ -52,7 +52,7 @@ struct CallSettings: Sendable {
             guard (1...10).contains(count) else {
                 throw reader.invalid("attempts.\(name)", reason: "is not in 1...10")
             }
-            scenarios[Scenario(name), default: CallOptions()].attempts = count
+            scenarios[Scenario(name), default: RequestOptions()].attempts = count
         }
         if let size = try reader.read("responseChecks.maximumBytes", as: Int.self) {
             guard size > 0 else {
@@ -64,7 +64,7 @@ struct CallSettings: Sendable {
         if let userAgent, !HTTPField.isValidValue(userAgent) {
             throw reader.invalid("app.userAgent", reason: "is not a valid value of an HTTP field")
         }
-        options.retry = try RetryPolicy(reader)
+        options.retry = try RetryStrategy(reader)
         _ = try BusinessCodeCheck(reader)
     }
 
@@ -74,7 +74,7 @@ struct CallSettings: Sendable {
     ///   service define the scenario.
     func options(
         of scenario: Scenario, in service: ServiceConfiguration
-    ) throws(ClientError) -> CallOptions {
+    ) throws(ClientError) -> RequestOptions {
         let own = service.scenarios[scenario]
         guard let options = scenarios[scenario] ?? own else {
             throw ClientError(
@@ -87,7 +87,7 @@ struct CallSettings: Sendable {
     }
 }
 
-extension RetryPolicy {
+extension RetryStrategy {
     /// Reads `retry.statusCodes`, `retry.firstPause` and `retry.longestPause`.
     init(_ reader: SettingsReader) throws(ClientError) {
         self.init()

@@ -29,7 +29,7 @@ extension NetworkSystem {
         /// The options of calls in a scenario. They win over those of the scenario in the
         /// configuration (`timeouts.SCENARIO`, `attempts.SCENARIO`), and
         /// ``ServiceConfiguration/scenarios`` win over them.
-        public var scenarios: [Scenario: CallOptions] = [:]
+        public var scenarios: [Scenario: RequestOptions] = [:]
         /// The mode to run in. If nil, it is the configuration's (`app.runMode`), or production. A
         /// release build is always in production (``RunMode/isSwitchable``), and its
         /// ``StartReport`` says that this was ignored.
@@ -51,7 +51,7 @@ extension NetworkSystem {
         /// For pin policies and pin reports, which the system fetches and sends for itself, they
         /// hold without fields, credentials, sets, scenario, base URLs, compression, progress and
         /// owner.
-        public var callOptions = CallOptions()
+        public var callOptions = RequestOptions()
         /// The limits for decoding compressed responses. If nil, the system asks for no content
         /// coding and returns bodies as they were received.
         ///
@@ -80,7 +80,7 @@ extension NetworkSystem {
             get { engines[.standard] }
             set { engines[.standard] = newValue }
         }
-        /// The engines of the system by name, for `CallOptions.engine`; `.standard` is `engine`.
+        /// The engines of the system by name, for `RequestOptions.engine`; `.standard` is `engine`.
         /// The system shuts all of them down when it is shut down.
         public var engines: [EngineName: any HTTPEngine] = [:]
         /// The settings of libcurl. If ``engine`` is set, this must be nil. If nil, the system uses
@@ -122,7 +122,7 @@ extension NetworkSystem.Options {
 
     /// The pin policy that results from all services of a configuration; no other host is called.
     func policy(
-        of services: [Service: ServiceConfiguration]
+        of services: [ServiceName: ServiceConfiguration]
     ) throws(ClientError) -> PinPolicy {
         var pins: [HostName: [Pin]] = [:]
         var unpinned: Set<HostName> = []
@@ -167,7 +167,7 @@ extension NetworkSystem.Options {
     ///
     /// - Throws: `invalid-service` that names the host.
     static func requireAgreement(
-        of policy: PinPolicy, with services: [Service: ServiceConfiguration]
+        of policy: PinPolicy, with services: [ServiceName: ServiceConfiguration]
     ) throws(ClientError) {
         var pins: [HostName: Set<Pin>] = [:]
         for configuration in services.values where !configuration.pins.isEmpty {
@@ -197,7 +197,7 @@ extension NetworkSystem.Options {
 
     /// The CAs of each host; those of services that share one are the same.
     private static func authorities(
-        of services: [Service: ServiceConfiguration]
+        of services: [ServiceName: ServiceConfiguration]
     ) throws(ClientError) -> [HostName: PinAuthorities] {
         var authorities: [HostName: PinAuthorities] = [:]
         for (service, configuration) in services {
@@ -217,7 +217,7 @@ extension NetworkSystem.Options {
 
     /// Returns the key of a setting of a service or of its content delivery, without `services.`.
     private static func key(
-        _ own: String, forCDN ofCDN: String, of service: Service,
+        _ own: String, forCDN ofCDN: String, of service: ServiceName,
         with configuration: ServiceConfiguration
     ) -> String {
         let parts = service.name.split(separator: ".", omittingEmptySubsequences: false)

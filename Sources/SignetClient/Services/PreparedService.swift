@@ -18,7 +18,7 @@ struct PreparedService: Sendable {
     ///
     /// - Throws: `ClientError`, naming the service.
     init(
-        _ service: Service, configuration: ServiceConfiguration, keys: KeySet?,
+        _ service: ServiceName, configuration: ServiceConfiguration, keys: KeySet?,
         externalSigners: [any ExternalSigner] = [], maximumResponseSize: Int
     ) throws(ClientError) {
         self.configuration = configuration
@@ -100,7 +100,7 @@ struct FrozenRequest: Sendable {
     /// The URL without what a signature adds to the query.
     let url: WebURL
     var head: HTTPRequest
-    var body: RequestBody
+    var body: HTTPRequestBody
 
     /// The same request signed now: with the fields, the target and the body that the scheme gave
     /// it.
@@ -144,7 +144,7 @@ struct FrozenRequest: Sendable {
         }
         signed.head.path = String(decoding: target, as: UTF8.self)
         guard let bytes = body.bytes else { return signed }
-        signed.body = RequestBody(message.body)
+        signed.body = HTTPRequestBody(message.body)
         // A Content-Length that the caller set doesn't count the signature.
         if message.body.count != bytes.count, head.headerFields[.contentLength] != nil {
             signed.head.headerFields[.contentLength] = "\(message.body.count)"

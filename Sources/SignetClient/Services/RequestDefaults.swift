@@ -3,7 +3,7 @@ public import SignetJSON
 
 /// A named set of fields and parameters that calls of a service carry together.
 ///
-/// A call names the sets that it wants in ``CallOptions/sets``; without that it carries the
+/// A call names the sets that it wants in ``RequestOptions/sets``; without that it carries the
 /// service's ``ServiceConfiguration/defaultSets``.
 ///
 /// ```swift
@@ -11,7 +11,7 @@ public import SignetJSON
 ///     baseURL: "https://api.example.com", payloadProtocol: .rest,
 ///     commonParameters: ["app": "shop"])
 /// service.sets["php"] = RequestDefaults(parameters: ["format": "json"])
-/// var options = CallOptions()
+/// var options = RequestOptions()
 /// options.sets = [RequestDefaults.common, "php"]  // ?app=shop&format=json
 /// options.sets = []  // no set at all
 /// ```

@@ -78,11 +78,11 @@ extension ServiceConfiguration {
             }
             options.maximumResponseSize = size
         }
-        for (name, reader) in try reader.named("methods", settings: CallOptions.settings) {
-            methods[RPCMethod(name)] = try CallOptions(reader, checks: checks)
+        for (name, reader) in try reader.named("methods", settings: RequestOptions.settings) {
+            methods[RPCMethod(name)] = try RequestOptions(reader, checks: checks)
         }
-        for (name, reader) in try reader.named("scenarios", settings: CallOptions.settings) {
-            scenarios[Scenario(name)] = try CallOptions(reader, checks: checks)
+        for (name, reader) in try reader.named("scenarios", settings: RequestOptions.settings) {
+            scenarios[Scenario(name)] = try RequestOptions(reader, checks: checks)
         }
         for (name, reader) in try reader.named("sets", settings: ["fields", "parameters"]) {
             sets[name] = RequestDefaults(
@@ -94,7 +94,7 @@ extension ServiceConfiguration {
     }
 }
 
-extension CallOptions {
+extension RequestOptions {
     /// The settings that a method or a scenario of a service can have in a configuration.
     fileprivate static let settings = ["timeout", "attempts", "responseChecks"]
 

@@ -58,7 +58,7 @@ extension ServiceConfiguration {
     }
 
     /// Returns the keys that the hosts of environments would have in a configuration, sorted.
-    static func environmentKeys(of services: [Service: ServiceConfiguration]) -> [String] {
+    static func environmentKeys(of services: [ServiceName: ServiceConfiguration]) -> [String] {
         services.flatMap { service, configuration in
             let all = [
                 (RunMode.staging, configuration.staging),

@@ -52,7 +52,7 @@ public struct ServiceConfiguration: Sendable {
     /// (duration `services.NAME.timeout`).
     public var timeout: Duration
     /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10).
-    /// `RetryPolicy` says which calls are sent again. Defaults to 3.
+    /// `RetryStrategy` says which calls are sent again. Defaults to 3.
     public var attempts: Int
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
@@ -66,13 +66,13 @@ public struct ServiceConfiguration: Sendable {
     /// Further options of all calls of the service, which win over `timeout`, `attempts` and
     /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
     /// `services.NAME.responseChecks.…`.
-    public var options = CallOptions()
+    public var options = RequestOptions()
     /// Options of calls in a scenario, which win over those of the scenario in all services
     /// (`services.NAME.scenarios.SCENARIO.…`).
-    public var scenarios: [Scenario: CallOptions] = [:]
+    public var scenarios: [Scenario: RequestOptions] = [:]
     /// Options of the calls of one method, a procedure's name or an HTTP method
     /// (`services.NAME.methods.METHOD.…`). They win over those of scenarios.
-    public var methods: [RPCMethod: CallOptions] = [:]
+    public var methods: [RPCMethod: RequestOptions] = [:]
     /// The store of the service's cookies; nil if cookies are neither kept nor sent (boolean
     /// `services.NAME.cookies`).
     public var cookies: CookieStore?
@@ -107,8 +107,8 @@ public struct ServiceConfiguration: Sendable {
 
 extension ServiceConfiguration {
     /// The options of the service's level.
-    var levelOptions: CallOptions {
-        var level = CallOptions()
+    var levelOptions: RequestOptions {
+        var level = RequestOptions()
         (level.timeout, level.attempts, level.redirects) = (timeout, attempts, redirects)
         return level.merging(options)
     }
@@ -116,7 +116,7 @@ extension ServiceConfiguration {
     /// Reads every service of a configuration.
     ///
     /// A service exists if `services.NAME.baseURL` has a value; a name has no dot. With
-    /// `services.NAME.cdnURL` there is also its `Service.cdn`.
+    /// `services.NAME.cdnURL` there is also its `ServiceName.cdn`.
     ///
     /// - Parameters:
     ///   - configuration: The configuration with the keys.
@@ -130,17 +130,17 @@ extension ServiceConfiguration {
     /// - Throws: `invalid-service` that names the key that is missing, unknown or of the wrong
     ///   form.
     static func all(
-        in configuration: GlobalConfiguration, mode: RunMode, only wanted: Service? = nil,
+        in configuration: GlobalConfiguration, mode: RunMode, only wanted: ServiceName? = nil,
         adapters: [String: any PayloadAdapter]?, checks: [String: any ResponseCheck]?
-    ) throws(ClientError) -> [Service: ServiceConfiguration] {
-        var services: [Service: ServiceConfiguration] = [:]
+    ) throws(ClientError) -> [ServiceName: ServiceConfiguration] {
+        var services: [ServiceName: ServiceConfiguration] = [:]
         for key in configuration.schema.keys {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[0] == "services", parts[2] == "baseURL",
                 configuration.value(named: key) != nil
             else { continue }
-            let service = Service(String(parts[1]))
-            func isWanted(_ service: Service) -> Bool { wanted == nil || wanted == service }
+            let service = ServiceName(String(parts[1]))
+            func isWanted(_ service: ServiceName) -> Bool { wanted == nil || wanted == service }
             guard isWanted(service) || isWanted(service.cdn) else { continue }
             let reader = SettingsReader(
                 configuration, prefix: "services.\(service).", code: .invalidService)

@@ -6,7 +6,7 @@ internal import SignetTransport
 // value of a field or parameter, no query, and nothing of a program's own credential sources and
 // interceptors.
 
-extension CallOptions: CustomReflectable {
+extension RequestOptions: CustomReflectable {
     /// The options that are set. Fields show their names, objects of the program their types.
     public var customMirror: Mirror {
         func types<Element>(of values: [Element]?) -> [String]? {

@@ -5,7 +5,7 @@ internal import SignetTransport
 /// reports.
 struct SystemHost: Sendable {
     /// The name that identities of calls show.
-    let name: Service
+    let name: ServiceName
     let service: PreparedService
     /// The pins that hold in place of the snapshot's policy.
     var policy: PinPolicy?
@@ -16,7 +16,8 @@ struct SystemHost: Sendable {
     /// Prepares a host that is called without a signature, once, and whose redirects are not
     /// followed.
     init(
-        _ name: Service, url: String, timeout: Duration, policy: PinPolicy?, isReport: Bool = false
+        _ name: ServiceName, url: String, timeout: Duration, policy: PinPolicy?,
+        isReport: Bool = false
     ) throws(ClientError) {
         var configuration = ServiceConfiguration(
             baseURL: url, payloadProtocol: .rest, timeout: timeout, attempts: 1)

@@ -10,7 +10,7 @@ final class SystemSnapshot: Sendable {
     /// The source of the snapshot; nil if the program gave services as values.
     let configuration: GlobalConfiguration?
     let keys: KeySet?
-    let services: [Service: PreparedService]
+    let services: [ServiceName: PreparedService]
     let policy: PinPolicy?
     /// The policy that was given in place of the services' pins, and outlives changes of the
     /// configuration.
@@ -33,7 +33,7 @@ final class SystemSnapshot: Sendable {
     /// - Throws: `ClientError` that names the key which cannot be worked with.
     init(
         _ configuration: GlobalConfiguration, keys: KeySet?, options: NetworkSystem.Options,
-        only wanted: Service? = nil, after before: SystemSnapshot? = nil
+        only wanted: ServiceName? = nil, after before: SystemSnapshot? = nil
     ) throws(ClientError) {
         self.configuration = configuration
         self.givenPolicy = before?.givenPolicy
@@ -61,7 +61,7 @@ final class SystemSnapshot: Sendable {
 
     /// Prepares services given as values.
     init(
-        services: [Service: ServiceConfiguration], keys: KeySet?, policy: PinPolicy?,
+        services: [ServiceName: ServiceConfiguration], keys: KeySet?, policy: PinPolicy?,
         options: NetworkSystem.Options
     ) throws(ClientError) {
         self.configuration = nil
@@ -109,11 +109,11 @@ final class SystemSnapshot: Sendable {
     }
 
     private static func prepared(
-        _ services: [Service: ServiceConfiguration], keys: KeySet?,
+        _ services: [ServiceName: ServiceConfiguration], keys: KeySet?,
         options: NetworkSystem.Options
-    ) throws(ClientError) -> [Service: PreparedService] {
+    ) throws(ClientError) -> [ServiceName: PreparedService] {
         try options.checkEngineChoices(of: services)
-        var prepared: [Service: PreparedService] = [:]
+        var prepared: [ServiceName: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
                 service, configuration: configuration, keys: keys,
@@ -127,7 +127,7 @@ final class SystemSnapshot: Sendable {
 
 extension SystemSnapshot {
     /// - Throws: `unknown-service`.
-    func service(named name: Service) throws(ClientError) -> PreparedService {
+    func service(named name: ServiceName) throws(ClientError) -> PreparedService {
         guard let service = services[name] else {
             throw ClientError(
                 .unknownService,
@@ -155,7 +155,7 @@ extension SystemSnapshot {
     }
 }
 
-extension [Service: ServiceConfiguration] {
+extension [ServiceName: ServiceConfiguration] {
     /// Keeps the cookies of services that have a store and had one before.
     mutating func keepCookies(of before: SystemSnapshot?) {
         for (name, old) in before?.services ?? [:] where self[name]?.cookies != nil {

@@ -4,7 +4,7 @@ internal import SignetTransport
 extension CallPipeline {
     /// Makes a typed call whose response is handed out as it arrives.
     func stream(
-        _ call: some TypedCall, reading content: ResponseContent, options: CallOptions
+        _ call: some TypedCall, reading content: ResponseContent, options: RequestOptions
     ) async throws(ClientError) -> StreamedResponse {
         let asked = CallTarget(call, options: options)
         return try await stream(asked, needsSuccess: true) {
@@ -14,7 +14,7 @@ extension CallPipeline {
             let raw = try await self.send(context.request(boxed), into: reader, in: context)
             guard try !reader.hasFinished() else { return }
             guard raw.isSuccess else {
-                _ = try ClientError.rpc { () throws(RPCError) in
+                _ = try ClientError.rpc { () throws(PayloadError) in
                     try context.service.adapter.unbox(raw, to: boxed.request)
                 }
                 throw ClientError(

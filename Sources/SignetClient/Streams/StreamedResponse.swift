@@ -8,9 +8,9 @@ public import SignetTransport
 /// shutdown end the body with the same error that they end other calls with. If the last copy of
 /// the response and its body is released earlier, the call ends with `cancelled`.
 ///
-/// The attempt's time limit (`CallOptions.timeout`) doesn't end a call whose reader stalls: the
+/// The attempt's time limit (`RequestOptions.timeout`) doesn't end a call whose reader stalls: the
 /// reader gets that error only after it has read what was received in time. Set
-/// `CallOptions.deadline` to end such a call.
+/// `RequestOptions.deadline` to end such a call.
 ///
 /// ```swift
 /// func countBytes(with system: NetworkSystem) async throws -> Int {
@@ -47,7 +47,7 @@ public struct StreamedResponse: Sendable {
     /// none.
     public var trailers: HTTPFields? { body.trailers }
 
-    /// Decodes the records of the body by the call's ``CallOptions/json``, one at a time and in
+    /// Decodes the records of the body by the call's ``RequestOptions/json``, one at a time and in
     /// bounded memory.
     ///
     /// - Parameters:
@@ -89,7 +89,7 @@ extension StreamedResponse: CustomStringConvertible, CustomReflectable {
 /// The body of a ``StreamedResponse``, in chunks as they arrive.
 ///
 /// It can be read once, by one reader. The server has to wait while the reader is slower; the
-/// attempt's time limit doesn't end a reader that stalls, `CallOptions.deadline` does.
+/// attempt's time limit doesn't end a reader that stalls, `RequestOptions.deadline` does.
 public struct StreamedBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]

@@ -16,7 +16,7 @@ struct HTTPPinReportSink: PinReportSink {
         guard let body = target.collector.format.body(of: report) else { return }
         var host = target.host
         host.policy = try policy()
-        var options = CallOptions()
+        var options = RequestOptions()
         options.maximumResponseSize = Self.responseLimit
         let asked = CallTarget(
             service: host.name, method: HTTPRequest.Method.post.rawValue, options: options,
@@ -28,7 +28,7 @@ struct HTTPPinReportSink: PinReportSink {
                 try await pipeline.send(
                     context.request(
                         .post, to: url, fields: [.contentType: "application/json"],
-                        body: RequestBody(body)), in: context
+                        body: HTTPRequestBody(body)), in: context
                 ).status
             }
         } catch {

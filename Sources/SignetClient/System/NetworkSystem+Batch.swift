@@ -13,7 +13,7 @@ extension NetworkSystem {
     /// - Throws: `ClientError` if the whole batch fails. An error of a single call is part of the
     ///   result.
     public func batch(
-        _ calls: [RPCCall], on service: Service, options: CallOptions = CallOptions()
+        _ calls: [RPCCall], on service: ServiceName, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> BatchResponse {
         try await pipeline.admission.admit(
             CallTarget(service: service, method: "batch", options: options)
@@ -27,7 +27,7 @@ extension NetworkSystem {
     ///
     /// ```swift
     /// struct CreateOrder: Endpoint {
-    ///     var service: Service { "orders" }
+    ///     var service: ServiceName { "orders" }
     ///     var method: RPCMethod { "orders.create" }
     ///     var item: String
     ///     struct Success: Decodable, Sendable { var id: Int }
@@ -52,7 +52,7 @@ extension NetworkSystem {
     ///   share a request, of several services, with a path or of a protocol without batches. An
     ///   error of a single call is its outcome.
     public func batch<Call: TypedCall>(
-        _ calls: [Call], options: CallOptions = CallOptions()
+        _ calls: [Call], options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> [Result<Call.Success, ClientError>] {
         try await pipeline.outcomes(inBatch: calls, options: options) { try $0.success(from: $1) }
     }
@@ -63,7 +63,7 @@ extension NetworkSystem {
     /// - Parameters: As `batch(_:options:)` of any typed calls.
     /// - Throws: As `batch(_:options:)` of any typed calls.
     public func batch<Call: TypedCall, Value: Decodable & Sendable>(
-        _ calls: [Call], options: CallOptions = CallOptions()
+        _ calls: [Call], options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> [Result<Value, ClientError>]
     where Call.Success == UnboxedResponse {
         try await pipeline.outcomes(inBatch: calls, options: options) { try $1.decode(Value.self) }

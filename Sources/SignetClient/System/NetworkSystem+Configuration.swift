@@ -78,8 +78,9 @@ extension NetworkSystem {
     ///   - options: The options of the endpoint and the call.
     /// - Throws: `unknown-service`, `unknown-scenario`, `invalid-options`.
     public func callOptions(
-        for service: Service, method: RPCMethod? = nil, merging options: CallOptions = CallOptions()
-    ) throws(ClientError) -> CallOptions {
+        for service: ServiceName, method: RPCMethod? = nil,
+        merging options: RequestOptions = RequestOptions()
+    ) throws(ClientError) -> RequestOptions {
         let snapshot = snapshots.current
         return try pipeline.admission.mergedOptions(
             of: snapshot.service(named: service), options, method: method?.name, in: snapshot)

@@ -36,7 +36,7 @@ extension NetworkSystem {
     ///   `unwritable-file`, and those of every call.
     public func download(
         _ call: some TypedCall, to path: String, with download: Download = Download(),
-        options: CallOptions = CallOptions()
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Download.Result {
         let asked = CallTarget(call, options: options, isBoxed: false)
         return try await pipeline.admission.admit(asked) { context throws(ClientError) in
@@ -63,8 +63,9 @@ extension NetworkSystem {
     ///   - options: The call's options.
     /// - Throws: As `download(_:to:with:options:)`.
     public func download(
-        _ service: Service, target: String, to path: String, with download: Download = Download(),
-        options: CallOptions = CallOptions()
+        _ service: ServiceName, target: String, to path: String,
+        with download: Download = Download(),
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Download.Result {
         let asked = CallTarget(
             service: service, method: HTTPRequest.Method.get.rawValue, options: options,

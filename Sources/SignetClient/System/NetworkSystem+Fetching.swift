@@ -29,7 +29,7 @@ extension NetworkSystem {
     public static func start<each Value: ConfigurationValue>(
         schema: Schema, defaults: ConfigurationInput, launch: ConfigurationInput = .none,
         fetching plan: FetchPlan,
-        requiring required: repeat ConfigurationKey<each Value, Public>,
+        requiring required: repeat ConfigurationKey<each Value, PublicValue>,
         keys: KeySet? = nil, options: Options = Options(), now: Int64? = nil
     ) async throws(ClientError) -> NetworkSystem {
         let base: GlobalConfiguration

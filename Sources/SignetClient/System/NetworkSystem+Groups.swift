@@ -3,7 +3,7 @@ extension NetworkSystem {
     ///
     /// ```swift
     /// struct ReadOrder: Endpoint {
-    ///     var service: Service { "orders" }
+    ///     var service: ServiceName { "orders" }
     ///     var method: RPCMethod { "orders.read" }
     ///     var id: Int
     ///     struct Success: Decodable, Sendable { var item: String }
@@ -22,7 +22,7 @@ extension NetworkSystem {
     /// - Returns: One outcome for each call, after the last call has ended. If the caller's task is
     ///   cancelled, calls that had not begun are not made, and their outcome is `cancelled`.
     public func outcomes<Call: TypedCall>(
-        of calls: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
+        of calls: [Call], atOnce limit: Int = .max, options: RequestOptions = RequestOptions()
     ) async -> [Result<Call.Success, ClientError>] {
         await outcomes(of: calls, atOnce: limit) { call throws(ClientError) in
             try await self.send(call, options: options)
@@ -61,7 +61,7 @@ extension NetworkSystem {
     /// - Throws: The first failure in time, after the calls that run have been cancelled and have
     ///   ended. Calls that had not begun are not made.
     public func values<Call: TypedCall>(
-        of calls: [Call], atOnce limit: Int = .max, options: CallOptions = CallOptions()
+        of calls: [Call], atOnce limit: Int = .max, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> [Call.Success] {
         try await values(of: calls, atOnce: limit) { call throws(ClientError) in
             try await self.send(call, options: options)

@@ -25,10 +25,10 @@ extension NetworkSystem {
     ///   - paging: How the list continues.
     ///   - options: The options of each page's call.
     public func pages(
-        of request: RESTRequest, on service: Service, by paging: Paging,
-        options: CallOptions = CallOptions()
-    ) -> Pages<UnboxedResponse> {
-        Pages(
+        of request: RESTRequest, on service: ServiceName, by paging: Paging,
+        options: RequestOptions = RequestOptions()
+    ) -> ResponsePages<UnboxedResponse> {
+        ResponsePages(
             pipeline: pipeline, system: self,
             target: CallTarget(request, on: service, options: options), paging: paging,
             request: { _ throws(ClientError) in .resource(request) },
@@ -43,7 +43,7 @@ extension NetworkSystem {
     ///
     /// ```swift
     /// struct ListOrders: Endpoint {
-    ///     var service: Service { "orders" }
+    ///     var service: ServiceName { "orders" }
     ///     var method: RPCMethod { "orders.list" }
     ///     var limit: Int
     ///     struct Success: Decodable, Sendable { var items: [String] }
@@ -62,9 +62,9 @@ extension NetworkSystem {
     ///   - paging: How the list continues.
     ///   - options: The options of each page's call, which win over the call's own.
     public func pages<Call: TypedCall>(
-        of call: Call, by paging: Paging, options: CallOptions = CallOptions()
-    ) -> Pages<Call.Success> {
-        Pages(
+        of call: Call, by paging: Paging, options: RequestOptions = RequestOptions()
+    ) -> ResponsePages<Call.Success> {
+        ResponsePages(
             pipeline: pipeline, system: self,
             target: CallTarget(call, options: options),
             paging: paging,

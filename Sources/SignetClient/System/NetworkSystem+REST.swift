@@ -10,7 +10,7 @@ extension NetworkSystem {
     ///   - options: The call's options.
     /// - Throws: `ClientError`; `unsupported-call` if the service isn't a REST service.
     public func call(
-        _ request: RESTRequest, on service: Service, options: CallOptions = CallOptions()
+        _ request: RESTRequest, on service: ServiceName, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await pipeline.run(
             CallTarget(request, on: service, options: options),
@@ -32,11 +32,11 @@ extension NetworkSystem {
     /// - Throws: `ClientError`; also `invalid-params` for a name that can't be expressed,
     ///   `body-length`, `body-failed`, `body-changed` and `body-not-replayable`.
     public func upload(
-        _ upload: MultipartUpload, with request: RESTRequest, to service: Service,
-        options: CallOptions = CallOptions()
+        _ upload: MultipartUpload, with request: RESTRequest, to service: ServiceName,
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await self.upload(with: request, to: service, options: options) {
-            () throws(RPCError) in try upload.body()
+            () throws(PayloadError) in try upload.body()
         }
     }
 
@@ -51,22 +51,26 @@ extension NetworkSystem {
     /// - Throws: `ClientError`; also `invalid-params` for an invalid media type, `body-length`,
     ///   `body-failed`, `body-changed` and `body-not-replayable`.
     public func upload(
-        _ body: RequestBody, contentType: String, with request: RESTRequest, to service: Service,
-        options: CallOptions = CallOptions()
+        _ body: HTTPRequestBody, contentType: String, with request: RESTRequest,
+        to service: ServiceName,
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await upload(with: request, to: service, options: options) { (contentType, body) }
     }
 
     private func upload(
-        with request: RESTRequest, to service: Service, options: CallOptions,
-        of make: @escaping @Sendable () throws(RPCError) -> (contentType: String, body: RequestBody)
+        with request: RESTRequest, to service: ServiceName, options: RequestOptions,
+        of make:
+            @escaping @Sendable () throws(PayloadError) -> (
+                contentType: String, body: HTTPRequestBody
+            )
     ) async throws(ClientError) -> UnboxedResponse {
         try await pipeline.admission.admit(
             CallTarget(request, on: service, options: options)
         ) { call throws(ClientError) in
             let (contentType, body) = try ClientError.rpc(make)
             var request = request
-            request.body = try ClientError.rpc { () throws(RPCError) in
+            request.body = try ClientError.rpc { () throws(PayloadError) in
                 try .bytes([], contentType: contentType)
             }
             var boxed = try call.box(.resource(request))

@@ -45,7 +45,7 @@ extension NetworkSystem {
     ///
     /// - Returns: Their number.
     @discardableResult
-    public func cancelCalls(of service: Service) -> Int {
+    public func cancelCalls(of service: ServiceName) -> Int {
         calls.end(with: .cancelledByCaller) { $0.identity.service == service }
     }
 }

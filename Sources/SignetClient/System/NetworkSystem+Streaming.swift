@@ -8,9 +8,9 @@ extension NetworkSystem {
     /// arrived.
     ///
     /// The request's body may still be sent while the response's body is read. Attempts and
-    /// redirects end with the header: later failures end the body. `CallOptions.timeout` is the
+    /// redirects end with the header: later failures end the body. `RequestOptions.timeout` is the
     /// time for the whole attempt with its body, so a long stream needs a longer one;
-    /// `CallOptions.maximumResponseSize` limits the body. Duplicate policies and response checks
+    /// `RequestOptions.maximumResponseSize` limits the body. Duplicate policies and response checks
     /// don't apply. Interceptors around the call see the response after the body has ended, without
     /// the body; a failure that ended the body reaches the reader even if an interceptor responds
     /// itself.
@@ -18,7 +18,7 @@ extension NetworkSystem {
     /// ```swift
     /// func follow(_ system: NetworkSystem) async throws {
     ///     struct Price: Decodable, Sendable { var item: String, cents: Int }
-    ///     var options = CallOptions()
+    ///     var options = RequestOptions()
     ///     options.timeout = .seconds(3600)
     ///     let response = try await system.stream(
     ///         "prices", method: .get, target: "/feed", options: options)
@@ -32,8 +32,9 @@ extension NetworkSystem {
     /// - Returns: The response, whatever its status.
     /// - Throws: `ClientError` if no response arrived.
     public func stream(
-        _ service: Service, method: HTTPRequest.Method, target: String, fields: HTTPFields = [:],
-        body: RequestBody = [], options: CallOptions = CallOptions()
+        _ service: ServiceName, method: HTTPRequest.Method, target: String,
+        fields: HTTPFields = [:],
+        body: HTTPRequestBody = [], options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedResponse {
         let asked = CallTarget(
             service: service, method: method.rawValue, options: options, isBoxed: false)
@@ -57,7 +58,8 @@ extension NetworkSystem {
     /// - Throws: `ClientError`; `http-status` if the status isn't 2xx, `unsupported-call` if the
     ///   service isn't a REST service.
     public func stream(
-        _ request: RESTRequest, from service: Service, options: CallOptions = CallOptions()
+        _ request: RESTRequest, from service: ServiceName,
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedResponse {
         try await pipeline.stream(
             RESTCall(request, on: service), reading: .json, options: options)
@@ -74,7 +76,7 @@ extension NetworkSystem {
     ///   - options: The options, which win over the call's own.
     /// - Throws: `ClientError`; `http-status` or `rpc-error` if the status isn't 2xx.
     public func stream(
-        _ call: some TypedCall, options: CallOptions = CallOptions()
+        _ call: some TypedCall, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedResponse {
         try await pipeline.stream(call, reading: .any, options: options)
     }
@@ -84,7 +86,7 @@ extension NetworkSystem {
     ///
     /// ```swift
     /// struct WatchPrices: RESTEndpoint {
-    ///     var service: Service { "prices" }
+    ///     var service: ServiceName { "prices" }
     ///     var httpMethod: HTTPRequest.Method { .get }
     ///     var path: PathTemplate { "/feed" }
     ///     var item: String
@@ -109,7 +111,7 @@ extension NetworkSystem {
     /// - Throws: As `stream(_:options:)` of a typed call.
     public func records<Call: TypedCall>(
         of call: Call, in format: JSONStreamFormat, maximumRecordSize: Int = 1 << 20,
-        options: CallOptions = CallOptions()
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> StreamedRecords<Call.Success> where Call.Success: Decodable {
         try await stream(call, options: options)
             .records(of: Call.Success.self, in: format, maximumRecordSize: maximumRecordSize)

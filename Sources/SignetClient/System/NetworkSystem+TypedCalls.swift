@@ -9,7 +9,7 @@ extension NetworkSystem {
     /// - Throws: `ClientError`; its `kind` says whether there was no response, the server refused,
     ///   the response was malformed, or the cause is on this side.
     public func send<Call: TypedCall>(
-        _ call: Call, options: CallOptions = CallOptions()
+        _ call: Call, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Call.Success {
         try await pipeline.perform(call, options: options) { try call.success(from: $0) }
     }
@@ -22,7 +22,7 @@ extension NetworkSystem {
     ///   - options: The options, which win over the call's own.
     /// - Throws: As `send(_:options:)` of any typed call.
     public func send<Call: TypedCall, Value: Decodable & Sendable>(
-        _ call: Call, options: CallOptions = CallOptions()
+        _ call: Call, options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Value where Call.Success == UnboxedResponse {
         try await pipeline.perform(call, options: options) { try $0.decode(Value.self) }
     }
@@ -36,7 +36,7 @@ extension NetworkSystem {
     /// - Throws: As `send(_:options:)`.
     public func send<Value: Decodable & Sendable>(
         _ call: some TypedCall, as type: Value.Type,
-        options: CallOptions = CallOptions()
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Value {
         try await pipeline.perform(call, options: options) { try $0.decode(Value.self) }
     }
@@ -51,7 +51,7 @@ extension NetworkSystem {
     /// - Throws: As `send(_:options:)`.
     public func send<Output>(
         _ call: some TypedCall, as reformer: some Reformer<Output>,
-        options: CallOptions = CallOptions()
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Output {
         try await pipeline.perform(call, reading: reformer.responseContent, options: options) {
             try reformer.reform($0)
@@ -64,8 +64,8 @@ extension NetworkSystem {
     ///   - call: The call with its parameters.
     ///   - options: The options, which win over the call's own.
     public func response<Call: TypedCall>(
-        to call: Call, options: CallOptions = CallOptions()
-    ) async -> Response<Call.Success> {
+        to call: Call, options: RequestOptions = RequestOptions()
+    ) async -> CallResponse<Call.Success> {
         await response { note throws(ClientError) in
             try await self.pipeline.perform(call, options: options, noting: note) {
                 try call.success(from: $0)
@@ -82,8 +82,8 @@ extension NetworkSystem {
     ///   - options: The options, which win over the call's own.
     public func response<Output>(
         to call: some TypedCall, as reformer: some Reformer<Output>,
-        options: CallOptions = CallOptions()
-    ) async -> Response<Output> {
+        options: RequestOptions = RequestOptions()
+    ) async -> CallResponse<Output> {
         await response { note throws(ClientError) in
             try await self.pipeline.perform(
                 call, reading: reformer.responseContent, options: options, noting: note
@@ -93,7 +93,7 @@ extension NetworkSystem {
 
     private func response<Output>(
         _ work: (ResponseNote) async throws(ClientError) -> Output
-    ) async -> Response<Output> {
+    ) async -> CallResponse<Output> {
         let note = ResponseNote()
         do throws(ClientError) {
             return note.response(.success(try await work(note)))

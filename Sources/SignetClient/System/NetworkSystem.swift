@@ -86,7 +86,8 @@ public final class NetworkSystem: Sendable {
     /// - Throws: As `start(_:keys:options:)`; `invalid-service` also if a policy and a service's
     ///   pins disagree.
     public static func start(
-        services: [Service: ServiceConfiguration], keys: KeySet? = nil, policy: PinPolicy? = nil,
+        services: [ServiceName: ServiceConfiguration], keys: KeySet? = nil,
+        policy: PinPolicy? = nil,
         options: Options = Options()
     ) async throws(ClientError) -> NetworkSystem {
         let snapshot = try SystemSnapshot(
@@ -177,8 +178,8 @@ public final class NetworkSystem: Sendable {
     ///   - options: The call's options.
     /// - Throws: `ClientError`.
     public func call(
-        _ call: RPCCall, on service: Service, path: String? = nil,
-        options: CallOptions = CallOptions()
+        _ call: RPCCall, on service: ServiceName, path: String? = nil,
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await pipeline.run(
             CallTarget(service: service, method: call.method.name, options: options),
@@ -200,11 +201,11 @@ public final class NetworkSystem: Sendable {
     /// - Returns: The response, whatever its status.
     /// - Throws: `ClientError` if no response arrived.
     public func exchange(
-        _ service: Service, method: HTTPRequest.Method, target: String,
-        fields: HTTPFields = [:], body: [UInt8], options: CallOptions = CallOptions()
+        _ service: ServiceName, method: HTTPRequest.Method, target: String,
+        fields: HTTPFields = [:], body: [UInt8], options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> RawResponse {
         try await exchange(
-            service, method: method, target: target, fields: fields, body: RequestBody(body),
+            service, method: method, target: target, fields: fields, body: HTTPRequestBody(body),
             options: options)
     }
 
@@ -221,8 +222,9 @@ public final class NetworkSystem: Sendable {
     /// - Throws: `ClientError`; also `body-length`, `body-failed`, `body-changed` and
     ///   `body-not-replayable`.
     public func exchange(
-        _ service: Service, method: HTTPRequest.Method, target: String,
-        fields: HTTPFields = [:], body: RequestBody = [], options: CallOptions = CallOptions()
+        _ service: ServiceName, method: HTTPRequest.Method, target: String,
+        fields: HTTPFields = [:], body: HTTPRequestBody = [],
+        options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> RawResponse {
         let asked = CallTarget(
             service: service, method: method.rawValue, options: options, isBoxed: false)

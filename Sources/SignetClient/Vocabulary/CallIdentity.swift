@@ -11,10 +11,10 @@ public struct CallIdentity: Sendable, Hashable {
     /// The call's number.
     public let id: ID
     /// The service that is called.
-    public let service: Service
+    public let service: ServiceName
     /// The remote procedure's name, or the HTTP method of a REST call.
     public let method: String
-    /// The tags of `CallOptions.tags`.
+    /// The tags of `RequestOptions.tags`.
     public let tags: Set<String>
     /// The path of a REST call without its values, such as `/orders/{id}`, or with `{}` in place of
     /// a value that the program interpolates; nil if it isn't known.

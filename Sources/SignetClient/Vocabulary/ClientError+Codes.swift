@@ -48,9 +48,9 @@ extension ClientError.Code {
     // MARK: Refused by the server
 
     /// The server responded with an RPC error; `serverError` holds it.
-    public static let rpcError = Self(RPCError.Code.rpcError.value)
+    public static let rpcError = Self(PayloadError.Code.rpcError.value)
     /// The status isn't 2xx and the body isn't a response of the protocol.
-    public static let httpStatus = Self(RPCError.Code.httpStatus.value)
+    public static let httpStatus = Self(PayloadError.Code.httpStatus.value)
     /// The response's business code means failure.
     public static let businessCode = Self(.usage("business-code", kind: .refused))
 
@@ -134,26 +134,26 @@ extension ClientError.Code {
     // MARK: The adapters'
 
     /// A call of a batch has no response.
-    public static let batchIncomplete = Self(RPCError.Code.batchIncomplete.value)
+    public static let batchIncomplete = Self(PayloadError.Code.batchIncomplete.value)
     /// The protocol cannot express the parameters; nothing has been sent.
-    public static let invalidParameters = Self(RPCError.Code.invalidParameters.value)
+    public static let invalidParameters = Self(PayloadError.Code.invalidParameters.value)
     /// The protocol cannot express the method; nothing has been sent.
-    public static let invalidMethod = Self(RPCError.Code.invalidMethod.value)
+    public static let invalidMethod = Self(PayloadError.Code.invalidMethod.value)
     /// The method begins with `rpc.`, which is reserved; nothing has been sent.
-    public static let reservedMethod = Self(RPCError.Code.reservedMethod.value)
+    public static let reservedMethod = Self(PayloadError.Code.reservedMethod.value)
     /// An additional member has the name of one of the protocol's members; nothing has been sent.
-    public static let reservedMember = Self(RPCError.Code.reservedMember.value)
+    public static let reservedMember = Self(PayloadError.Code.reservedMember.value)
     /// The generator's id is out of range, or the generator repeated one; nothing has been sent.
-    public static let invalidID = Self(RPCError.Code.invalidID.value)
+    public static let invalidID = Self(PayloadError.Code.invalidID.value)
     /// The batch contains no call; nothing has been sent.
-    public static let emptyBatch = Self(RPCError.Code.emptyBatch.value)
+    public static let emptyBatch = Self(PayloadError.Code.emptyBatch.value)
     /// The batch contains more calls than the limit; nothing has been sent.
-    public static let batchTooLarge = Self(RPCError.Code.batchTooLarge.value)
+    public static let batchTooLarge = Self(PayloadError.Code.batchTooLarge.value)
     /// The protocol doesn't have this kind of call, for example REST has no notifications; nothing
     /// has been sent.
-    public static let unsupportedCall = Self(RPCError.Code.unsupportedCall.value)
+    public static let unsupportedCall = Self(PayloadError.Code.unsupportedCall.value)
     /// A path, or a value in it, is invalid or would name another resource; nothing has been sent.
-    public static let invalidPath = Self(RPCError.Code.invalidPath.value)
+    public static let invalidPath = Self(PayloadError.Code.invalidPath.value)
 
     // MARK: Signed pin policies'
 

@@ -127,7 +127,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// - Parameters:
     ///   - type: The type to decode.
     ///   - conventions: The forms of dates and of members' names; nil for the call's
-    ///     ``CallOptions/json``.
+    ///     ``RequestOptions/json``.
     /// - Throws: `JSONError` if the body isn't strict JSON, or of another type.
     public func decodeResponse<Value: Decodable>(
         _ type: Value.Type, conventions: JSONConventions? = nil
@@ -175,7 +175,7 @@ extension ClientError {
         self.init(Code(error.code.value), error.message)
     }
 
-    package init(_ error: RPCError) {
+    package init(_ error: PayloadError) {
         self.init(
             Code(error.code.value), error.message, status: error.status,
             serverError: error.server, problem: error.problem, responseBody: error.body)
@@ -185,7 +185,7 @@ extension ClientError {
 extension ClientError {
     /// Runs work of the adapters, and turns its error into the client's.
     static func rpc<Value>(
-        _ work: () throws(RPCError) -> Value
+        _ work: () throws(PayloadError) -> Value
     ) throws(ClientError) -> Value {
         do {
             return try work()

@@ -16,9 +16,9 @@ struct KeyEncryption {
 
     /// Encrypts a content key of 32 bytes.
     ///
-    /// - Parameter recipient: A key that `Key.encryptionKey` returns for this key.
+    /// - Parameter recipient: A key that `CryptoKey.encryptionKey` returns for this key.
     static func encrypt(
-        _ content: Span<UInt8>, for recipient: Key
+        _ content: Span<UInt8>, for recipient: CryptoKey
     ) throws(KeyError) -> Encrypted {
         let key = try recipient.encryptionKey()
         guard key.family != .rsa else {
@@ -41,7 +41,7 @@ struct KeyEncryption {
     /// - Throws: `KeyError` with `malformedKeys` for an `epk` that isn't a public key of the
     ///   identity's curve, and with `tampered`.
     static func decrypt(
-        _ encrypted: Encrypted, by identity: Key
+        _ encrypted: Encrypted, by identity: CryptoKey
     ) throws(KeyError) -> SecretBytes {
         let key = try identity.encryptionKey()
         guard key.family != .rsa else {

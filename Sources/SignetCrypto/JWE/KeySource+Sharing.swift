@@ -54,7 +54,7 @@ extension KeySource {
     /// Reads the private key that opens shared key sets.
     ///
     /// - Throws: `KeyError` with `malformedKeys`, `keyFilePermissions` or `wrongKeyUse`.
-    package func loadIdentity() throws(KeyError) -> Key {
+    package func loadIdentity() throws(KeyError) -> CryptoKey {
         var (bytes, refusal) = try read(limit: KeySet.maximumByteCount)
         defer { wipe(&bytes) }
         let key = try naming { () throws(KeyError) in try Self.encryptionKey(in: bytes) }
@@ -70,13 +70,13 @@ extension KeySource {
     /// JWK Set with one key for encryption.
     ///
     /// - Throws: `KeyError` with `malformedKeys` or `wrongKeyUse`.
-    package func loadRecipient() throws(KeyError) -> Key {
+    package func loadRecipient() throws(KeyError) -> CryptoKey {
         var bytes = try read(limit: KeySet.maximumByteCount).bytes
         defer { wipe(&bytes) }
         return try naming { () throws(KeyError) in try Self.encryptionKey(in: bytes) }
     }
 
-    private static func encryptionKey(in bytes: [UInt8]) throws(KeyError) -> Key {
+    private static func encryptionKey(in bytes: [UInt8]) throws(KeyError) -> CryptoKey {
         let header = ForeignKey.Header(id: "recipient", algorithm: nil, use: "enc")
         let foreign: ForeignKey
         switch ImportedKey.Form.recognized(in: bytes) {
@@ -113,7 +113,7 @@ extension SharedKeySet {
     ///
     /// - Parameter identity: Opens the source if it is shared itself.
     package static func sealing(
-        _ source: KeySource, identity: KeySource?, for recipients: [Key]
+        _ source: KeySource, identity: KeySource?, for recipients: [CryptoKey]
     ) throws(KeyError) -> SharedKeySet {
         let text = try source.loadText(identity: identity).text
         return try sealing(text.bytes, for: recipients)

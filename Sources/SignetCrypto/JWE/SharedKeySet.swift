@@ -85,7 +85,7 @@ package struct SharedKeySet {
     ///   - keys: The recipients' keys.
     /// - Throws: `KeyError` with `wrongKeyUse`, `keyExists` for a recipient that is named twice,
     ///   and `unwritable` for more than 64 recipients or none.
-    static func sealing(_ text: [UInt8], for keys: [Key]) throws(KeyError) -> SharedKeySet {
+    static func sealing(_ text: [UInt8], for keys: [CryptoKey]) throws(KeyError) -> SharedKeySet {
         let content = try random()
         var shared = try SharedKeySet(sealing: text, with: content.bytes)
         try shared.add(keys, content: content.bytes)
@@ -115,7 +115,7 @@ package struct SharedKeySet {
     /// Returns the text of the key set, which the caller wipes.
     ///
     /// - Throws: `KeyError` with `notARecipient`, `wrongKeyUse`, `malformedKeys` or `tampered`.
-    func open(with identity: Key) throws(KeyError) -> [UInt8] {
+    func open(with identity: CryptoKey) throws(KeyError) -> [UInt8] {
         let key = try contentKey(for: identity)
         do throws(CryptoFailure) {
             return try content.open(with: key.bytes)
@@ -128,7 +128,7 @@ package struct SharedKeySet {
     ///
     /// - Parameter identity: A recipient's private key.
     /// - Throws: as ``open(with:)``, and `keyExists` for a key that is a recipient already.
-    package mutating func add(_ keys: [Key], by identity: Key) throws(KeyError) {
+    package mutating func add(_ keys: [CryptoKey], by identity: CryptoKey) throws(KeyError) {
         // The set must open, so that no recipient is added to one that was changed.
         var text = try open(with: identity)
         wipe(&text)
@@ -174,7 +174,7 @@ package struct SharedKeySet {
         return document.serialized(.pretty) + [UInt8(ascii: "\n")]
     }
 
-    private mutating func add(_ keys: [Key], content: Span<UInt8>) throws(KeyError) {
+    private mutating func add(_ keys: [CryptoKey], content: Span<UInt8>) throws(KeyError) {
         guard (1...Self.maximumRecipientCount).contains(recipients.count + keys.count) else {
             throw KeyError(
                 .unwritable,
@@ -196,7 +196,7 @@ package struct SharedKeySet {
         }
     }
 
-    private func contentKey(for identity: Key) throws(KeyError) -> SecretBytes {
+    private func contentKey(for identity: CryptoKey) throws(KeyError) -> SecretBytes {
         _ = try identity.encryptionKey()
         guard identity.isPrivate, let id = identity.thumbprint else {
             throw KeyError(

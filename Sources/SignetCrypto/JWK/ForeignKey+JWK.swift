@@ -13,7 +13,7 @@ extension ForeignKey {
     ///   - kind: What a secret is for, if the JWK doesn't say it.
     ///   - header: The new members.
     /// - Throws: `KeyError` with `malformedKeys`.
-    init(jwk bytes: [UInt8], kind: Key.Kind?, with header: Header) throws(KeyError) {
+    init(jwk bytes: [UInt8], kind: CryptoKey.Kind?, with header: Header) throws(KeyError) {
         let reader = try KeySet.reader(of: bytes)
         let jwk = try Self.jwk(in: reader, for: header)
         var members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
@@ -86,7 +86,7 @@ extension ForeignKey {
     /// Returns the kind of a JWK; `hmac` for every secret.
     private static func kind(
         of jwk: JSONReader.Element, in reader: JSONReader
-    ) throws(KeyError) -> Key.Kind {
+    ) throws(KeyError) -> CryptoKey.Kind {
         let members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
         guard let kty = try members.text("kty") else { throw members.missing("kty") }
         switch kty {

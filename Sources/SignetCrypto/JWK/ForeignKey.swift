@@ -7,7 +7,7 @@ struct ForeignKey {
     /// The members that the foreign key doesn't have.
     struct Header {
         let id: String
-        /// `alg`; nil takes the first of `Key.Kind.algorithms`.
+        /// `alg`; nil takes the first of `CryptoKey.Kind.algorithms`.
         let algorithm: String?
         /// `use`; nil takes the default of the kind.
         var use: String? = nil
@@ -17,13 +17,13 @@ struct ForeignKey {
         case privateKey, publicKey, certificate
     }
 
-    let kind: Key.Kind
+    let kind: CryptoKey.Kind
     let text: NewKeyText
 
     /// Takes a secret's bytes.
     ///
     /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
-    init(secret: Span<UInt8>, kind: Key.Kind, with header: Header) throws(KeyError) {
+    init(secret: Span<UInt8>, kind: CryptoKey.Kind, with header: Header) throws(KeyError) {
         self.kind = kind
         text = NewKeyText(id: header.id, secretByteCount: secret.count)
         text.set("use", to: kind.defaultUse)
@@ -185,7 +185,7 @@ extension ForeignKey.Header {
     ///   - algorithms: What the key allows, the default first.
     /// - Throws: `KeyError` with `malformedKeys` for an algorithm of another kind.
     func algorithm(
-        for kind: Key.Kind, among algorithms: [String]
+        for kind: CryptoKey.Kind, among algorithms: [String]
     ) throws(KeyError) -> String? {
         guard let algorithm, kind != .unsupported else { return algorithms.first }
         guard algorithms.contains(algorithm) else {

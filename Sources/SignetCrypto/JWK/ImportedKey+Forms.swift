@@ -31,7 +31,7 @@ extension ImportedKey {
     ///
     /// - Parameter kind: The kind; nil if the bytes are PEM.
     static func asymmetric(
-        _ decoded: [UInt8], kind: Key.Kind?, with header: ForeignKey.Header
+        _ decoded: [UInt8], kind: CryptoKey.Kind?, with header: ForeignKey.Header
     ) throws(KeyError) -> ForeignKey {
         if PEM.isDisguised(in: decoded) {
             var text = PEM.undisguised(decoded)

@@ -11,7 +11,7 @@ package struct ImportedKey {
     /// The new `kid`.
     package let id: String
     /// The kind of the key.
-    package let kind: Key.Kind
+    package let kind: CryptoKey.Kind
     /// `alg`, or nil for a vault's root.
     package let algorithm: String?
     /// Whether the key includes secret bytes or a private half.
@@ -54,12 +54,12 @@ package struct ImportedKey {
     ///   - form: The form of `bytes`.
     ///   - id: The new `kid`.
     ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
-    ///   - algorithm: The new `alg`; nil takes the first of `Key.Kind.algorithms`.
+    ///   - algorithm: The new `alg`; nil takes the first of `CryptoKey.Kind.algorithms`.
     ///   - acceptsKeyAsSecret: Whether decoded bytes that are a key in another form, such as PEM or
     ///     DER, may become a secret.
     /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
     package init(
-        _ bytes: [UInt8], form: Form, id: String, kind: Key.Kind? = nil,
+        _ bytes: [UInt8], form: Form, id: String, kind: CryptoKey.Kind? = nil,
         algorithm: String? = nil, acceptsKeyAsSecret: Bool = false
     ) throws(KeyError) {
         try KeyFile.requireUsable(id)
@@ -194,7 +194,7 @@ package struct ImportedKey {
     }
 }
 
-extension Key.Kind {
+extension CryptoKey.Kind {
     /// The values of `alg` that a key of this kind can have, the default first.
     package var algorithms: [String] {
         switch self {

@@ -15,7 +15,7 @@ package enum KeyFile {
     /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
     ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
     package static func add(
-        _ kind: Key.Kind, id: String, use: String? = nil, to path: String, append: Bool
+        _ kind: CryptoKey.Kind, id: String, use: String? = nil, to path: String, append: Bool
     ) throws(KeyError) {
         try requireUsable(id)
         guard use != "enc" || kind == .vault || kind.encryptionAlgorithm != nil,
@@ -56,7 +56,7 @@ package enum KeyFile {
 
     /// Generates a key as a JWK, which contains its secret.
     static func generate(
-        _ kind: Key.Kind, id: String, use: String? = nil
+        _ kind: CryptoKey.Kind, id: String, use: String? = nil
     ) throws(KeyError) -> NewKeyText {
         let key = NewKeyText(id: id)
         let use = use ?? kind.defaultUse

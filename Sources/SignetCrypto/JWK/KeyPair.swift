@@ -12,7 +12,7 @@ internal import SignetSystem
     }
 
     /// Generates a pair: Ed25519, X25519, ECDSA on P-256 or P-384, or RSA of 3072 bits.
-    init(generating kind: Key.Kind) throws(KeyError) {
+    init(generating kind: CryptoKey.Kind) throws(KeyError) {
         switch kind {
         case .ed25519, .x25519:
             try unsafe self.init(owning: signet_openssl_generate_25519(kind.name.uppercased()))
@@ -25,7 +25,7 @@ internal import SignetSystem
     }
 
     /// The kind of the key; `unsupported` for one that this package cannot use.
-    var kind: Key.Kind {
+    var kind: CryptoKey.Kind {
         if unsafe EVP_PKEY_is_a(pair, "ED25519") == 1 { return .ed25519 }
         if unsafe EVP_PKEY_is_a(pair, "X25519") == 1 { return .x25519 }
         if unsafe EVP_PKEY_is_a(pair, "RSA") == 1 { return .rsa }

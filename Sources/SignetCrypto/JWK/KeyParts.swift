@@ -2,13 +2,13 @@ internal import SignetBase
 internal import SignetJSON
 internal import SignetSystem
 
-/// The checked contents of a JWK, from which a `Key` is created.
+/// The checked contents of a JWK, from which a `CryptoKey` is created.
 struct KeyParts: ~Copyable {
     /// `kid`. For a key without it that can be used, its thumbprint, else its place.
     private(set) var id: String
     /// Whether `kid` is missing.
     let isUnnamed: Bool
-    var kind = Key.Kind.unsupported
+    var kind = CryptoKey.Kind.unsupported
     var algorithm: String?
     var use: String?
     var notBefore: Int64?
@@ -37,7 +37,7 @@ struct KeyParts: ~Copyable {
         var parts = KeyParts(id: members.id, isUnnamed: id == nil)
         try parts.read(members)
         if id == nil, let half = parts.publicHalf {
-            parts.id = Key.thumbprint(of: parts.kind, publicHalf: half) ?? parts.id
+            parts.id = CryptoKey.thumbprint(of: parts.kind, publicHalf: half) ?? parts.id
         }
         return parts
     }
@@ -114,7 +114,7 @@ struct KeyParts: ~Copyable {
             }
         }
         guard let algorithm,
-            let owner = Key.Kind.all.first(where: { $0.algorithms.contains(algorithm) })
+            let owner = CryptoKey.Kind.all.first(where: { $0.algorithms.contains(algorithm) })
         else { return }
         guard kind == owner else {
             throw member.malformed(
@@ -212,7 +212,7 @@ struct JWKMembers {
 
     /// Checks an asymmetric key's members (RFC 7518, section 6, and RFC 8037, section 2) and
     /// returns its kind.
-    func asymmetricKind(_ kty: String) throws(KeyError) -> Key.Kind {
+    func asymmetricKind(_ kty: String) throws(KeyError) -> CryptoKey.Kind {
         if kty == "RSA" { return try rsa() }
         guard let curve = try text("crv") else { throw missing("crv") }
         switch (kty, curve) {
@@ -232,7 +232,7 @@ struct JWKMembers {
     }
 
     /// Returns the key of members that were checked.
-    func signatureKey(_ kind: Key.Kind) throws(KeyError) -> SignatureKey? {
+    func signatureKey(_ kind: CryptoKey.Kind) throws(KeyError) -> SignatureKey? {
         guard let family = SignatureKey.Family(rawValue: kind.name) else { return nil }
         var all: [UInt8] = []
         defer { wipe(&all) }
@@ -255,7 +255,7 @@ struct JWKMembers {
         }
     }
 
-    private func rsa() throws(KeyError) -> Key.Kind {
+    private func rsa() throws(KeyError) -> CryptoKey.Kind {
         let modulus = try bytes("n")
         guard let first = modulus.first, first != 0 else {
             throw malformed("\"n\" is empty or starts with a zero byte")

@@ -19,7 +19,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     public static let maximumByteCount = 1 << 20
 
     /// The keys, in the set's order.
-    public let keys: [Key]
+    public let keys: [CryptoKey]
     /// The origin of the set, for messages; never its contents.
     public let source: String
 
@@ -47,20 +47,20 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// Creates a set of one key.
-    package init(only key: Key) {
+    package init(only key: CryptoKey) {
         keys = [key]
         positions = [Array(key.id.utf8): 0]
         source = "the key \"\(printable(key.id))\""
     }
 
     private init(reading reader: JSONReader, source: String) throws(KeyError) {
-        var keys: [Key] = []
+        var keys: [CryptoKey] = []
         var positions: [[UInt8]: Int] = [:]
         var unnamed: Int?
         for (index, member) in try Self.members(reader).enumerated() {
             let parts = try KeyParts.read(member, of: reader, index: index)
             if parts.isUnnamed { unnamed = unnamed ?? index }
-            let key = Key(parts)
+            let key = CryptoKey(parts)
             guard positions.updateValue(index, forKey: Array(key.id.utf8)) == nil else {
                 throw KeyParts.malformed("two keys have the id \(key.shownID)")
             }
@@ -144,7 +144,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Returns: The key. It may be revoked, expired or not yet valid: see
     ///   ``Key/requireUsable(at:)``.
     /// - Throws: `KeyError` with `unknownKey` if it is missing.
-    public func key(id: String) throws(KeyError) -> Key {
+    public func key(id: String) throws(KeyError) -> CryptoKey {
         guard let key = self[id] else {
             throw KeyError(
                 .unknownKey, "\(printable(source)): no key has the id \"\(printable(id))\"")
@@ -153,7 +153,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// The key with an id, or nil.
-    public subscript(id: String) -> Key? { positions[Array(id.utf8)].map { keys[$0] } }
+    public subscript(id: String) -> CryptoKey? { positions[Array(id.utf8)].map { keys[$0] } }
 
     /// Whether the set includes a secret or a private key.
     public var isPrivate: Bool { keys.contains(where: \.isPrivate) }
@@ -168,7 +168,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension [Key] {
+extension [CryptoKey] {
     /// The public halves as a JWK Set, without the keys that have none.
     package var publicHalves: JSONValue {
         .object(["keys": .array(compactMap(\.publicHalf).map(JSONValue.object))])

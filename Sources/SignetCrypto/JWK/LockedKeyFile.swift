@@ -78,7 +78,7 @@ package struct LockedKeyFile: ~Copyable {
     }
 }
 
-extension Key {
+extension CryptoKey {
     /// Returns whether this is the vault root with these bytes, compared in constant time.
     package func isVaultRoot(_ bytes: Span<UInt8>) throws(KeyError) -> Bool {
         guard kind == .vault else { return false }

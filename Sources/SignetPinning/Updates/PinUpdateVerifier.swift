@@ -45,7 +45,7 @@ public struct PinUpdateVerifier: Sendable {
         self.appID = appID
     }
 
-    static func ed25519(_ key: Key) throws(PinError) -> SignatureKey {
+    static func ed25519(_ key: CryptoKey) throws(PinError) -> SignatureKey {
         do throws(KeyError) {
             let (signer, algorithm) = try key.signatureKey()
             if algorithm == .ed25519 { return signer }
@@ -98,7 +98,7 @@ public struct PinUpdateVerifier: Sendable {
     /// Verifies everything but the document's validity; nil for `now` skips the key's validity too.
     func verifySignature(_ bytes: [UInt8], now: Int64?) throws(PinError) -> VerifiedPinPolicy {
         let parts = try Parts(bytes)
-        let key: Key
+        let key: CryptoKey
         do throws(KeyError) {
             key = try keys.key(id: parts.keyID)
             if let now { try key.requireUsable(at: now) }

@@ -70,7 +70,7 @@ public struct SignedPinPolicy: Sendable, Hashable {
     /// - Throws: `PinError` with code `wrong-key-use`, `key-revoked`, `key-expired`,
     ///   `key-not-yet-valid` or `crypto-failed`, or with code `malformed-update` if the document
     ///   exceeds 1 MiB.
-    public func signed(by key: Key, now: Int64? = nil) throws(PinError) -> [UInt8] {
+    public func signed(by key: CryptoKey, now: Int64? = nil) throws(PinError) -> [UInt8] {
         let signer = try PinUpdateVerifier.ed25519(key)
         guard key.isPrivate else {
             throw PinError(

@@ -23,10 +23,10 @@ public struct BatchResponse: Sendable, Hashable {
         /// The call's result.
         case result(RPCResult)
         /// The server's error, or a malformed response with the call's id.
-        case failure(RPCError)
+        case failure(PayloadError)
         /// The server rejected the batch with an error that names no call, and sent no response
         /// with this call's id.
-        case rejected(RPCError)
+        case rejected(PayloadError)
         /// No response has this call's id.
         case unanswered
         /// The call is a notification, which has no response.
@@ -62,10 +62,10 @@ public struct BatchResponse: Sendable, Hashable {
 
     /// The batch's error: `batch-incomplete` if a call is unanswered, else the server's first
     /// error, else the first malformed response; nil if every call succeeded.
-    public var error: RPCError? {
+    public var error: PayloadError? {
         let unanswered = outcomes.count { $0 == .unanswered }
         if unanswered > 0 {
-            return RPCError(
+            return PayloadError(
                 .batchIncomplete,
                 "\(unanswered) of \(outcomes.count) calls have no response", status: status
             )
@@ -83,24 +83,25 @@ public struct BatchResponse: Sendable, Hashable {
 extension JSONRPCAdapter {
     /// Boxes calls and notifications as one array (JSON-RPC 2.0, section 6).
     ///
-    /// - Throws: `RPCError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
+    /// - Throws: `PayloadError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
     ///   1.0), `invalid-id` (the generator repeated an id), or an error that boxing one call
     ///   throws.
-    public func box(batch calls: [RPCCall]) throws(RPCError) -> BoxedRequest {
+    public func box(batch calls: [RPCCall]) throws(PayloadError) -> BoxedRequest {
         let (message, ids) = try message(batch: calls)
         return boxed(message, expecting: BoxedRequest.Expected(ids: ids, isBatch: true))
     }
 
     /// Returns the array of a batch, and the calls' ids; nil for a notification.
-    package func message(batch calls: [RPCCall]) throws(RPCError) -> (JSONValue, ids: [RPCID?]) {
+    package func message(batch calls: [RPCCall]) throws(PayloadError) -> (JSONValue, ids: [RPCID?])
+    {
         guard version == .v2 else {
-            throw RPCError(.unsupportedCall, "JSON-RPC 1.0 has no batches")
+            throw PayloadError(.unsupportedCall, "JSON-RPC 1.0 has no batches")
         }
         guard !calls.isEmpty else {
-            throw RPCError(.emptyBatch, "the batch contains no call")
+            throw PayloadError(.emptyBatch, "the batch contains no call")
         }
         guard calls.count <= maximumBatchCount else {
-            throw RPCError(
+            throw PayloadError(
                 .batchTooLarge,
                 "the batch contains \(calls.count) calls, the limit is \(maximumBatchCount)"
             )
@@ -111,7 +112,7 @@ extension JSONRPCAdapter {
         for call in calls {
             let id = call.isNotification ? nil : try nextID()
             if let id, !known.insert(id).inserted {
-                throw RPCError(.invalidID, "the id generator repeated an id")
+                throw PayloadError(.invalidID, "the id generator repeated an id")
             }
             ids.append(id)
             requests.append(.object(try request(for: call, id: id)))
@@ -121,11 +122,11 @@ extension JSONRPCAdapter {
 
     /// Unboxes the response to a batch. Responses are matched to calls by id, in any order.
     ///
-    /// - Throws: `RPCError` with code `http-status`, `malformed-reply` or `reply-too-large` if the
+    /// - Throws: `PayloadError` with code `http-status`, `malformed-reply` or `reply-too-large` if the
     ///   response as a whole is unusable.
     public func unboxBatch(
         _ response: RawResponse, to request: BoxedRequest
-    ) throws(RPCError) -> BatchResponse {
+    ) throws(PayloadError) -> BatchResponse {
         try response.requireSize(atMost: maximumResponseSize)
         var matching = BatchMatching(
             ids: request.expected.ids, adapter: self, status: response.status)
@@ -169,7 +170,7 @@ private struct BatchMatching {
     private var all: [RPCID: Int] = [:]
     private var warnings: [RPCWarning] = []
     private var droppedWarnings = 0
-    private var rejection: RPCError?
+    private var rejection: PayloadError?
 
     init(ids: [RPCID?], adapter: JSONRPCAdapter, status: Int) {
         self.ids = ids
@@ -187,7 +188,7 @@ private struct BatchMatching {
         case .result(let element):
             outcome = .result(RPCResult(validated: reader.bytes(of: element)))
         case .error(let error):
-            let error = RPCError.rpcError(error, status: status)
+            let error = PayloadError.rpcError(error, status: status)
             if case .null = message.id {
                 if rejection == nil { rejection = error }
                 return

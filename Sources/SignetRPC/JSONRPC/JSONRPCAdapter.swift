@@ -66,9 +66,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Boxes a call as a POST with a JSON body. If this throws, nothing has been sent.
     ///
-    /// - Throws: `RPCError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0
+    /// - Throws: `PayloadError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0
     ///   with parameters by name) or `invalid-id`.
-    public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+    public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
         let id = call.isNotification ? nil : try ids.next()
         return boxed(
             .object(try request(for: call, id: id)), expecting: BoxedRequest.Expected(ids: [id]))
@@ -76,9 +76,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Unboxes the response to one call.
     ///
-    /// - Throws: `RPCError` with code `rpc-error`, `http-status`, `malformed-reply` or
+    /// - Throws: `PayloadError` with code `rpc-error`, `http-status`, `malformed-reply` or
     ///   `reply-too-large`.
-    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {
         try response.requireSize(atMost: maximumResponseSize)
@@ -110,9 +110,9 @@ public struct JSONRPCAdapter: PayloadAdapter {
     // MARK: Helpers
 
     /// Returns the request object.
-    package func request(for call: RPCCall, id: RPCID?) throws(RPCError) -> JSONObject {
+    package func request(for call: RPCCall, id: RPCID?) throws(PayloadError) -> JSONObject {
         guard allowsReservedMethods || !call.method.isReserved else {
-            throw RPCError(
+            throw PayloadError(
                 .reservedMethod, "the method begins with \"rpc.\", which JSON-RPC reserves")
         }
         var object: JSONObject = [:]
@@ -130,7 +130,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         object["id"] = version == .v1 ? id?.json ?? .null : id?.json
         for (name, value) in additionalMembers {
             guard !Self.ownMembers.contains(where: { sameBytes($0, name) }) else {
-                throw RPCError(
+                throw PayloadError(
                     .reservedMember, "an additional member has one of the protocol's own names")
             }
             object[name] = value
@@ -140,7 +140,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     static let ownMembers = ["jsonrpc", "id", "method", "params"]
 
-    package func nextID() throws(RPCError) -> RPCID { try ids.next() }
+    package func nextID() throws(PayloadError) -> RPCID { try ids.next() }
 
     func boxed(_ message: JSONValue, expecting expected: BoxedRequest.Expected) -> BoxedRequest {
         BoxedRequest(
@@ -151,7 +151,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Parses a response's body. If that fails, a status that is not 2xx is the error that is
     /// thrown.
-    func read(_ response: RawResponse) throws(RPCError) -> JSONReader {
+    func read(_ response: RawResponse) throws(PayloadError) -> JSONReader {
         do {
             return try read(response.json)
         } catch {
@@ -173,7 +173,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     private func requireID(
         _ expected: RPCID, of message: JSONRPCResponse, in response: RawResponse,
         warnings: inout [RPCWarning]
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         if case .id(let id) = message.id {
             if id == expected { return }
             if acceptsStringifiedNumericIDs, id == expected.stringified {
@@ -188,7 +188,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
     package static let otherID = "the id does not equal the call's id in type and value"
 
     /// Unboxes the response to a notification. Any 2xx is a success; a body is only a warning.
-    func unboxNotification(_ response: RawResponse) throws(RPCError) -> UnboxedResponse {
+    func unboxNotification(_ response: RawResponse) throws(PayloadError) -> UnboxedResponse {
         guard response.isSuccess else {
             if let reader = try? read(response) {
                 let message = JSONRPCResponse(reader.root, in: reader, adapter: self)

@@ -28,7 +28,7 @@ package struct JSONRPCResponse {
     var namesNoCall: Bool { if case .null = id { true } else { false } }
 
     /// Returns the error of the HTTP response that contained this object, which has a problem.
-    func refusal(of response: RawResponse, because problem: String) -> RPCError {
+    func refusal(of response: RawResponse, because problem: String) -> PayloadError {
         guard isRPC else { return .unusable(response, because: problem) }
         return .malformedResponse(problem, status: response.status)
     }

@@ -24,19 +24,19 @@ public struct EnvelopeAdapter: RESTBoxing {
     public init(_ rest: RESTAdapter = RESTAdapter()) { self.rest = rest }
 
     /// Boxes a call, as ``RESTAdapter`` does.
-    public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest { try rest.box(call) }
+    public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest { try rest.box(call) }
 
     /// Boxes a request, as ``RESTAdapter`` does.
-    public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
+    public func box(_ request: RESTRequest) throws(PayloadError) -> BoxedRequest {
         try rest.box(request)
     }
 
     /// Unwraps a response. The result of a 204 without a body is null.
     ///
-    /// - Throws: `RPCError` with code `rpc-error` if the code is not good, `http-status` if the
+    /// - Throws: `PayloadError` with code `rpc-error` if the code is not good, `http-status` if the
     ///   status is not 2xx and the envelope has no error code, `malformed-reply` or
     ///   `reply-too-large`.
-    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {
         guard response.body.count <= rest.maximumResponseSize,
@@ -73,7 +73,7 @@ public struct EnvelopeAdapter: RESTBoxing {
 
     private func serverError(
         code: JSONValue, message: String, data: JSONValue?, in response: RawResponse
-    ) throws(RPCError) -> RPCServerError {
+    ) throws(PayloadError) -> RPCServerError {
         switch code {
         case .number(let number) where number.isInteger:
             return RPCServerError(code: number, message: message, data: data)

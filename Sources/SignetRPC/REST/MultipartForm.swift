@@ -74,8 +74,8 @@ public struct MultipartForm: Sendable, Hashable {
 
     /// Returns the whole body.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
-    func encoded(boundary: String) throws(RPCError) -> [UInt8] {
+    /// - Throws: `PayloadError` with code `invalid-params` for an invalid name or media type.
+    func encoded(boundary: String) throws(PayloadError) -> [UInt8] {
         var bytes: [UInt8] = []
         for part in parts {
             bytes += try part.head(boundary: boundary)
@@ -92,8 +92,8 @@ public struct MultipartForm: Sendable, Hashable {
 extension MultipartForm.Part {
     /// Returns the bytes before the content, beginning with the boundary.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
-    package func head(boundary: String) throws(RPCError) -> [UInt8] {
+    /// - Throws: `PayloadError` with code `invalid-params` for an invalid name or media type.
+    package func head(boundary: String) throws(PayloadError) -> [UInt8] {
         var head =
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try Self.escaped(name))\""
         if let fileName { head += "; filename=\"\(try Self.escaped(fileName))\"" }
@@ -106,7 +106,7 @@ extension MultipartForm.Part {
         return Array((head + "\r\n\r\n").utf8)
     }
 
-    private static func escaped(_ name: String) throws(RPCError) -> String {
+    private static func escaped(_ name: String) throws(PayloadError) -> String {
         var escaped: [UInt8] = []
         for byte in name.utf8 {
             switch byte {

@@ -14,11 +14,11 @@ package struct PageCount: Sendable, Hashable {
     /// Returns the next page's number after a page; nil at the list's end.
     ///
     /// - Parameter number: The page's own number.
-    /// - Throws: `RPCError` with code `malformed-reply` if the response has no array of items. A
+    /// - Throws: `PayloadError` with code `malformed-reply` if the response has no array of items. A
     ///   null is an empty array.
     package func next(
         after number: Int, in response: UnboxedResponse
-    ) throws(RPCError) -> Int? {
+    ) throws(PayloadError) -> Int? {
         let value = items.reduce(response.result?.value) { $0?[$1] }
         if value?.isNull == true { return nil }
         guard let count = value?.array?.count else {
@@ -32,8 +32,8 @@ package struct PageCount: Sendable, Hashable {
 
     /// Checks the first number and the size of a page.
     ///
-    /// - Throws: `RPCError` with code `invalid-params`.
-    func check() throws(RPCError) {
+    /// - Throws: `PayloadError` with code `invalid-params`.
+    func check() throws(PayloadError) {
         guard (0...1 << 53).contains(first) else {
             throw .invalidParameters("the first page's number is \(first), expected 0...2^53")
         }

@@ -14,10 +14,10 @@ extension Paging {
 
     /// Refuses a request that cannot read a list.
     ///
-    /// - Throws: `RPCError` with code `unsupported-call` for a method other than GET (or, with the
+    /// - Throws: `PayloadError` with code `unsupported-call` for a method other than GET (or, with the
     ///   cursor in the body, other than POST), or `invalid-params` for a body that the cursor
     ///   cannot be put into.
-    package func check(_ request: RESTRequest) throws(RPCError) {
+    package func check(_ request: RESTRequest) throws(PayloadError) {
         try checkCount()
         try check(method: request.method.rawValue)
         var request = request
@@ -29,16 +29,16 @@ extension Paging {
     /// - Parameter isREST: Whether the call's method is an HTTP method.
     /// - Throws: As `check(_:)` of a request; `unsupported-call` also for a link, a query or a body
     ///   if the protocol isn't REST, and for a notification.
-    package func check(_ call: RPCCall, isREST: Bool) throws(RPCError) {
+    package func check(_ call: RPCCall, isREST: Bool) throws(PayloadError) {
         try checkCount()
         guard !call.isNotification else {
-            throw RPCError(.unsupportedCall, "a notification has no pages")
+            throw PayloadError(.unsupportedCall, "a notification has no pages")
         }
         switch target?.place {
         case _ where isREST: try check(method: String(call.method.name.prefix { $0 != " " }))
         case .parameter?, .field?: break
         case nil, .query?, .body?:
-            throw RPCError(
+            throw PayloadError(
                 .unsupportedCall,
                 "only REST has pages by links, or a cursor in the query or the body: expected it "
                     + "in a parameter or a field")
@@ -47,14 +47,14 @@ extension Paging {
         try set("0", in: &call)
     }
 
-    private func checkCount() throws(RPCError) {
+    private func checkCount() throws(PayloadError) {
         if case .counted(let count) = way { try count.check() }
     }
 
-    private func check(method: String) throws(RPCError) {
+    private func check(method: String) throws(PayloadError) {
         switch target?.place {
         case .body? where method != HTTPRequest.Method.post.rawValue:
-            throw RPCError(
+            throw PayloadError(
                 .unsupportedCall,
                 "found the method \(method), expected POST for a cursor in the body")
         case .body?: break
@@ -62,7 +62,7 @@ extension Paging {
         case .parameter(let path)? where path.count != 1: throw Self.noPlace
         default:
             guard method == HTTPRequest.Method.get.rawValue else {
-                throw RPCError(
+                throw PayloadError(
                     .unsupportedCall,
                     "found the method \(method), expected GET to read a list, or POST with the "
                         + "cursor in the body")
@@ -73,11 +73,11 @@ extension Paging {
     /// Puts a cursor or a number into the next page's request, unless its place is a field.
     ///
     /// - Parameter status: The status of the response that the cursor comes from.
-    /// - Throws: `RPCError` with code `invalid-params` for a body that the cursor cannot be put
+    /// - Throws: `PayloadError` with code `invalid-params` for a body that the cursor cannot be put
     ///   into.
     package func set(
         _ cursor: JSONValue, in request: inout RESTRequest, status: Int?
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         switch target?.place {
         case .query(let name)?: request.query[name] = .string(cursor.scalarText ?? "")
         case .parameter(let path)? where request.method == .get:
@@ -98,9 +98,9 @@ extension Paging {
 
     /// Puts a cursor or a number into the next page's call, unless its place is a field.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for parameters by position, or without a
+    /// - Throws: `PayloadError` with code `invalid-params` for parameters by position, or without a
     ///   place for it.
-    package func set(_ cursor: JSONValue, in call: inout RPCCall) throws(RPCError) {
+    package func set(_ cursor: JSONValue, in call: inout RPCCall) throws(PayloadError) {
         let path: [String]
         switch target?.place {
         case .query(let name)?: path = [name]
@@ -113,10 +113,10 @@ extension Paging {
 
     /// Puts a cursor or a number into the request's field, if its place is a field.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor that is invalid in a field.
+    /// - Throws: `PayloadError` with code `malformed-reply` for a cursor that is invalid in a field.
     package func set(
         _ cursor: JSONValue, in boxed: inout BoxedRequest, status: Int?
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         guard case .field(let name)? = target?.place else { return }
         let text = cursor.scalarText ?? ""
         guard HTTPField.isValidValue(text) else {
@@ -125,13 +125,13 @@ extension Paging {
         boxed.fields[name] = text
     }
 
-    private static let noPlace = RPCError.invalidParameters(
+    private static let noPlace = PayloadError.invalidParameters(
         "the cursor cannot be put into the parameters or the body, expected a JSON object at each "
             + "level of its path")
 
     private static func setting(
         _ cursor: JSONValue, at path: ArraySlice<String>, in object: JSONObject
-    ) throws(RPCError) -> JSONObject {
+    ) throws(PayloadError) -> JSONObject {
         guard let name = path.first else { throw noPlace }
         var object = object
         if path.count == 1 {

@@ -151,11 +151,11 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `RPCError` with code `malformed-reply` for a cursor of another type or of more
+    /// - Throws: `PayloadError` with code `malformed-reply` for a cursor of another type or of more
     ///   than 64 KiB, or for several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse
-    ) throws(RPCError) -> JSONValue? {
+    ) throws(PayloadError) -> JSONValue? {
         var value: JSONValue?
         switch source.place {
         case .result(let path):

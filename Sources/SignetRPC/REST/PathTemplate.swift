@@ -27,12 +27,12 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// The template's text.
     public let description: String
     /// The error of a literal that isn't a valid template; nil for any other template.
-    private var problem: RPCError?
+    private var problem: PayloadError?
 
     /// Parses a template.
     ///
-    /// - Throws: `RPCError` with code `invalid-path` that names the invalid part.
-    public init(_ text: String) throws(RPCError) {
+    /// - Throws: `PayloadError` with code `invalid-path` that names the invalid part.
+    public init(_ text: String) throws(PayloadError) {
         description = text
         var pieces: [Piece] = []
         var rest = text[...]
@@ -47,21 +47,21 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         if !rest.isEmpty { pieces.append(.literal(String(rest))) }
         self.pieces = pieces
         // With valid values the template must expand to a valid path.
-        _ = try expanded { (_) throws(RPCError) -> [String] in ["x"] }
+        _ = try expanded { (_) throws(PayloadError) -> [String] in ["x"] }
     }
 
     /// Creates a template from a literal. An invalid literal makes each expansion throw.
     ///
     /// For text that isn't a literal use `init(_:)`, which throws at once.
     public init(stringLiteral text: String) {
-        do throws(RPCError) {
+        do throws(PayloadError) {
             try self.init(text)
         } catch {
             self.init(invalid: text, problem: error)
         }
     }
 
-    private init(invalid text: String, problem: RPCError) {
+    private init(invalid text: String, problem: PayloadError) {
         description = text
         pieces = []
         self.problem = problem
@@ -75,11 +75,11 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// Returns the path with values in place of the names: strings, numbers, booleans or arrays of
     /// them.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if a name has no value or one of another
+    /// - Throws: `PayloadError` with code `invalid-params` if a name has no value or one of another
     ///   type, or `invalid-path` if a value is empty or makes a dot segment.
-    public func expanded(_ values: JSONObject) throws(RPCError) -> String {
+    public func expanded(_ values: JSONObject) throws(PayloadError) -> String {
         if let problem { throw problem }
-        return try expanded { (name) throws(RPCError) -> [String] in
+        return try expanded { (name) throws(PayloadError) -> [String] in
             guard let value = values[name] else {
                 throw .invalidParameters("the path's \(quoted(name)) has no value")
             }
@@ -97,7 +97,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     ///   names any.
     package func filled(
         from parameters: RPCParameters?, keepingUsed keepsUsed: Bool = false
-    ) throws(RPCError) -> (path: String, rest: RPCParameters?) {
+    ) throws(PayloadError) -> (path: String, rest: RPCParameters?) {
         guard case .object(var object)? = parameters else {
             guard names.isEmpty || parameters == nil else {
                 throw .invalidParameters(
@@ -112,8 +112,8 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private func expanded(
-        _ values: (String) throws(RPCError) -> [String]
-    ) throws(RPCError) -> String {
+        _ values: (String) throws(PayloadError) -> [String]
+    ) throws(PayloadError) -> String {
         var path = RESTPath()
         for piece in pieces {
             switch piece {
@@ -132,7 +132,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
 
     private static let nameCharacters = ASCIISet(lettersDigitsAnd: "_.-")
 
-    private static func names(_ expression: Substring) throws(RPCError) -> [String] {
+    private static func names(_ expression: Substring) throws(PayloadError) -> [String] {
         let names = expression.split(separator: ",", omittingEmptySubsequences: false)
         guard names.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(nameCharacters.contains) })
         else {

@@ -42,7 +42,7 @@ public struct QueryStyle: Sendable, Hashable {
     /// Returns a parameter's pairs, whose values are percent-encoded.
     func pairs(
         for name: String, value: JSONValue
-    ) throws(RPCError) -> [(name: String, encoded: String)] {
+    ) throws(PayloadError) -> [(name: String, encoded: String)] {
         guard let members = value.object else {
             let texts = try value.texts(of: "a value of the parameter", named: name)
             if value.array == nil { return [(name, PercentCoding.encoded(texts[0]))] }
@@ -52,7 +52,7 @@ public struct QueryStyle: Sendable, Hashable {
             }
             return texts.isEmpty ? [] : [(name, try joined(texts, of: name))]
         }
-        let texts = try members.map { (member) throws(RPCError) in
+        let texts = try members.map { (member) throws(PayloadError) in
             (name: member.name, value: try member.value.text(of: "a member of", named: name))
         }
         switch self.value {
@@ -69,7 +69,7 @@ public struct QueryStyle: Sendable, Hashable {
     }
 
     /// Returns the texts, percent-encoded and joined by the style's delimiter.
-    private func joined(_ texts: [String], of name: String) throws(RPCError) -> String {
+    private func joined(_ texts: [String], of name: String) throws(PayloadError) -> String {
         // A comma in a value is escaped, the delimiter is not.
         let delimiter = value == .space ? "%20" : value == .pipe ? "%7C" : ","
         let encoded = texts.map { PercentCoding.encoded($0) }
@@ -80,7 +80,7 @@ public struct QueryStyle: Sendable, Hashable {
         return encoded.joined(separator: delimiter)
     }
 
-    static func refusal(of value: JSONValue, in name: String) -> RPCError {
+    static func refusal(of value: JSONValue, in name: String) -> PayloadError {
         .invalidParameters(
             "found a value of type \(value.typeName) in \(quoted(name)), which its query "
                 + "style cannot express")
@@ -99,7 +99,7 @@ extension JSONValue {
     }
 
     /// Returns the text of a scalar; throws `invalid-params` for any other value.
-    func text(of what: String, named name: String) throws(RPCError) -> String {
+    func text(of what: String, named name: String) throws(PayloadError) -> String {
         guard let scalarText else {
             throw .invalidParameters(
                 "\(what) \(quoted(name)) is of type \(typeName), expected a string, number or "
@@ -109,8 +109,8 @@ extension JSONValue {
     }
 
     /// Returns the text of a scalar, or the texts of an array of them.
-    func texts(of what: String, named name: String) throws(RPCError) -> [String] {
-        try (array ?? [self]).map { (element) throws(RPCError) in
+    func texts(of what: String, named name: String) throws(PayloadError) -> [String] {
+        try (array ?? [self]).map { (element) throws(PayloadError) in
             try element.text(of: what, named: name)
         }
     }

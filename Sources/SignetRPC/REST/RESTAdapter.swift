@@ -5,7 +5,7 @@ import SignetJSON
 /// An adapter that also boxes whole REST requests, not only calls with parameters by name.
 public protocol RESTBoxing: PayloadAdapter {
     /// Boxes a request. If this throws, nothing has been sent.
-    func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest
+    func box(_ request: RESTRequest) throws(PayloadError) -> BoxedRequest
 }
 
 /// Plain REST: a call's method is the HTTP method, its result the response's JSON body.
@@ -58,10 +58,10 @@ public struct RESTAdapter: RESTBoxing {
     /// Names and values in the query are percent-encoded, except for unreserved characters (RFC
     /// 3986, section 2.3).
     ///
-    /// - Throws: `RPCError` with code `invalid-method` (not a token of RFC 9110, section 5.6.2),
+    /// - Throws: `PayloadError` with code `invalid-method` (not a token of RFC 9110, section 5.6.2),
     ///   `invalid-path`, `invalid-params` (parameters by position, an object or null for the query,
     ///   or a value that is invalid in a field or cookie) or `unsupported-call` (a notification).
-    public func box(_ call: RPCCall) throws(RPCError) -> BoxedRequest {
+    public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
         var (request, parameters) = try requestAndRest(of: call)
         switch (request.method, parameters) {
         case (_, nil): break
@@ -85,7 +85,7 @@ public struct RESTAdapter: RESTBoxing {
     /// - Throws: As `box(_:)` of a call.
     public func request(
         for call: RPCCall, body: RESTBody = .none
-    ) throws(RPCError) -> RESTRequest {
+    ) throws(PayloadError) -> RESTRequest {
         var (request, parameters) = try requestAndRest(of: call)
         request.query = parameters ?? [:]
         request.body = body
@@ -94,9 +94,10 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Returns a call's method, path and fields as a request, and the remaining parameters; nil if
     /// there were none, or if the path, fields and cookies used them all.
-    private func requestAndRest(of call: RPCCall) throws(RPCError) -> (RESTRequest, JSONObject?) {
+    private func requestAndRest(of call: RPCCall) throws(PayloadError) -> (RESTRequest, JSONObject?)
+    {
         guard !call.isNotification else {
-            throw RPCError(.unsupportedCall, "REST has no notifications")
+            throw PayloadError(.unsupportedCall, "REST has no notifications")
         }
         let name = call.method.name
         let space = name.utf8.firstIndex(of: UInt8(ascii: " ")) ?? name.endIndex
@@ -104,7 +105,7 @@ public struct RESTAdapter: RESTBoxing {
         guard let method = HTTPRequest.Method(rawValue: String(name[..<space])),
             space == name.endIndex || template.utf8.first == UInt8(ascii: "/")
         else {
-            throw RPCError(
+            throw PayloadError(
                 .invalidMethod, "the method is neither an HTTP method nor one with a path")
         }
         var request = RESTRequest(method)
@@ -130,8 +131,8 @@ public struct RESTAdapter: RESTBoxing {
 
     /// Boxes a request. If this throws, nothing has been sent.
     ///
-    /// - Throws: `RPCError` with code `invalid-path` or `invalid-params`.
-    public func box(_ request: RESTRequest) throws(RPCError) -> BoxedRequest {
+    /// - Throws: `PayloadError` with code `invalid-path` or `invalid-params`.
+    public func box(_ request: RESTRequest) throws(PayloadError) -> BoxedRequest {
         let path = try request.path.encoded()
         var fields = request.fields
         if fields[.accept] == nil {
@@ -149,9 +150,9 @@ public struct RESTAdapter: RESTBoxing {
     /// If the caller can read any content, a body that isn't JSON is not an error, and the result
     /// is nil.
     ///
-    /// - Throws: `RPCError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
+    /// - Throws: `PayloadError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
     ///   or `reply-too-large`.
-    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(RPCError)
+    public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {
         try response.requireSize(atMost: maximumResponseSize)
@@ -186,7 +187,7 @@ public struct RESTAdapter: RESTBoxing {
     ///
     /// - Throws: `invalid-params`, also if a member of an exploded object would get another
     ///   parameter's name in the query.
-    private func query(_ object: JSONObject) throws(RPCError) -> String? {
+    private func query(_ object: JSONObject) throws(PayloadError) -> String? {
         var pairs: [String] = []
         var owners: [ByteName: String] = [:]
         for (name, value) in object {

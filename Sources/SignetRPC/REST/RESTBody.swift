@@ -28,11 +28,11 @@ public struct RESTBody: Sendable, Hashable {
     ///   - value: The value.
     ///   - conventions: How dates are written, and how members are named. Defaults to those of the
     ///     call whose `request()` encodes the body.
-    /// - Throws: `RPCError` with code `invalid-params`, naming the path of the value that cannot be
+    /// - Throws: `PayloadError` with code `invalid-params`, naming the path of the value that cannot be
     ///   encoded.
     public static func json(
         encoding value: some Encodable, conventions: JSONConventions? = nil
-    ) throws(RPCError) -> RESTBody {
+    ) throws(PayloadError) -> RESTBody {
         do throws(JSONError) {
             let encoder = StrictJSONEncoder(conventions: conventions ?? .ofCall)
             return RESTBody(try encoder.encode(value), contentType: "application/json")
@@ -44,8 +44,8 @@ public struct RESTBody: Sendable, Hashable {
     /// Creates a body of fields as `application/x-www-form-urlencoded` (WHATWG URL, section 5.2).
     /// An array repeats its name.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for an object or null.
-    public static func form(_ fields: JSONObject) throws(RPCError) -> RESTBody {
+    /// - Throws: `PayloadError` with code `invalid-params` for an object or null.
+    public static func form(_ fields: JSONObject) throws(PayloadError) -> RESTBody {
         var bytes: [UInt8] = []
         for (name, value) in fields {
             for text in try value.texts(of: "the form's field", named: name) {
@@ -67,8 +67,8 @@ public struct RESTBody: Sendable, Hashable {
     /// Creates a body of fields and files as `multipart/form-data` (RFC 7578), with a boundary that
     /// none of them contains.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` for an invalid name or media type.
-    public static func multipart(_ form: MultipartForm) throws(RPCError) -> RESTBody {
+    /// - Throws: `PayloadError` with code `invalid-params` for an invalid name or media type.
+    public static func multipart(_ form: MultipartForm) throws(PayloadError) -> RESTBody {
         let boundary = form.unusedBoundary()
         return RESTBody(
             try form.encoded(boundary: boundary),
@@ -77,10 +77,10 @@ public struct RESTBody: Sendable, Hashable {
 
     /// Creates a body of bytes, sent unchanged.
     ///
-    /// - Throws: `RPCError` with code `invalid-params` if `contentType` is not a media type.
+    /// - Throws: `PayloadError` with code `invalid-params` if `contentType` is not a media type.
     public static func bytes(
         _ bytes: [UInt8], contentType: String = "application/octet-stream"
-    ) throws(RPCError) -> RESTBody {
+    ) throws(PayloadError) -> RESTBody {
         guard MediaType(contentType) != nil, HTTPField.isValidValue(contentType) else {
             throw .invalidParameters("the body's Content-Type is not a media type")
         }

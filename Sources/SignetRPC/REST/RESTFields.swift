@@ -8,7 +8,7 @@ enum RESTFields {
     ///
     /// - Throws: `invalid-params` for an invalid field name, for a value that is invalid in a
     ///   field, and for a comma in one of several values, which would split it in two.
-    static func field(named name: String, value: JSONValue) throws(RPCError) -> HTTPField? {
+    static func field(named name: String, value: JSONValue) throws(PayloadError) -> HTTPField? {
         guard let field = HTTPField.Name(name) else {
             throw .invalidParameters("\(quoted(name)) is not a valid field name")
         }
@@ -29,7 +29,7 @@ enum RESTFields {
     /// Returns parameters as one Cookie field (RFC 6265, section 4.2.1); nil if there aren't any.
     ///
     /// - Throws: `invalid-params` for a name or value that is invalid in a cookie.
-    static func cookies(_ parameters: JSONObject) throws(RPCError) -> HTTPField? {
+    static func cookies(_ parameters: JSONObject) throws(PayloadError) -> HTTPField? {
         var pairs: [String] = []
         for (name, value) in parameters {
             let text = try value.text(of: "the cookie", named: name)

@@ -41,8 +41,8 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Returns the escaped path, beginning with `/`; empty if it adds nothing to the service's URL.
     ///
-    /// - Throws: `RPCError` with code `invalid-path`. The message contains no value.
-    public func encoded() throws(RPCError) -> String {
+    /// - Throws: `PayloadError` with code `invalid-path`. The message contains no value.
+    public func encoded() throws(PayloadError) -> String {
         if let problem { throw .invalidPath(problem) }
         try Self.check(text)
         return text
@@ -88,7 +88,7 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Refuses invalid paths (RFC 3986, section 3.3), and those that a server would resolve to
     /// another one.
-    private static func check(_ text: String) throws(RPCError) {
+    private static func check(_ text: String) throws(PayloadError) {
         guard !text.isEmpty else { return }
         let bytes = Array(text.utf8)
         guard bytes.first == UInt8(ascii: "/") else {
@@ -120,8 +120,8 @@ public struct RESTPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
 }
 
-extension RPCError {
-    static func invalidPath(_ what: String) -> RPCError {
-        RPCError(.invalidPath, "the path is invalid: \(what)")
+extension PayloadError {
+    static func invalidPath(_ what: String) -> PayloadError {
+        PayloadError(.invalidPath, "the path is invalid: \(what)")
     }
 }

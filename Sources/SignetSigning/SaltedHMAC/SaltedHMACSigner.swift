@@ -14,7 +14,7 @@ struct SaltedHMACSigner: Sendable {
     /// The algorithm of the body's digest.
     var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
 
-    init(key: Key, options: MessageSigner.Options) throws(SigningError) {
+    init(key: CryptoKey, options: MessageSigner.Options) throws(SigningError) {
         try SigningText.requireNone(options.settings, of: SigningScheme.saltedHMAC.name)
         self.key = try key.signingHMACKey()
         self.keyID = key.id

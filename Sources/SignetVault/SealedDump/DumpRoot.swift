@@ -3,7 +3,7 @@ internal import SignetSystem
 
 /// The secret that one dump's keys are derived from.
 enum DumpRoot: Sendable {
-    case key(Key)
+    case key(CryptoKey)
     case passphrase(Passphrase, id: String)
 
     var id: String {

@@ -79,7 +79,7 @@ extension GlobalConfiguration {
     /// - Throws: As the merging initializer. The message names the dump as the place.
     public init<each Value: ConfigurationValue>(
         restoring opened: OpenedDump, schema: Schema,
-        requiring keys: repeat ConfigurationKey<each Value, Public>
+        requiring keys: repeat ConfigurationKey<each Value, PublicValue>
     ) throws(VaultError) {
         var merge = ConfigurationMerge(schema: schema)
         for (name, value) in opened.values {

@@ -17,7 +17,7 @@ extension GlobalConfiguration {
     ///   `key-revoked`, `key-expired`, `key-not-yet-valid`; `wrong-key-use` if the key isn't a
     ///   vault root.
     public func seal(
-        with key: Key, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
+        with key: CryptoKey, for binding: VersionBinding, sequence: Int64 = 1, now: Int64? = nil
     ) throws(VaultError) -> SealedDump {
         try requireValues()
         return try SealedDump(

@@ -87,7 +87,7 @@ extension StatusPage {
     }
 }
 
-extension Key {
+extension CryptoKey {
     /// The state of the key, with the colour of what it means.
     fileprivate func condition(now: Int64, leadTime: Int64) -> (word: String, tone: Timeline.Tone) {
         if isRevoked { return ("revoked", .bad) }

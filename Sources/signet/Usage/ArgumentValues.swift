@@ -8,7 +8,7 @@ package import SignetVault
 // Options whose values are names of the modules. The parser lists the names in an error, and the
 // completion scripts offer them.
 
-extension Key.Kind: ExpressibleByArgument {
+extension CryptoKey.Kind: ExpressibleByArgument {
     /// Reads a name.
     public init?(argument: String) { self.init(name: argument) }
 

@@ -93,11 +93,11 @@ import Testing
             }
             options.clock.retryAfter = { response, now in
                 response.headerFields[.awsRetryAfter].flatMap { Int($0) }.map { .milliseconds($0) }
-                    ?? RetryPolicy.wait(response, now: now)
+                    ?? RetryStrategy.wait(response, now: now)
             }
         } changeService: { service in
             service.attempts = one.attempts
-            var retry = RetryPolicy()
+            var retry = RetryStrategy()
             retry.statusCodes = [429, 500, 502, 503, 504]
             retry.firstPause = .milliseconds(50)
             if let seconds = one.longestPause {
@@ -157,7 +157,7 @@ import Testing
             fields[.awsRetryAfter] = step.retryAfter
             return EngineResponse(
                 response: HTTPResponse(status: .init(code: step.status), headerFields: fields),
-                body: ResponseBody(bytes: Array("{}".utf8)),
+                body: HTTPResponseBody(bytes: Array("{}".utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 

@@ -77,7 +77,8 @@ struct ChangingSystemSoakTests {
             let id = (try? JSONValue(parsing: request.bytes))?["id"]?.text ?? "null"
             return EngineResponse(
                 response: HTTPResponse(status: status),
-                body: ResponseBody(bytes: Array(#"{"jsonrpc":"2.0","id":\#(id),"result":1}"#.utf8)),
+                body: HTTPResponseBody(
+                    bytes: Array(#"{"jsonrpc":"2.0","id":\#(id),"result":1}"#.utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -161,7 +162,7 @@ struct ChangingSystemSoakTests {
 
     /// Makes one call; one in fifty is cancelled, and one in seven joins its equals.
     private static func call(_ number: Int, on system: NetworkSystem) async -> Bool {
-        var options = CallOptions(isIdempotent: true)
+        var options = RequestOptions(isIdempotent: true)
         options.credentials = User(scope: "\(number % 20)")
         options.attempts = 3
         if number % 7 == 0 {

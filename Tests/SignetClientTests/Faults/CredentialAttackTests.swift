@@ -55,7 +55,8 @@ import Testing
             seen.withLock { $0.append(token) }
             return EngineResponse(
                 response: HTTPResponse(status: accepts ? .ok : .unauthorized),
-                body: ResponseBody(bytes: Array("1".utf8)), httpVersion: .init(major: 1, minor: 1))
+                body: HTTPResponseBody(bytes: Array("1".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
         }
 
         func shutdown() async {}
@@ -63,9 +64,9 @@ import Testing
 
     private static func call(
         _ system: NetworkSystem, _ source: any CredentialSource,
-        change: (inout CallOptions) -> Void = { _ in }
+        change: (inout RequestOptions) -> Void = { _ in }
     ) async -> ClientError.Code? {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.credentials = source
         change(&options)
         let given = options
@@ -183,7 +184,7 @@ import Testing
             func credential(
                 replacing old: Credential?, for call: CallIdentity
             ) async throws -> Credential {
-                var options = CallOptions()
+                var options = RequestOptions()
                 options.credentials = self
                 options.duplicates = policy
                 _ = try await system.call(RESTRequest(.get, "/x"), on: "a", options: options)

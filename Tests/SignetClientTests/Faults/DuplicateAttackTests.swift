@@ -18,9 +18,9 @@ import Testing
 
     private static func start(
         _ system: NetworkSystem, _ policy: DuplicatePolicy = .allow, query: JSONObject = [:],
-        change: (inout CallOptions) -> Void = { _ in }
+        change: (inout RequestOptions) -> Void = { _ in }
     ) -> Task<ClientError.Code?, Never> {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.duplicates = policy
         change(&options)
         let given = options

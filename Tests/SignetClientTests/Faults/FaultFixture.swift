@@ -46,7 +46,7 @@ final class FaultFixture: Sendable {
         options.caFile = authority.caFile
         options.logger = Logger(label: "test") { _ in canaries }
         options.callOptions.credentials = Token()
-        var retry = RetryPolicy()
+        var retry = RetryStrategy()
         retry.firstPause = .milliseconds(1)
         options.callOptions.retry = retry
         change(&options)
@@ -81,7 +81,7 @@ final class FaultFixture: Sendable {
         _ number: Int, _ method: HTTPRequest.Method = .get, deadline: Duration? = nil
     ) async -> ClientError? {
         let trace = CallTrace()
-        let options = CallOptions(deadline: deadline, trace: trace)
+        let options = RequestOptions(deadline: deadline, trace: trace)
         let parameters: JSONObject = [
             "id": .number(JSONNumber(Int64(number))), "secret": .string(Self.secret),
         ]

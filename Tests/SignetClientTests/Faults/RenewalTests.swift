@@ -69,10 +69,10 @@ import Testing
 
     private func setUp(
         _ one: Case
-    ) async throws -> (NetworkSystem, RecordingEngine, Source, CallOptions) {
+    ) async throws -> (NetworkSystem, RecordingEngine, Source, RequestOptions) {
         let engine = RecordingEngine(responses: one.responses.map(response))
         let source = Source()
-        var options = CallOptions(isIdempotent: one.isIdempotent)
+        var options = RequestOptions(isIdempotent: one.isIdempotent)
         options.credentials = source
         options.attempts = 1
         if one.repeats { options.attemptInterceptors = [Repeating()] }

@@ -25,21 +25,21 @@ import Testing
             ], policy: .allowingAll(), options: settings)
 
         struct Pay: Endpoint {
-            var service: Service { "payments" }
+            var service: ServiceName { "payments" }
             var method: RPCMethod { "orders.pay" }
             var order: Int
             var key: String
             typealias Success = Bool
-            var callOptions: CallOptions { CallOptions(isIdempotent: true) }
+            var callOptions: RequestOptions { RequestOptions(isIdempotent: true) }
         }
         let isPaid = try await system.send(Pay(order: 7, key: "7-1"))
         #expect(isPaid && engine.count == 2)
 
-        var retry = RetryPolicy()
+        var retry = RetryStrategy()
         retry.statusCodes = [429, 500, 502, 503, 504]
         retry.firstPause = .milliseconds(50)
         retry.longestPause = .seconds(2)
-        var options = CallOptions(deadline: .seconds(20))
+        var options = RequestOptions(deadline: .seconds(20))
         options.attempts = 4
         options.retry = retry
 

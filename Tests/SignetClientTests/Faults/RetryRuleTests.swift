@@ -23,8 +23,8 @@ import Testing
 
     private static func options(
         _ work: @escaping @Sendable (OutgoingCall, NextAttempt) async throws -> EngineResponse
-    ) -> CallOptions {
-        var options = CallOptions()
+    ) -> RequestOptions {
+        var options = RequestOptions()
         options.attemptInterceptors = [Each(work: work)]
         return options
     }
@@ -41,7 +41,7 @@ import Testing
 
     private static func call(
         _ system: NetworkSystem, _ method: HTTPRequest.Method = .get,
-        _ options: CallOptions = CallOptions()
+        _ options: RequestOptions = RequestOptions()
     ) async -> ClientError.Code? {
         await Pipeline.code { () async throws(ClientError) in
             try await system.call(RESTRequest(method, "/x"), on: "a", options: options)
@@ -124,8 +124,8 @@ import Testing
     @Test func aCallWithoutTimeTakesNoTokens() async throws {
         let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine)
-        var options = CallOptions(deadline: .seconds(2))
-        options.retry = RetryPolicy()
+        var options = RequestOptions(deadline: .seconds(2))
+        options.retry = RetryStrategy()
         options.retry?.firstPause = .seconds(3)
         #expect(await Self.call(system, .get, options) == .httpStatus)
         #expect(system.pipeline.attempts.budget.tokens(for: .failed, of: Self.host) == 500)
@@ -137,8 +137,8 @@ import Testing
         let system = try await Self.system(engine) { options in
             options.clock.sleep = { try await Task.sleep(for: $0) }
         }
-        var options = CallOptions()
-        options.retry = RetryPolicy()
+        var options = RequestOptions()
+        options.retry = RetryStrategy()
         options.retry?.firstPause = .seconds(3600)
         options.retry?.longestPause = .seconds(3600)
         let given = options
@@ -228,7 +228,7 @@ import Testing
             buffer.finish(TransportError(.cutOff, "cut off"))
             return EngineResponse(
                 response: HTTPResponse(status: .ok, headerFields: [.contentLength: "2"]),
-                body: ResponseBody(buffer), httpVersion: .init(major: 1, minor: 1))
+                body: HTTPResponseBody(buffer), httpVersion: .init(major: 1, minor: 1))
         }
 
         func shutdown() async {}
@@ -259,7 +259,8 @@ import Testing
         let events = system.events
         for _ in 0..<12 {
             #expect(
-                await Self.call(system, .get, CallOptions(deadline: .seconds(60))) == .httpStatus)
+                await Self.call(system, .get, RequestOptions(deadline: .seconds(60))) == .httpStatus
+            )
         }
         await system.shutdown()
         #expect(pauses.all.count == 24)
@@ -273,9 +274,9 @@ import Testing
         let pauses = RetryTests.Pauses()
         let engine = RecordingEngine(responses: [Self.busy])
         let system = try await Self.system(engine) { $0.clock.sleep = { pauses.add($0) } }
-        var options = CallOptions()
+        var options = RequestOptions()
         options.attempts = 10
-        options.retry = RetryPolicy()
+        options.retry = RetryStrategy()
         options.retry?.firstPause = .seconds(Int64.max / 2)
         options.retry?.longestPause = .seconds(Int64.max)
         #expect(await Self.call(system, .get, options) == .httpStatus)
@@ -287,8 +288,8 @@ import Testing
     func aPauseBelowZeroIsRefused(_ first: Int, _ longest: Int) async throws {
         let engine = RecordingEngine()
         let system = try await Self.system(engine)
-        var options = CallOptions()
-        var retry = RetryPolicy()
+        var options = RequestOptions()
+        var retry = RetryStrategy()
         retry.firstPause = .milliseconds(first)
         retry.longestPause = .milliseconds(longest)
         options.retry = retry

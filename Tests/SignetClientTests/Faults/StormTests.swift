@@ -56,7 +56,7 @@ import Testing
             return EngineResponse(
                 response: HTTPResponse(
                     status: .init(code: response.status), headerFields: response.fields),
-                body: ResponseBody(bytes: Array(response.body.utf8)),
+                body: HTTPResponseBody(bytes: Array(response.body.utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -147,7 +147,7 @@ import Testing
             _ = buffer.offer(Array(#"{"id":"#.utf8))
             buffer.finish(TransportError(.cutOff, "cut off"))
             return EngineResponse(
-                response: HTTPResponse(status: .ok), body: ResponseBody(buffer),
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(buffer),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -234,7 +234,7 @@ import Testing
 
     @Test(.features("002-09")) func aValueThatCannotBeMadeIsAFailure() async throws {
         struct Order: RESTEndpoint {
-            var service: Service { "a" }
+            var service: ServiceName { "a" }
             var httpMethod: HTTPRequest.Method { .get }
             var path: PathTemplate { "/order" }
             func success(from response: UnboxedResponse) throws -> Int { throw Failure() }

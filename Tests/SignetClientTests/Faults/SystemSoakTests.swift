@@ -79,7 +79,7 @@ struct SystemSoakTests {
             }
             buffer.finish()
             return EngineResponse(
-                response: HTTPResponse(status: status), body: ResponseBody(buffer),
+                response: HTTPResponse(status: status), body: HTTPResponseBody(buffer),
                 httpVersion: .init(major: 1, minor: 1))
         }
 
@@ -117,7 +117,7 @@ struct SystemSoakTests {
     ///
     /// - Returns: The number of calls that ended well.
     private static func run(
-        _ numbers: Range<Int>, on system: NetworkSystem, procedures: Service? = nil
+        _ numbers: Range<Int>, on system: NetworkSystem, procedures: ServiceName? = nil
     ) async -> Int {
         await withTaskGroup(of: Bool.self) { group in
             var good = 0
@@ -131,9 +131,9 @@ struct SystemSoakTests {
     }
 
     private static func call(
-        _ number: Int, on system: NetworkSystem, procedures: Service?
+        _ number: Int, on system: NetworkSystem, procedures: ServiceName?
     ) async -> Bool {
-        var options = CallOptions(tags: ["soak"])
+        var options = RequestOptions(tags: ["soak"])
         options.credentials = User(scope: "\(number % 50)")
         if number % 3 == 0 { options.deadline = .seconds(30) }
         if number % 7 == 0 {

@@ -5,12 +5,12 @@ import SignetJSON
 import SignetVault
 import Testing
 
-extension ConfigurationKey where Value == String, Visibility == Public {
+extension ConfigurationKey where Value == String, Visibility == PublicValue {
     static let host = Self("orders.host")
     static let token = Self("token")
     static let missing = Self("orders.missing")
 }
-extension ConfigurationKey where Value == Int, Visibility == Public {
+extension ConfigurationKey where Value == Int, Visibility == PublicValue {
     static let hostAsInt = Self("orders.host")
 }
 
@@ -19,7 +19,7 @@ extension ConfigurationKey where Value == Int, Visibility == Public {
     static func reader<each Value: ConfigurationValue>(
         _ bytes: [UInt8]?, keys: KeySet? = nil, binding: VersionBinding = shop,
         schema: Schema? = nil, now: Int64 = noon,
-        requiring: repeat ConfigurationKey<each Value, Public>
+        requiring: repeat ConfigurationKey<each Value, PublicValue>
     ) throws -> ConfigReader {
         let file = try TemporaryFile(bytes)
         let provider = try VaultProvider(

@@ -12,7 +12,7 @@ import Tracing
     private static func trace(
         _ responses: [StubResponse], tracer: W3CTracer = W3CTracer(), method: String = "GET",
         changeTracing: (inout CallTracing) -> Void = { _ in },
-        change: (inout CallOptions) -> Void = { _ in }
+        change: (inout RequestOptions) -> Void = { _ in }
     ) async throws -> (stub: StubEngine, spans: [FinishedInMemorySpan]) {
         let (stub, rest) = (StubEngine(), Responses(responses))
         stub.respond { _ throws(TransportError) in rest.next() }

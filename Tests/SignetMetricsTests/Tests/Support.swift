@@ -78,7 +78,7 @@ enum Shop {
         change: (inout NetworkSystem.Options) -> Void
     ) async throws -> NetworkSystem {
         var options = NetworkSystem.Options()
-        var retry = RetryPolicy()
+        var retry = RetryStrategy()
         retry.firstPause = .milliseconds(1)
         options.callOptions.retry = retry
         change(&options)
@@ -92,9 +92,9 @@ enum Shop {
     /// Makes a call whose query is secret, and ignores its outcome.
     static func call(
         _ system: NetworkSystem, _ method: String = "GET",
-        change: (inout CallOptions) -> Void = { _ in }
+        change: (inout RequestOptions) -> Void = { _ in }
     ) async -> ClientError.Code? {
-        var options = CallOptions()
+        var options = RequestOptions()
         options.fields[.authorization] = "ZZZZZZ"
         change(&options)
         do throws(ClientError) {

@@ -41,7 +41,7 @@ import Testing
     struct Context {
         let settings: [String: String]
         let keys: KeySet
-        let key: Key
+        let key: CryptoKey
         let time: Int64
         let lifetime: Int64
 

@@ -61,7 +61,7 @@ import Testing
     }
 
     private static func signedEvent(
-        _ kind: Key.Kind, _ algorithm: String
+        _ kind: CryptoKey.Kind, _ algorithm: String
     ) throws -> (SigningScheme, KeySet, SignableMessage) {
         let document: JSONObject = [
             "signet-scheme": 1, "name": "der", "text": "{body}",
@@ -78,9 +78,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (Key.Kind.p256, "ecdsa-p256-sha256", 64), (.p384, "ecdsa-p384-sha384", 96),
+        (CryptoKey.Kind.p256, "ecdsa-p256-sha256", 64), (.p384, "ecdsa-p384-sha384", 96),
     ])
-    func verifiesNothingButDER(_ kind: Key.Kind, _ algorithm: String, _ size: Int) throws {
+    func verifiesNothingButDER(_ kind: CryptoKey.Kind, _ algorithm: String, _ size: Int) throws {
         let (scheme, keys, message) = try Self.signedEvent(kind, algorithm)
         let verifier = try Verifier(scheme: scheme, keys: keys)
         #expect(Partner.reason(verifier, message) == "no error")

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func refusesKeysOfAnotherTypeOrUse() throws {
-        func generated(_ kind: Key.Kind, alg: String? = nil) throws -> String {
+        func generated(_ kind: CryptoKey.Kind, alg: String? = nil) throws -> String {
             var jwk = try KeyFile.tree(kind, id: "k")
             if let alg { jwk["alg"] = .string(alg) }
             return String(decoding: JSONValue.object(jwk).serialized(), as: UTF8.self)

@@ -50,7 +50,7 @@ struct IncomingResponse: Sendable {
     /// Starts two tasks: one moves the body, and one ends it at the deadline.
     private func body(
         _ body: HTTPClientResponse.Body, timings: Timings, record: TimingsRecord
-    ) -> ResponseBody {
+    ) -> HTTPResponseBody {
         let (room, hasRoom) = AsyncStream.makeStream(
             of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let tasks = Tasks()
@@ -72,7 +72,7 @@ struct IncomingResponse: Sendable {
                 buffer.finish(errors.timeout("the response's body has not ended"))
                 tasks.cancel()
             })
-        return ResponseBody(buffer)
+        return HTTPResponseBody(buffer)
     }
 
     /// Moves the body into the buffer.

@@ -64,7 +64,7 @@ enum OutgoingRequest {
         }
     }
 
-    private static func body(_ body: RequestBody) -> HTTPClientRequest.Body? {
+    private static func body(_ body: HTTPRequestBody) -> HTTPClientRequest.Body? {
         if let bytes = body.bytes {
             return bytes.isEmpty ? nil : .bytes(ByteBuffer(bytes: bytes))
         }
@@ -80,11 +80,11 @@ enum OutgoingRequest {
 
 /// A request's body as async-http-client reads it.
 private struct BodySequence: AsyncSequence, Sendable {
-    let body: RequestBody
+    let body: HTTPRequestBody
 
     struct Iterator: AsyncIteratorProtocol {
-        let body: RequestBody
-        var reader: RequestBody.Reader?
+        let body: HTTPRequestBody
+        var reader: HTTPRequestBody.Reader?
 
         mutating func next() async throws -> ByteBuffer? {
             var current = try reader ?? body.makeReader()

@@ -14,7 +14,7 @@ final class SchemeKey: Sendable {
         case hash(HashFunction, before: SchemeTemplate?, after: SchemeTemplate?)
     }
 
-    let key: Key
+    let key: CryptoKey
     private let form: Form
     private let scheme: CompiledScheme
     /// The derived keys with the links of their chains, the newest last. Without them, `sigv4-sign`
@@ -25,7 +25,7 @@ final class SchemeKey: Sendable {
     ///
     /// - Throws: `wrong-key-use`, also for a secret that is not in the scheme's form, or
     ///   `algorithm-mismatch`.
-    init(_ key: Key, for scheme: CompiledScheme) throws(SigningError) {
+    init(_ key: CryptoKey, for scheme: CompiledScheme) throws(SigningError) {
         self.key = key
         self.scheme = scheme
         switch scheme.algorithm {
@@ -64,7 +64,7 @@ final class SchemeKey: Sendable {
 
     /// Throws if the key is bound to another algorithm than an HMAC with this digest.
     private static func requireAlgorithm(
-        of key: Key, digest: DigestAlgorithm?, for scheme: CompiledScheme
+        of key: CryptoKey, digest: DigestAlgorithm?, for scheme: CompiledScheme
     ) throws(SigningError) {
         let expected: String? = digest == .sha256 ? "HS256" : digest == .sha512 ? "HS512" : nil
         guard key.algorithm == nil || key.algorithm == expected else {
@@ -78,7 +78,7 @@ final class SchemeKey: Sendable {
     /// Calls a closure with the secret, decoded and prefixed as the scheme says, and wipes it
     /// afterwards.
     private static func withSecret<Result>(
-        of key: Key, for scheme: CompiledScheme,
+        of key: CryptoKey, for scheme: CompiledScheme,
         _ body: (Span<UInt8>) throws(CryptoFailure) -> Result
     ) throws(SigningError) -> Result {
         var decoding = CompiledScheme.SecretDecoding.none

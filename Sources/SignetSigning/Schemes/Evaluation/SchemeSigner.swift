@@ -9,7 +9,7 @@ struct SchemeSigner: Sendable {
     private var compiled: CompiledScheme { scheme.compiled }
 
     init(
-        _ compiled: CompiledScheme, key: Key, options: MessageSigner.Options
+        _ compiled: CompiledScheme, key: CryptoKey, options: MessageSigner.Options
     ) throws(SigningError) {
         guard options.coveredComponents == nil, options.label == nil, options.tag == nil else {
             throw SigningError(

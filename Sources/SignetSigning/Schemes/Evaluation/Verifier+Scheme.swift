@@ -125,7 +125,7 @@ extension Verifier {
     private func signer(
         of text: [UInt8], received: ReceivedSchemeSignature, scheme: ConfiguredScheme,
         with evaluator: inout SchemeEvaluator, now: Int64
-    ) throws(SigningError) -> Key {
+    ) throws(SigningError) -> CryptoKey {
         let table = keys.current
         if let id = received.keyID {
             let key = try key(id, now: now)

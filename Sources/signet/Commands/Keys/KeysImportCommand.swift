@@ -28,13 +28,13 @@ struct KeysImportCommand: ParsableCommand {
     @OptionGroup var new: NewKeyOptions
 
     @Option(help: "The key's type. Bytes are an hmac key if no type is given.")
-    var type: Key.Kind?
+    var type: CryptoKey.Kind?
 
     @Option(
         help: ArgumentHelp(
             "The algorithm, for hmac and rsa: HS256 (default), HS512, PS512 (default), RS256.",
             valueName: "alg"),
-        completion: .list(Key.Kind.all.flatMap(\.algorithms)))
+        completion: .list(CryptoKey.Kind.all.flatMap(\.algorithms)))
     var alg: String?
 
     @Option(help: "The form of the key.")

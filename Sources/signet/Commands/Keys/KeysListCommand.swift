@@ -29,7 +29,8 @@ struct KeysListCommand: ParsableCommand {
             guard let count = key.shortHMACByteCount else { continue }
             terminal.note(
                 "the key \(Terminal.printable(key.id)) has \(count) bytes: rfc9421 and"
-                    + " salted-hmac-v1 refuse HMAC keys of fewer than \(Key.minimumHMACByteCount)")
+                    + " salted-hmac-v1 refuse HMAC keys of fewer than \(CryptoKey.minimumHMACByteCount)"
+            )
         }
         try terminal.result(
             ["keys": .array(keys.keys.map { .object($0.listed) })],
@@ -72,7 +73,7 @@ struct KeysListCommand: ParsableCommand {
     }
 }
 
-extension Key {
+extension CryptoKey {
     /// The thumbprint, unless it would be a hash of a secret.
     var shownThumbprint: String? { publicHalf == nil ? nil : thumbprint }
 

@@ -21,7 +21,7 @@ struct KeysNewCommand: ParsableCommand {
             The key's type; vault is for sealed dumps, x25519 for reading shared key sets, the others \
             are for signatures.
             """)
-    var type: Key.Kind
+    var type: CryptoKey.Kind
 
     @Option(help: "What p256, p384 and rsa are for: sig (default), or enc to read shared key sets.")
     var use: Use?

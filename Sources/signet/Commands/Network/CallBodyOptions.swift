@@ -125,12 +125,12 @@ struct CallBodyOptions: ParsableArguments {
     /// A body, ready to be sent.
     enum Content {
         case bytes(RESTBody)
-        case stream(RequestBody, contentType: String)
+        case stream(HTTPRequestBody, contentType: String)
         case upload(MultipartUpload)
 
         /// Makes the call with it.
         func send(
-            _ request: RESTRequest, to service: Service, by system: NetworkSystem,
+            _ request: RESTRequest, to service: ServiceName, by system: NetworkSystem,
             trace: CallTrace?
         ) async throws -> UnboxedResponse {
             switch self {
@@ -206,8 +206,8 @@ struct CallBodyOptions: ParsableArguments {
     }
 
     /// A file's bytes. Those of a pipe are read now, so that they have a length and can be signed.
-    private static func body(_ path: String) async throws -> RequestBody {
-        let body = try RequestBody.file(path)
+    private static func body(_ path: String) async throws -> HTTPRequestBody {
+        let body = try HTTPRequestBody.file(path)
         guard !body.isReplayable else { return body }
         var bytes: [UInt8] = []
         var reader = try body.makeReader()
@@ -221,7 +221,7 @@ struct CallBodyOptions: ParsableArguments {
             }
             bytes += piece
         }
-        return RequestBody(bytes)
+        return HTTPRequestBody(bytes)
     }
 }
 

@@ -27,7 +27,7 @@ struct CallCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var options: CallOptions
+    @OptionGroup var options: CallSecurityOptions
     @OptionGroup var content: CallContentOptions
     @OptionGroup var body: CallBodyOptions
     @OptionGroup var description: CallDescriptionOptions
@@ -144,7 +144,7 @@ struct CallCommand: AsyncParsableCommand {
         let parameters = try content.joined(given, for: described?.method(named: name.name))
         let call = RPCCall(name, parameters: parameters, isNotification: isNotification)
         guard let described else { return call }
-        do throws(RPCError) {
+        do throws(PayloadError) {
             return try described.checked(call, fields: given.fields, body: body)
         } catch {
             // Leave out the found value, which may be a secret.
@@ -174,7 +174,7 @@ struct CallCommand: AsyncParsableCommand {
     private func sent<Result>(
         _ given: CallContentOptions.Given, describedBy described: ServiceDescription?,
         through adapter: (any PayloadAdapter)?,
-        work: (NetworkSystem, Service, ServiceDescription?, CallTrace?) async throws -> Result
+        work: (NetworkSystem, ServiceName, ServiceDescription?, CallTrace?) async throws -> Result
     ) async throws -> (Result, JSONObject) {
         let output = CallOutput(on: common.terminal, tracing: options.traces)
         return try await output.of {
@@ -189,7 +189,7 @@ struct CallCommand: AsyncParsableCommand {
                 var described = described
                 if description.discovers {
                     if !allowsReserved, let method, RPCMethod(method).isReserved {
-                        throw RPCError(
+                        throw PayloadError(
                             .reservedMethod,
                             "the method begins with \"rpc.\", which JSON-RPC reserves")
                     }
@@ -291,7 +291,7 @@ struct CallCommand: AsyncParsableCommand {
     }
 }
 
-extension RPCError {
+extension PayloadError {
     /// The error as the tool prints it inside a batch.
     var json: JSONValue {
         var object: JSONObject = ["code": .string(code.name), "message": .string(message)]

@@ -115,7 +115,8 @@ struct CallContentOptions: ParsableArguments {
         for (index, pair) in (plain + secrets).enumerated() {
             let (name, text) = pair
             guard members[name] == nil else {
-                throw ToolError(RPCError.Code.invalidParameters.value, "a parameter is given twice")
+                throw ToolError(
+                    PayloadError.Code.invalidParameters.value, "a parameter is given twice")
             }
             let schema = description?.parameters.first { sameBytes($0.name, name) }?
                 .schema
@@ -137,7 +138,7 @@ struct CallContentOptions: ParsableArguments {
             throw ToolError.usage("--params @FILE: missing the name of the file")
         }
         let bytes = try InputFile.read(path)
-        do throws(RPCError) {
+        do throws(PayloadError) {
             return try RPCParameters(parsing: bytes)
         } catch {
             throw ToolError(error.errorCode, "\(path): \(error.message)")

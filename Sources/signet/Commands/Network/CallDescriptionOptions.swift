@@ -49,7 +49,7 @@ struct CallDescriptionOptions: ParsableArguments {
         let description: ServiceDescription
         do {
             description = try ServiceDescription(parsing: InputFile.read(file))
-        } catch let error as RPCError {
+        } catch let error as PayloadError {
             throw ToolError(error.errorCode, "\(file): \(error.message)")
         }
         guard (description.kind == .openAPI) == (payloadProtocol == .rest) else {
@@ -62,7 +62,7 @@ struct CallDescriptionOptions: ParsableArguments {
 
     /// The document that the service itself has.
     static func discover(
-        _ service: Service, by system: NetworkSystem
+        _ service: ServiceName, by system: NetworkSystem
     ) async throws -> ServiceDescription {
         let response = try await system.call(RPCCall("rpc.discover"), on: service)
         do {

@@ -66,7 +66,7 @@ extension PinPolicy {
 }
 
 /// The pins of servers, and the signing of requests.
-struct CallOptions: ParsableArguments {
+struct CallSecurityOptions: ParsableArguments {
     @Option(name: .customLong("policy"), help: "The pin policy, a JSON file.", completion: .file())
     var policyFile: String?
 
@@ -157,7 +157,7 @@ struct CallOptions: ParsableArguments {
 extension KeySet {
     /// The set's only key that signs now, if no `--key-id` names one. Keys that can't be used, and
     /// revoked, expired and not yet valid ones, don't count.
-    func onlySigningKey() throws(ToolError) -> Key {
+    func onlySigningKey() throws(ToolError) -> CryptoKey {
         let now = UnixTime.now()
         let candidates = keys.filter { key in
             key.kind != .vault && key.kind != .unsupported && key.isPrivate
@@ -181,9 +181,9 @@ func withNetworkSystem<Result>(
     for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
     network: NetworkOptions, call: CallOptions, output: CallOutput,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
-    _ work: (NetworkSystem, Service) async throws -> Result
+    _ work: (NetworkSystem, ServiceName) async throws -> Result
 ) async throws -> Result {
-    let service: Service = "call"
+    let service: ServiceName = "call"
     let project = try call.project.load()
     try project.requireTrust(
         for: (call.scheme == nil ? ["scheme"] : []) + (network.caFile == nil ? ["caFile"] : []))

@@ -32,7 +32,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var network: NetworkOptions
-    @OptionGroup var options: CallOptions
+    @OptionGroup var options: CallSecurityOptions
 
     @Flag(name: .customLong("plain-http"), help: "Send over http if the target has no scheme.")
     var plainHTTP = false
@@ -112,7 +112,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json, outFile == nil { try common.terminal.write(Self.text(of: response)) }
         throw ToolError(
-            RPCError.Code.httpStatus.value,
+            PayloadError.Code.httpStatus.value,
             "the server responded with HTTP status \(response.status), expected 2xx", beside: object
         )
     }
@@ -152,8 +152,8 @@ struct SendCommand: AsyncParsableCommand {
         try common.terminal.result(object, text: [])
     }
 
-    private func requestBody(of message: SignableMessage) throws -> RequestBody {
-        guard let body else { return RequestBody(message.body) }
+    private func requestBody(of message: SignableMessage) throws -> HTTPRequestBody {
+        guard let body else { return HTTPRequestBody(message.body) }
         guard body != "-" || (file != nil && file != "-") else {
             throw ToolError.usage("only one of the message and --body can be standard input")
         }

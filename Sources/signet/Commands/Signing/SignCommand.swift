@@ -116,7 +116,7 @@ struct SignCommand: ParsableCommand {
         if writesBody { try body?.write(to: common.terminal) }
     }
 
-    private func key() throws -> Key {
+    private func key() throws -> CryptoKey {
         let keys = try signing.loadKeys(notingOn: common.terminal)
         return try keyID.map { try keys.key(id: $0) } ?? keys.onlySigningKey()
     }

@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// It can be read once, by one reader. The engine stops receiving while the reader is slower than
 /// the server. If the last copy is released before the body was read, the call is cancelled.
-public struct ResponseBody: Sendable, AsyncSequence {
+public struct HTTPResponseBody: Sendable, AsyncSequence {
     /// A chunk, never empty.
     public typealias Element = [UInt8]
     /// The error that ends a body early.
@@ -38,7 +38,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
     public var trailers: HTTPFields? { reading.buffer.trailers }
 
     /// Returns the same body, which reports the size of each chunk that is read.
-    package func observed(by observer: @escaping @Sendable (Int) -> Void) -> ResponseBody {
+    package func observed(by observer: @escaping @Sendable (Int) -> Void) -> HTTPResponseBody {
         var observed = self
         observed.observer = observer
         return observed
@@ -52,7 +52,7 @@ public struct ResponseBody: Sendable, AsyncSequence {
 
     /// Reads the body chunk by chunk.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let body: ResponseBody
+        fileprivate let body: HTTPResponseBody
 
         /// Returns the next chunk, or `nil` at the end.
         ///

@@ -1,7 +1,7 @@
 /// The name of a service, as the configuration's keys `services.NAME.…` spell it.
 ///
 /// Names compare as bytes.
-public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct ServiceName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name.
     public let name: String
 
@@ -14,13 +14,13 @@ public struct Service: Sendable, Hashable, ExpressibleByStringLiteral, CustomStr
     /// The service's content delivery, which exists if `services.NAME.cdnURL` has a value: a REST
     /// service without a signature, pinned by `services.NAME.cdnPins` or by the pins of another
     /// service of its host.
-    public var cdn: Service { Service("\(name).cdn") }
+    public var cdn: ServiceName { ServiceName("\(name).cdn") }
 
     /// The name.
     public var description: String { name }
 
     /// Compares the names' bytes.
-    public static func == (left: Service, right: Service) -> Bool {
+    public static func == (left: ServiceName, right: ServiceName) -> Bool {
         sameBytes(left.name, right.name)
     }
 

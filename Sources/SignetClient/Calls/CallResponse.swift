@@ -14,7 +14,7 @@ internal import Synchronization
 ///     }
 /// }
 /// ```
-public struct Response<Success: Sendable>: Sendable, CustomReflectable {
+public struct CallResponse<Success: Sendable>: Sendable, CustomReflectable {
     /// The value, or why there isn't one.
     public let result: Result<Success, ClientError>
     /// The call's identity: number, service, method and tags; nil if the call was refused before it
@@ -74,9 +74,9 @@ final class ResponseNote: Sendable {
     func setRaw(_ raw: RawResponse) { state.withLock { $0.raw = raw } }
 
     /// The whole of it, after the call has ended.
-    func response<Success>(_ result: Result<Success, ClientError>) -> Response<Success> {
+    func response<Success>(_ result: Result<Success, ClientError>) -> CallResponse<Success> {
         let state = state.withLock { $0 }
-        return Response(
+        return CallResponse(
             result: result, identity: state.identity, url: state.log?.url,
             raw: state.raw ?? state.log?.raw, record: state.log?.record)
     }

@@ -128,7 +128,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     package let shortHMACByteCount: Int?
 
     /// The id and the kind; never a byte of the key.
-    public var description: String { "Key(\(shownID), \(kind.name), redacted)" }
+    public var description: String { "CryptoKey(\(shownID), \(kind.name), redacted)" }
 
     /// No children, so that reflection and `dump` show only the description.
     public var customMirror: Mirror { Mirror(self, children: []) }
@@ -136,7 +136,7 @@ public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
     var shownID: String { "\"\(printable(id))\"" }
 }
 
-extension Key {
+extension CryptoKey {
     /// Returns the key for HMAC, with SHA-256 for `HS256` and SHA-512 for `HS512`. All callers
     /// share it.
     ///

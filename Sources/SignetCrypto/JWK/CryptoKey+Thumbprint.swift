@@ -1,7 +1,7 @@
 internal import SignetJSON
 internal import SignetSystem
 
-extension Key {
+extension CryptoKey {
     /// The key's thumbprint (RFC 7638): 43 characters, the SHA-256 of the required members in
     /// base64url without padding. Nil if this package cannot use the key, or OpenSSL fails.
     ///

@@ -5,7 +5,7 @@ public import SignetJSON
 ///
 /// `message`, the description and a dump contain neither the error's `data` nor the response's
 /// body.
-public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The kind of an error.
     ///
     /// More may be added, so a `switch` over it needs a default.
@@ -14,7 +14,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
 
         private init(_ value: ErrorCode) { self.value = value }
 
-        /// The server responded with an RPC error; `RPCError.server` holds it.
+        /// The server responded with an RPC error; `PayloadError.server` holds it.
         public static let rpcError = Code(.checkFailed("rpc-error", kind: .refused))
         /// The status is not 2xx and the body is not a response of the protocol.
         public static let httpStatus = Code(.checkFailed("http-status", kind: .refused))
@@ -118,20 +118,20 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible, Cust
     }
 }
 
-extension RPCError {
+extension PayloadError {
     /// Returns an error for the server's own error.
-    public static func rpcError(_ error: RPCServerError, status: Int?) -> RPCError {
-        RPCError(
+    public static func rpcError(_ error: RPCServerError, status: Int?) -> PayloadError {
+        PayloadError(
             .rpcError, "the server responded with \(error.description)",
             status: status, server: error)
     }
 
     /// Returns an error for a status that is not 2xx, if the body is not a response of the
     /// protocol.
-    public static func httpStatus(_ response: RawResponse) -> RPCError {
+    public static func httpStatus(_ response: RawResponse) -> PayloadError {
         let problem = ProblemDetails(response)
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
-        return RPCError(
+        return PayloadError(
             .httpStatus,
             "the server responded with HTTP status \(response.status)\(title), expected 2xx",
             status: response.status, body: response.body, problem: problem)
@@ -139,22 +139,22 @@ extension RPCError {
 
     /// Returns an error for a response that violates the protocol. `what` must contain no value
     /// from it.
-    public static func malformedResponse(_ what: String, status: Int?) -> RPCError {
+    public static func malformedResponse(_ what: String, status: Int?) -> PayloadError {
         let place =
             status.map { (200..<300).contains($0) ? "" : " (HTTP status \($0))" } ?? ""
-        return RPCError(
+        return PayloadError(
             .malformedResponse, "the response is malformed\(place): \(what)",
             status: status)
     }
 
     /// Returns the error of a response that the protocol doesn't define: `malformed-reply` if the
     /// status is 2xx, otherwise `http-status`.
-    static func unusable(_ response: RawResponse, because what: String) -> RPCError {
+    static func unusable(_ response: RawResponse, because what: String) -> PayloadError {
         guard response.isSuccess else { return .httpStatus(response) }
         return .malformedResponse(what, status: response.status)
     }
 
-    package static func invalidParameters(_ what: String) -> RPCError {
-        RPCError(.invalidParameters, what)
+    package static func invalidParameters(_ what: String) -> PayloadError {
+        PayloadError(.invalidParameters, what)
     }
 }

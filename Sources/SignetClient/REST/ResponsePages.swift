@@ -7,7 +7,7 @@ internal import SignetTransport
 /// Pages that are counted end with a page without items, or with fewer items than a full page has,
 /// if the paging gives a size. A page that is the same as the one before it is a `paging-loop`: the
 /// service ignores the number.
-public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
+public struct ResponsePages<Element: Sendable>: AsyncSequence, Sendable {
     /// The error that ends a list early.
     public typealias Failure = ClientError
 
@@ -21,7 +21,7 @@ public struct Pages<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Requests page after page.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let pages: Pages<Element>
+        fileprivate let pages: ResponsePages<Element>
         /// The request for the next page, or the reason why there is none.
         fileprivate var upcoming: Result<PageStep?, ClientError>
         fileprivate var seen: Set<[UInt8]> = []
@@ -123,7 +123,7 @@ extension CallRequest {
     /// Refuses calls that can't have pages, and adds the page's cursor or number to the request.
     fileprivate mutating func prepare(
         for step: PageStep, of paging: Paging, isREST: Bool
-    ) throws(RPCError) {
+    ) throws(PayloadError) {
         switch self {
         case .procedure(var call, let path):
             try paging.check(call, isREST: isREST)
@@ -139,7 +139,7 @@ extension CallRequest {
     }
 }
 
-extension Pages {
+extension ResponsePages {
     /// Asks for a page. Returns it with its name, the step to the next page, and its call.
     fileprivate func read(
         _ step: PageStep
@@ -147,14 +147,14 @@ extension Pages {
         try await pipeline.admission.admit(target) { context throws(ClientError) in
             let whole = try request(context.options.json)
             let isREST = context.service.adapter is any RESTBoxing
-            let asked = try ClientError.rpc { () throws(RPCError) in
+            let asked = try ClientError.rpc { () throws(PayloadError) in
                 var request = whole
                 try request.prepare(for: step, of: paging, isREST: isREST)
                 return request
             }
             var boxed = try context.box(asked)
             if let (value, status) = step.value {
-                try ClientError.rpc { () throws(RPCError) in
+                try ClientError.rpc { () throws(PayloadError) in
                     try paging.set(value, in: &boxed.request, status: status)
                 }
             }
@@ -194,18 +194,18 @@ extension Pages {
         let reference: String?
         switch paging.way {
         case .cursor(let source, _):
-            return try ClientError.rpc { () throws(RPCError) in
+            return try ClientError.rpc { () throws(PayloadError) in
                 try Paging.cursor(from: source, in: response).map { .cursor($0, response.status) }
             }
         case .counted(let count):
             guard case .number(let number, _) = step else { return nil }
-            return try ClientError.rpc { () throws(RPCError) in
+            return try ClientError.rpc { () throws(PayloadError) in
                 try count.next(after: number, in: response).map {
                     .number($0, after: response.result?.bytes)
                 }
             }
         case .link(let relation):
-            reference = try ClientError.rpc { () throws(RPCError) in
+            reference = try ClientError.rpc { () throws(PayloadError) in
                 try LinkField(response.raw.fields, status: response.status).target(
                     of: relation, status: response.status)
             }

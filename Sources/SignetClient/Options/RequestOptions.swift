@@ -10,11 +10,11 @@ public import SignetTransport
 /// `NetworkSystem.callOptions(for:method:merging:)` returns the merged options.
 ///
 /// ```swift
-/// var options = CallOptions(scenario: "interactive", tags: ["checkout"])
+/// var options = RequestOptions(scenario: "interactive", tags: ["checkout"])
 /// options.deadline = .seconds(3)
 /// options.fields[.acceptLanguage] = "en"
 /// ```
-public struct CallOptions: Sendable {
+public struct RequestOptions: Sendable {
     /// The time for all work of the call: every attempt and pause, and interceptors. By default
     /// there is no limit besides that of each attempt.
     public var deadline: Duration?
@@ -28,7 +28,7 @@ public struct CallOptions: Sendable {
     /// The maximum number of attempts, in 1...10.
     public var attempts: Int?
     /// Which responses are worth another attempt, and the pauses.
-    public var retry: RetryPolicy?
+    public var retry: RetryStrategy?
     /// Whether the call may reach the server twice. By default the HTTP method decides (RFC 9110,
     /// section 9.2.2).
     public var isIdempotent: Bool?
@@ -95,7 +95,7 @@ public struct CallOptions: Sendable {
     }
 
     /// Returns these options with those of a later level, which win.
-    public func merging(_ later: CallOptions) -> CallOptions {
+    public func merging(_ later: RequestOptions) -> RequestOptions {
         var merged = self
         merged.deadline = later.deadline ?? deadline
         merged.timeout = later.timeout ?? timeout
@@ -128,7 +128,7 @@ public struct CallOptions: Sendable {
 
     /// The options of all calls without those that are meant for services and their callers, for
     /// hosts that the system calls for itself.
-    var withoutThoseOfServices: CallOptions {
+    var withoutThoseOfServices: RequestOptions {
         var options = self
         (options.fields, options.credentials, options.sets) = ([:], nil, nil)
         (options.baseURL, options.testBaseURL, options.scenario) = (nil, nil, nil)

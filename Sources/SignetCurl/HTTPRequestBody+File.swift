@@ -1,7 +1,7 @@
 internal import SignetSystem
 public import SignetTransport
 
-extension RequestBody {
+extension HTTPRequestBody {
     /// Creates a body of a file's bytes, read in pieces of 64 KiB.
     ///
     /// The file is opened now and only once, so a file that replaces it later isn't sent. The body
@@ -12,10 +12,10 @@ extension RequestBody {
     /// - Parameter path: A path; `nil` or `-` is standard input. Standard input and pipes can be
     ///   read only once and have no known length.
     /// - Throws: `TransportError` with code `body-failed` if the file can't be opened.
-    public static func file(_ path: String?) throws(TransportError) -> RequestBody {
+    public static func file(_ path: String?) throws(TransportError) -> HTTPRequestBody {
         do throws(FileFailure) {
             let file = try UnchangedFile(path)
-            guard file.size == nil else { return RequestBody(FileBody(file: file)) }
+            guard file.size == nil else { return HTTPRequestBody(FileBody(file: file)) }
             return .stream(Pipe(file: file))
         } catch {
             throw TransportError(.bodyFailed, error.message)

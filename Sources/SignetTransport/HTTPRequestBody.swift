@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let (lines, producer) = AsyncStream.makeStream(of: [UInt8].self)
-/// let body = RequestBody.stream(lines)
+/// let body = HTTPRequestBody.stream(lines)
 /// for number in 1...3 { producer.yield(Array("line \(number)\n".utf8)) }
 /// producer.finish()
 ///
@@ -18,7 +18,7 @@ internal import Synchronization
 /// while let chunk = try await reader.next() { count += chunk.count }
 /// precondition(count == 21 && body.length == nil && !body.isReplayable)
 /// ```
-public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
+public struct HTTPRequestBody: Sendable, ExpressibleByArrayLiteral {
     private enum Content: Sendable {
         case bytes([UInt8])
         case source(any RequestBodySource)
@@ -44,9 +44,9 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
     ///     if the call ends early. If it throws, the call ends with `body-failed`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil, _ chunks: Chunks
-    ) -> RequestBody where Chunks.Element == [UInt8] {
+    ) -> HTTPRequestBody where Chunks.Element == [UInt8] {
         let once = Once()
-        return RequestBody(
+        return HTTPRequestBody(
             SequenceSource(length: length, isReplayable: false) { () throws(TransportError) in
                 try once.use()
                 return chunks
@@ -60,8 +60,8 @@ public struct RequestBody: Sendable, ExpressibleByArrayLiteral {
     ///   - chunks: Returns a new sequence for each reading. All must yield the same bytes.
     public static func replayable<Chunks: AsyncSequence>(
         length: Int64? = nil, _ chunks: @escaping @Sendable () throws(TransportError) -> Chunks
-    ) -> RequestBody where Chunks.Element == [UInt8] {
-        RequestBody(SequenceSource(length: length, isReplayable: true, make: chunks))
+    ) -> HTTPRequestBody where Chunks.Element == [UInt8] {
+        HTTPRequestBody(SequenceSource(length: length, isReplayable: true, make: chunks))
     }
 
     /// The bytes; `nil` for a stream, and for a body with trailers.

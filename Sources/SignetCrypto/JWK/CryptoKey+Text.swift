@@ -1,14 +1,14 @@
 internal import SignetBase
 internal import SignetSystem
 
-extension Key {
+extension CryptoKey {
     /// Creates a key for HMAC from a text, such as the secret of a partner's webhooks.
     ///
     /// The key's bytes are the text in UTF-8, which Signet wipes with the key. The text itself
     /// stays in the program's memory. A scheme refuses a key that is too short for it.
     ///
     /// ```swift
-    /// let key = try Key.hmac("It's a Secret to Everybody", id: "github")
+    /// let key = try CryptoKey.hmac("It's a Secret to Everybody", id: "github")
     /// print(key)  // Key("github", hmac, redacted)
     /// ```
     ///
@@ -21,7 +21,7 @@ extension Key {
     ///   message doesn't contain the secret.
     public static func hmac(
         _ secret: String, id: String, algorithm: String = "HS256"
-    ) throws(KeyError) -> Key {
+    ) throws(KeyError) -> CryptoKey {
         try hmac(secret.utf8.span, id: id, algorithm: algorithm)
     }
 
@@ -30,7 +30,7 @@ extension Key {
     /// - Throws: As `hmac(_:id:algorithm:)` for a text.
     public static func hmac(
         _ secret: Span<UInt8>, id: String, algorithm: String = "HS256"
-    ) throws(KeyError) -> Key {
+    ) throws(KeyError) -> CryptoKey {
         guard secret.isEmpty || secret[secret.count - 1] != UInt8(ascii: "\n") else {
             throw KeyParts.malformed("the secret ends with a line break, expected the secret alone")
         }

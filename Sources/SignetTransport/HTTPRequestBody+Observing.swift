@@ -1,18 +1,18 @@
-extension RequestBody {
+extension HTTPRequestBody {
     /// Returns the same body, as a stream of pieces of at most 64 KiB.
     ///
     /// It calls `restarting` when an engine starts to read it, and `observer` with the size of each
     /// piece that the engine reads, in bytes.
     package func observed(
         restarting: @escaping @Sendable () -> Void, by observer: @escaping @Sendable (Int) -> Void
-    ) -> RequestBody {
-        RequestBody(ObservedBody(body: self, restarting: restarting, observer: observer))
+    ) -> HTTPRequestBody {
+        HTTPRequestBody(ObservedBody(body: self, restarting: restarting, observer: observer))
             .withTrailers(of: self)
     }
 }
 
 private struct ObservedBody: RequestBodySource {
-    let body: RequestBody
+    let body: HTTPRequestBody
     let restarting: @Sendable () -> Void
     let observer: @Sendable (Int) -> Void
 
@@ -28,7 +28,7 @@ private struct ObservedBody: RequestBodySource {
 private struct ObservedReader: RequestBodyReader {
     private static let pieceSize = 65_536
 
-    var reader: RequestBody.Reader
+    var reader: HTTPRequestBody.Reader
     let observer: @Sendable (Int) -> Void
     var rest: ArraySlice<UInt8> = []
 

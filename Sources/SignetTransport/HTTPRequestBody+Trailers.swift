@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-extension RequestBody {
+extension HTTPRequestBody {
     /// Returns the same body, followed by trailers (RFC 9110, section 6.5).
     ///
     /// The body is sent in chunks over HTTP/1.1, without a Content-Length. libcurl can't send
@@ -11,7 +11,7 @@ extension RequestBody {
     /// import HTTPTypes
     ///
     /// let (lines, producer) = AsyncStream.makeStream(of: [UInt8].self)
-    /// let body = RequestBody.stream(lines).withTrailers { [HTTPField.Name("X-Lines")!: "3"] }
+    /// let body = HTTPRequestBody.stream(lines).withTrailers { [HTTPField.Name("X-Lines")!: "3"] }
     /// precondition(body.hasTrailers && body.length == nil)
     /// producer.finish()
     /// ```
@@ -21,7 +21,7 @@ extension RequestBody {
     ///   and the request is never sent completely.
     public func withTrailers(
         _ make: @escaping @Sendable () async throws -> HTTPFields
-    ) -> RequestBody {
+    ) -> HTTPRequestBody {
         var body = self
         body.makeTrailers = make
         return body
@@ -47,14 +47,14 @@ extension RequestBody {
     }
 
     /// Returns the same body without trailers.
-    package func withoutTrailers() -> RequestBody {
+    package func withoutTrailers() -> HTTPRequestBody {
         var body = self
         body.makeTrailers = nil
         return body
     }
 
     /// Returns the same body with the trailers of another one.
-    package func withTrailers(of other: RequestBody) -> RequestBody {
+    package func withTrailers(of other: HTTPRequestBody) -> HTTPRequestBody {
         var body = self
         body.makeTrailers = other.makeTrailers
         return body
