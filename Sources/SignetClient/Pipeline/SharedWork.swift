@@ -35,7 +35,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///   - work: The work, unless it is under way.
     /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
     func value(
-        for key: CryptoKey, joined: (JointCalls) -> Void = { _ in },
+        for key: Key, joined: (JointCalls) -> Void = { _ in },
         of work: @escaping @Sendable (JointCalls) async throws(ClientError) -> Value
     ) async throws(ClientError) -> Value {
         let waiter = state.withLock { $0.nextNumber() }
@@ -70,7 +70,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return try result.get()
     }
 
-    private func finish(_ key: CryptoKey, flight: Int, with result: Result<Value, ClientError>) {
+    private func finish(_ key: Key, flight: Int, with result: Result<Value, ClientError>) {
         let ended = state.withLock { state in
             state.flights[key]?.number == flight ? state.flights.removeValue(forKey: key) : nil
         }
@@ -79,7 +79,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         for continuation in ended.waiting.values { continuation.resume(returning: result) }
     }
 
-    private func leave(_ key: CryptoKey, waiter: Int) {
+    private func leave(_ key: Key, waiter: Int) {
         let (continuation, ended) = state.withLock { state in
             let continuation = state.flights[key]?.waiting.removeValue(forKey: waiter)
             let isLast = continuation != nil && state.flights[key]?.waiting.isEmpty == true

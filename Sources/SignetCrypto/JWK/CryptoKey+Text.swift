@@ -9,7 +9,7 @@ extension CryptoKey {
     ///
     /// ```swift
     /// let key = try CryptoKey.hmac("It's a Secret to Everybody", id: "github")
-    /// print(key)  // Key("github", hmac, redacted)
+    /// print(key)  // CryptoKey("github", hmac, redacted)
     /// ```
     ///
     /// - Parameters:

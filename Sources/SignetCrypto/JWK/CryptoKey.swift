@@ -10,10 +10,10 @@ internal import SignetSystem
 /// let keys = try KeySource.file("keys.json").load()
 /// let key = try keys.key(id: "orders-2026")
 /// try key.requireUsable()
-/// print(key)  // Key("orders-2026", hmac, redacted)
+/// print(key)  // CryptoKey("orders-2026", hmac, redacted)
 /// print(key.kind, key.algorithm ?? "no algorithm", key.isPrivate)
 /// ```
-public final class Key: Sendable, CustomStringConvertible, CustomReflectable {
+public final class CryptoKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The kind of a key. Later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {

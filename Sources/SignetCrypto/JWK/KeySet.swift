@@ -142,7 +142,7 @@ public struct KeySet: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Parameter id: Compared as UTF-8 bytes.
     /// - Returns: The key. It may be revoked, expired or not yet valid: see
-    ///   ``Key/requireUsable(at:)``.
+    ///   ``CryptoKey/requireUsable(at:)``.
     /// - Throws: `KeyError` with `unknownKey` if it is missing.
     public func key(id: String) throws(KeyError) -> CryptoKey {
         guard let key = self[id] else {
