@@ -151,8 +151,8 @@ public struct PinPolicy: Sendable, Hashable {
     ) -> PinVerdict {
         let decision = decision(for: host, isSecure: true, now: now)
         let rule = decision.rule
-        let wanted = rule?.pins ?? []
-        let isMatch = chain.contains { wanted.contains($0.pin) }
+        let expected = rule?.pins ?? []
+        let isMatch = chain.contains { expected.contains($0.pin) }
         let code =
             decision.refusal?.code ?? (decision.isPinned && !isMatch ? .pinMismatch : nil)
         let finding = code.map {
@@ -160,7 +160,7 @@ public struct PinPolicy: Sendable, Hashable {
         }
         return PinVerdict(
             host: host, rule: rule?.pattern, mode: rule?.mode ?? .enforce, isMatch: isMatch,
-            seen: chain, wanted: wanted, expires: rule?.expires, isPinned: decision.isPinned,
+            seen: chain, expected: expected, expires: rule?.expires, isPinned: decision.isPinned,
             finding: finding)
     }
 

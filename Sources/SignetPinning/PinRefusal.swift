@@ -56,7 +56,7 @@ public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
                 "verified chain: \(chain.isEmpty ? "none" : chain.joined(separator: ", "))")
         }
         if rule != nil {
-            parts.append("expected: \(wanted.map(\.text).joined(separator: ", "))")
+            parts.append("expected: \(expected.map(\.text).joined(separator: ", "))")
         }
         return printable((parts + ["remedy: \(remedy.text)"]).joined(separator: "; "))
     }
@@ -74,7 +74,7 @@ public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public var remedy: PinRemedy { values.remedy }
 
     /// The rule's pins, any of which would have been accepted.
-    public var wanted: [Pin] { rule?.pins ?? [] }
+    public var expected: [Pin] { rule?.pins ?? [] }
 
     /// The message.
     public var description: String { message }

@@ -39,7 +39,7 @@ public struct PinVerdict: Sendable, Hashable {
     /// The verified chain, leaf first.
     public let seen: [SeenCertificate]
     /// The rule's pins.
-    public let wanted: [Pin]
+    public let expected: [Pin]
     /// The last day on which the rule is valid.
     public let expires: ExpiryDate?
     /// Whether a pin had to match. False for an excluded host, and for an expired rule with

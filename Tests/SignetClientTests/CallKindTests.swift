@@ -67,7 +67,7 @@ import Testing
     private static let common = HTTPField.Name("X-Common")!
 
     private static func make(_ kind: Kind, on system: NetworkSystem) async throws {
-        var options = RequestOptions(isIdempotent: true)
+        var options = RequestOptions(idempotency: .always)
         options.fields[.acceptLanguage] = "en"
         switch kind {
         case .call: _ = try await system.call(RPCCall("list"), on: "a", options: options)

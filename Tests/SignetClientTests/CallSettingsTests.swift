@@ -73,7 +73,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.call(
                 RPCCall(RPCMethod(method)), on: "a",
-                options: RequestOptions(isIdempotent: isRepeatable ? true : nil))
+                options: RequestOptions(idempotency: isRepeatable ? .always : nil))
         }
         #expect(error?.kind == .refused)
         #expect(error?.status == status)

@@ -87,7 +87,7 @@ import Testing
             Self.start(system, .join) { $0.engine = EngineChoice() },
             Self.start(system, .join) { $0.compression = .gzip() },
             Self.start(system, .join) { $0.redirects = RedirectPolicy.none },
-            Self.start(system, .join) { $0.isIdempotent = false },
+            Self.start(system, .join) { $0.idempotency = .never },
             Self.start(system, .join) { $0.maximumResponseSize = 9 },
             Self.start(system, .join) { $0.json = JSONConventions(keys: .snakeCase) },
             Self.start(system, .allow),

@@ -95,7 +95,7 @@ import Testing
         let report = try #require(sink.reports.first)
         #expect(report.kind == .pinMismatch && report.isEnforced == (mode == .enforce))
         #expect(report.host.text == "localhost" && report.port == host.port)
-        #expect(report.date == Self.now && report.wanted.map(\.text) == [PolicyUpdateTests.wrong])
+        #expect(report.date == Self.now && report.expected.map(\.text) == [PolicyUpdateTests.wrong])
         let (leaf, intermediate) = try (der(authority.leaf.pem), der(authority.intermediate.pem))
         #expect(report.chain.map(\.der) == [leaf, intermediate, try der(authority.root.pem)])
         #expect(report.served == [leaf, intermediate])
@@ -166,7 +166,7 @@ import Testing
         #expect(sink.reports.count == 1 && report.kind == .pinMismatch && report.isEnforced)
         #expect(report.host.text == "localhost" && report.port == server.port)
         #expect(report.chain.isEmpty && report.served.isEmpty)
-        #expect(report.wanted.map(\.text) == [authority.leaf.pin])
+        #expect(report.expected.map(\.text) == [authority.leaf.pin])
         #expect(!server.heard.contains("/refused"))
     }
 

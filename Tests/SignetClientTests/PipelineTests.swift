@@ -84,18 +84,18 @@ final class WaitingEngine: HTTPEngine {
         system.fields = [.accept: "a/a", .userAgent: "system"]
         system.attempts = 5
         system.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
-        var call = RequestOptions(deadline: .seconds(1), isIdempotent: true, tags: ["call"])
+        var call = RequestOptions(deadline: .seconds(1), idempotency: .always, tags: ["call"])
         call.fields = [.accept: "b/b"]
         call.responseChecks = []
         let merged = system.merging(call)
         #expect(merged.scenario == "a" && merged.deadline == .seconds(1))
-        #expect(merged.attempts == 5 && merged.isIdempotent == true)
+        #expect(merged.attempts == 5 && merged.idempotency == .always)
         #expect(merged.tags == ["system", "call"])
         #expect(merged.fields[values: .accept] == ["b/b"])
         #expect(merged.fields[.userAgent] == "system")
         #expect(merged.responseChecks?.isEmpty == true)
         let other = call.merging(system)
-        #expect(other.deadline == .seconds(9) && other.isIdempotent == true)
+        #expect(other.deadline == .seconds(9) && other.idempotency == .always)
         #expect(other.fields[values: .accept] == ["a/a"])
         #expect(other.responseChecks?.count == 1)
     }
@@ -163,7 +163,7 @@ final class WaitingEngine: HTTPEngine {
             var service: ServiceName { "a" }
             var method: RPCMethod { "pay" }
             var amount: Int
-            var callOptions: RequestOptions { RequestOptions(isIdempotent: true, tags: ["pay"]) }
+            var callOptions: RequestOptions { RequestOptions(idempotency: .always, tags: ["pay"]) }
         }
         let engine = RecordingEngine(responses: [
             .init(status: 503, body: ""), .init(body: #"{"jsonrpc":"2.0","id":1,"result":7}"#),
@@ -178,7 +178,7 @@ final class WaitingEngine: HTTPEngine {
         let params = try JSONValue(parsing: engine.requests[0].bytes)["params"]
         #expect(params == ["amount": 1])
         let error = await #expect(throws: ClientError.self) {
-            try await system.send(Pay(amount: 1), options: RequestOptions(isIdempotent: false))
+            try await system.send(Pay(amount: 1), options: RequestOptions(idempotency: .never))
         }
         #expect(error?.status == 503 && error?.identity?.tags == ["pay"] && engine.count == 3)
         await system.shutdown()

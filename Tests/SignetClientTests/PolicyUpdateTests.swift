@@ -80,7 +80,7 @@ import Testing
             try system.update(policy: Self.policy(Self.wrong))
             let error = await call(system, "/plain?bad")
             #expect(error?.code.name == "pin-mismatch")
-            #expect(error?.pinRefusal?.wanted.map(\.text) == [Self.wrong])
+            #expect(error?.pinRefusal?.expected.map(\.text) == [Self.wrong])
             let unlisted = try PinPolicy(rules: [])
             try system.update(policy: unlisted)
             #expect(await call(system, "/plain?bad")?.code.name == "unlisted-host")

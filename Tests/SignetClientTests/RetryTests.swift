@@ -53,14 +53,14 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(arguments: [(true, HTTPRequest.Method.post, 3), (false, .get, 1)])
-    func theProgramDecides(_ isIdempotent: Bool, _ method: HTTPRequest.Method, _ count: Int)
+    @Test(arguments: [(Idempotency.always, HTTPRequest.Method.post, 3), (.never, .get, 1)])
+    func theProgramDecides(_ idempotency: Idempotency, _ method: HTTPRequest.Method, _ count: Int)
         async throws
     {
         let engine = RecordingEngine(responses: [.init(status: 503, body: "")])
         let system = try await Self.system(engine)
         #expect(
-            await Self.call(system, method, RequestOptions(isIdempotent: isIdempotent))
+            await Self.call(system, method, RequestOptions(idempotency: idempotency))
                 == .httpStatus)
         #expect(engine.count == count)
         await system.shutdown()

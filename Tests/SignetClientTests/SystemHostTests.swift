@@ -93,7 +93,7 @@ import Testing
         options.pinReports.collectors = [PinReportCollector(url: "https://reports.example.com/r")]
         options.pinReports.logs = false
         options.callOptions.attempts = 5
-        options.callOptions.isIdempotent = true
+        options.callOptions.idempotency = .always
         options.clock.sleep = { _ in }
         let system = try await NetworkSystem.start(
             Settings.configuration(["app.userAgent": "shop/1"]), options: options)

@@ -177,7 +177,10 @@ private final class BatchEngine: HTTPEngine {
         let system = try await Pipeline.system(engine, payload: .jsonRPC2) {
             $0.clock.sleep = { _ in }
         }
-        let calls = [Number(1) { $0.isIdempotent = true }, Number(2) { $0.isIdempotent = areAll }]
+        let calls = [
+            Number(1) { $0.idempotency = .always },
+            Number(2) { $0.idempotency = areAll ? .always : nil },
+        ]
         let code = await Pipeline.code { () async throws(ClientError) in
             try await system.batch(calls)
         }

@@ -246,7 +246,7 @@ import Testing
         let failure = try #require(error?.pinRefusal)
         #expect(failure.remedy.kind == .noChain && failure.seen.isEmpty)
         #expect(failure.host.text == "localhost" && failure.port == proxy.port)
-        #expect(failure.wanted.map(\.text) == [authority.leaf.pin])
+        #expect(failure.expected.map(\.text) == [authority.leaf.pin])
         #expect(error?.message.contains(authority.leaf.pin) == true)
         #expect(!proxy.heard.contains("secret"))
         // Without the proxy it is a host like any.

@@ -62,7 +62,7 @@ private let issuer = "sha256/LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
         #expect(refusal.host.text == "api.example")
         #expect(refusal.seen.map(\.pin.text) == [leaf, issuer])
         #expect(refusal.message.contains(refusal.remedy.advice))
-        for pin in refusal.seen.map(\.pin.text) + refusal.wanted.map(\.text) {
+        for pin in refusal.seen.map(\.pin.text) + refusal.expected.map(\.text) {
             #expect(refusal.message.contains(pin))
         }
         if let entry {

@@ -13,7 +13,7 @@ extension CallPipeline {
             throw ClientError(.emptyBatch, "the batch contains no call")
         }
         var level = first.callOptions
-        if !calls.allSatisfy({ $0.callOptions.isIdempotent == true }) { level.isIdempotent = nil }
+        if !calls.allSatisfy({ $0.callOptions.idempotency == .always }) { level.idempotency = nil }
         let target = CallTarget(
             service: first.service, method: "batch", options: level.merging(options))
         let (outcomes, context) = try await admission.admit(target) { context throws(ClientError) in

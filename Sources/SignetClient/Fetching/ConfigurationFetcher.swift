@@ -119,7 +119,7 @@ final class ConfigurationFetcher: Sendable {
     /// Makes the call and reads its result as fetched values.
     private func ask() async throws(ClientError) -> GlobalConfiguration {
         let plan = request.plan
-        var options = RequestOptions(deadline: plan.timeout, isIdempotent: true)
+        var options = RequestOptions(deadline: plan.timeout, idempotency: .always)
         options.maximumResponseSize = plan.maximumResponseSize
         // Follow no redirect: only the plan decides where values come from.
         options.redirects = RedirectPolicy.none

@@ -23,7 +23,7 @@ public enum DuplicatePolicy: Sendable, Hashable {
     /// The later call waits for the response of the running one. Cancelling one of them leaves the
     /// others; the request is cancelled with the last one.
     ///
-    /// Only calls with the same scenario, engine choice, compression, redirects, `isIdempotent` and
+    /// Only calls with the same scenario, engine choice, compression, redirects, `idempotency` and
     /// `maximumResponseSize` join. Each has its own deadline and response checks; the other
     /// options, such as retries and the timeout of an attempt, are those of the call that began.
     ///

@@ -29,9 +29,8 @@ public struct RequestOptions: Sendable {
     public var attempts: Int?
     /// Which responses are worth another attempt, and the pauses.
     public var retry: RetryStrategy?
-    /// Whether the call may reach the server twice. By default the HTTP method decides (RFC 9110,
-    /// section 9.2.2).
-    public var isIdempotent: Bool?
+    /// Whether the call may reach the server twice.
+    public var idempotency: Idempotency?
     /// Which redirects are followed.
     public var redirects: RedirectPolicy?
     /// A base URL in place of the service's. The service's fields, signature and credentials go
@@ -83,12 +82,12 @@ public struct RequestOptions: Sendable {
 
     /// Creates options; what isn't given is inherited.
     public init(
-        scenario: Scenario? = nil, deadline: Duration? = nil, isIdempotent: Bool? = nil,
+        scenario: Scenario? = nil, deadline: Duration? = nil, idempotency: Idempotency? = nil,
         tags: Set<String> = [], owner: CallOwner? = nil, trace: CallTrace? = nil
     ) {
         self.scenario = scenario
         self.deadline = deadline
-        self.isIdempotent = isIdempotent
+        self.idempotency = idempotency
         self.tags = tags
         self.trace = trace
         self.owner = owner
@@ -103,7 +102,7 @@ public struct RequestOptions: Sendable {
         merged.maximumResponseSize = later.maximumResponseSize ?? maximumResponseSize
         merged.attempts = later.attempts ?? attempts
         merged.retry = later.retry ?? retry
-        merged.isIdempotent = later.isIdempotent ?? isIdempotent
+        merged.idempotency = later.idempotency ?? idempotency
         merged.redirects = later.redirects ?? redirects
         merged.baseURL = later.baseURL ?? baseURL
         merged.testBaseURL = later.testBaseURL ?? testBaseURL

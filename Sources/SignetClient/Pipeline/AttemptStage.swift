@@ -213,8 +213,11 @@ struct AttemptStage: Sendable {
     private func isIdempotent(
         _ attempt: Attempt, of call: OutgoingCall, in context: CallContext
     ) -> Bool {
-        context.limits.isIdempotent
-            ?? (RetryStrategy.isIdempotent(call.request.method) && attempt.isIdempotent)
+        switch context.limits.idempotency {
+        case .always: true
+        case .never: false
+        case .byMethod: RetryStrategy.isIdempotent(call.request.method) && attempt.isIdempotent
+        }
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.

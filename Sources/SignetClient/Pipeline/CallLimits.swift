@@ -12,7 +12,7 @@ struct CallLimits: Sendable {
     let retry: RetryStrategy
     let redirects: RedirectPolicy
     /// Whether the call may reach the server twice; nil if the HTTP method decides.
-    let isIdempotent: Bool?
+    let idempotency: Idempotency
     /// The end of all attempts together.
     var end: ContinuousClock.Instant?
 
@@ -35,7 +35,7 @@ struct CallLimits: Sendable {
         // A remote procedure's call is its body: as GET it would be another request.
         if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
         self.redirects = redirects
-        isIdempotent = options.isIdempotent
+        idempotency = options.idempotency ?? .byMethod
         end = options.deadline.map { .now + $0 }
     }
 

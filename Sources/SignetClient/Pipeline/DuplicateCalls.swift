@@ -11,7 +11,7 @@ struct DuplicateKey: Sendable, Hashable {
         let engine: EngineChoice?
         let compression: RequestCompression?
         let redirects: RedirectPolicy
-        let isIdempotent: Bool?
+        let idempotency: Idempotency
         let maximumResponseSize: Int
         /// Interceptors can differ between scenarios.
         let scenario: Scenario?
@@ -20,7 +20,7 @@ struct DuplicateKey: Sendable, Hashable {
             engine = context.options.engine
             compression = context.options.compression
             redirects = context.limits.redirects
-            isIdempotent = context.limits.isIdempotent
+            idempotency = context.limits.idempotency
             maximumResponseSize = context.limits.maximumResponseSize
             scenario = context.options.scenario
         }

@@ -17,7 +17,7 @@ struct LogPinReportSink: PinReportSink {
                 "port": "\(report.port)", "mode": "\(report.isEnforced ? "enforce" : "report")",
                 "rule": "\(report.rule?.pattern.description ?? "none")",
                 "chain": "\(seen.joined(separator: ", "))",
-                "wanted": "\(report.wanted.map(\.text).joined(separator: ", "))",
+                "wanted": "\(report.expected.map(\.text).joined(separator: ", "))",
                 "dropped": "\(report.dropped)",
             ])
     }

@@ -16,7 +16,7 @@ extension RequestOptions: CustomReflectable {
         let all: [(String, Any?)] = [
             ("deadline", deadline), ("timeout", timeout), ("connectTimeout", connectTimeout),
             ("maximumResponseSize", maximumResponseSize), ("attempts", attempts),
-            ("retry", retry), ("isIdempotent", isIdempotent), ("redirects", redirects),
+            ("retry", retry), ("idempotency", idempotency), ("redirects", redirects),
             ("baseURL", baseURL.map(shownURL)), ("testBaseURL", testBaseURL.map(shownURL)),
             ("engine", engine), ("fields", fields.isEmpty ? nil : fields.shownNames),
             ("scenario", scenario), ("duplicates", duplicates),

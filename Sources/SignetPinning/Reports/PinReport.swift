@@ -26,7 +26,7 @@ public struct PinReport: Sendable, Hashable {
     public var dropped = 0
 
     /// The rule's pins, any of which would have been accepted.
-    public var wanted: [Pin] { rule?.pins ?? [] }
+    public var expected: [Pin] { rule?.pins ?? [] }
 
     /// Creates a report of a refusal, or of a finding in report mode.
     ///
@@ -57,7 +57,7 @@ public struct PinReport: Sendable, Hashable {
             "mode": .string(isEnforced ? "enforce" : "report"),
             "chain": .array(
                 chain.map { ["subject": .string($0.subject), "pin": .string($0.pin.text)] }),
-            "wanted": .array(wanted.map { .string($0.text) }),
+            "wanted": .array(expected.map { .string($0.text) }),
             "expires": rule?.expires.map { .string($0.text) } ?? .null,
         ]
         if dropped > 0 { object["dropped"] = .number(JSONNumber(dropped)) }

@@ -162,7 +162,7 @@ struct ChangingSystemSoakTests {
 
     /// Makes one call; one in fifty is cancelled, and one in seven joins its equals.
     private static func call(_ number: Int, on system: NetworkSystem) async -> Bool {
-        var options = RequestOptions(isIdempotent: true)
+        var options = RequestOptions(idempotency: .always)
         options.credentials = User(scope: "\(number % 20)")
         options.attempts = 3
         if number % 7 == 0 {

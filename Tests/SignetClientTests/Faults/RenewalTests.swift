@@ -38,7 +38,7 @@ import Testing
         /// The server's responses; for a redirect, its target.
         let responses: [String]
         var repeats = false
-        var isIdempotent: Bool?
+        var idempotency: Idempotency?
         /// The numbers of requests and of credentials.
         let requests: Int, credentials: Int
 
@@ -49,10 +49,10 @@ import Testing
         Case(responses: ["401", "1"], requests: 2, credentials: 2),
         // The server has processed the POST.
         Case(responses: ["/v1/y", "401", "1"], requests: 2, credentials: 1),
-        Case(responses: ["/v1/y", "401", "1"], isIdempotent: true, requests: 3, credentials: 2),
+        Case(responses: ["/v1/y", "401", "1"], idempotency: .always, requests: 3, credentials: 2),
         Case(responses: ["500", "401", "1"], repeats: true, requests: 2, credentials: 1),
         Case(
-            responses: ["500", "401", "1"], repeats: true, isIdempotent: true, requests: 3,
+            responses: ["500", "401", "1"], repeats: true, idempotency: .always, requests: 3,
             credentials: 2),
         // The other server got no credential.
         Case(responses: ["https://b.test/", "401", "1"], requests: 2, credentials: 1),
@@ -72,7 +72,7 @@ import Testing
     ) async throws -> (NetworkSystem, RecordingEngine, Source, RequestOptions) {
         let engine = RecordingEngine(responses: one.responses.map(response))
         let source = Source()
-        var options = RequestOptions(isIdempotent: one.isIdempotent)
+        var options = RequestOptions(idempotency: one.idempotency)
         options.credentials = source
         options.attempts = 1
         if one.repeats { options.attemptInterceptors = [Repeating()] }

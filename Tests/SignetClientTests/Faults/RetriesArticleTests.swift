@@ -30,7 +30,7 @@ import Testing
             var order: Int
             var key: String
             typealias Success = Bool
-            var callOptions: RequestOptions { RequestOptions(isIdempotent: true) }
+            var callOptions: RequestOptions { RequestOptions(idempotency: .always) }
         }
         let isPaid = try await system.send(Pay(order: 7, key: "7-1"))
         #expect(isPaid && engine.count == 2)

@@ -90,7 +90,7 @@ import Testing
         }
         #expect(await Self.call(system, .get, options) == .httpStatus)
         #expect(engine.count == 1)
-        options.isIdempotent = true
+        options.idempotency = .always
         #expect(await Self.call(system, .get, options) == .httpStatus)
         #expect(engine.count == 4)
         await system.shutdown()

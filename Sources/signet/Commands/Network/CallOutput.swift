@@ -29,9 +29,9 @@ final class CallOutput: PinReportSink {
         terminal.note(
             Terminal.wrapped("warning: \(found)", indent: 2)
                 + PinText.lines(of: report.chain, titled: "found, leaf first")
-                + PinText.lines(expecting: report.wanted))
+                + PinText.lines(expecting: report.expected))
         let seen = report.chain.isEmpty ? "no verified chain" : pinsText(report.chain)
-        let expected = report.wanted.map(\.text).joined(separator: ", ")
+        let expected = report.expected.map(\.text).joined(separator: ", ")
         let warning: JSONValue = [
             "code": .string(report.kind.name),
             "message": .string(

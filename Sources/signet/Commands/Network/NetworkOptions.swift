@@ -179,7 +179,7 @@ extension KeySet {
 /// Runs work with a network system for one URL, and stops the system even if the work fails.
 func withNetworkSystem<Result>(
     for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
-    network: NetworkOptions, call: CallOptions, output: CallOutput,
+    network: NetworkOptions, call: CallSecurityOptions, output: CallOutput,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, ServiceName) async throws -> Result
 ) async throws -> Result {

@@ -130,7 +130,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             "rule": verdict.rule.map { .string($0.description) } ?? .null,
             "mode": .string(verdict.mode.rawValue), "match": .bool(verdict.isMatch),
             "chain": pinsJSON(verdict.seen),
-            "wanted": .array(verdict.wanted.map { .string($0.text) }),
+            "wanted": .array(verdict.expected.map { .string($0.text) }),
             "expires": verdict.expires.map { .string($0.text) } ?? .null,
         ]
     }
@@ -160,7 +160,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
             return lines + table(verdict, now: now).lines(colored: isColored)
         }
         for certificate in verdict.seen {
-            let mark = verdict.wanted.contains(certificate.pin) ? "=" : " "
+            let mark = verdict.expected.contains(certificate.pin) ? "=" : " "
             lines.append(
                 "\(mark) \(certificate.pin.text) \(Terminal.printable(certificate.subject))")
         }
@@ -172,14 +172,14 @@ struct PinsCheckCommand: AsyncParsableCommand {
     private func table(_ verdict: PinVerdict, now: Int64) -> Table {
         var table = Table("PIN", "STATE", "UNTIL", "SUBJECT")
         for certificate in verdict.seen {
-            let isWanted = verdict.wanted.contains(certificate.pin)
+            let isWanted = verdict.expected.contains(certificate.pin)
             table.add([
                 (certificate.pin.text, .plain),
                 isWanted ? ("match", .good) : ("seen", .plain),
                 Table.until(certificate.parsed?.notAfter, now: now), (certificate.subject, .plain),
             ])
         }
-        for pin in verdict.wanted where !verdict.seen.contains(where: { $0.pin == pin }) {
+        for pin in verdict.expected where !verdict.seen.contains(where: { $0.pin == pin }) {
             table.add([
                 (pin.text, .plain), ("not seen", verdict.isMatch ? .plain : .bad),
                 ("-", .plain), ("-", .plain),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The parameters and batches of `signet call`, and the errors of a wrong usage.
-@Suite struct CallOptionsToolTests {
+@Suite struct CallSecurityToolTests {
     func json(_ output: ProcessOutput) throws -> JSONValue {
         try JSONValue(parsing: output.stdout)
     }
