@@ -103,7 +103,7 @@ extension PinRefusal {
             "host": .string(host.text),
             "rule": rule.map { .string($0.pattern.description) } ?? .null,
             "mode": rule.map { .string($0.mode.rawValue) } ?? .null,
-            "chain": pinsJSON(seen), "wanted": .array(wanted.map { .string($0.text) }),
+            "chain": pinsJSON(seen), "wanted": .array(expected.map { .string($0.text) }),
             "expires": rule?.expires.map { .string($0.text) } ?? .null,
             "remedy": [
                 "kind": .string(remedy.kind.name), "advice": .string(remedy.advice),

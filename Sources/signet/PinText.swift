@@ -45,7 +45,7 @@ extension PinRefusal {
         let found =
             seen.isEmpty && code != .pinMismatch
             ? [] : PinText.lines(of: seen, titled: "found, leaf first", width: width)
-        return found + PinText.lines(expecting: wanted) + remedyLines
+        return found + PinText.lines(expecting: expected) + remedyLines
     }
 
     /// The remedy in lines.

@@ -75,4 +75,4 @@ func explain(_ error: ClientError) {
 }
 
 /// Takes the place of Swift's `print` in the article's code.
-private func print(_: Any...) {}
+private func print(_: Any..., separator: String = " ", terminator: String = "\n") {}
