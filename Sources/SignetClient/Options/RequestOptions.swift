@@ -17,111 +17,175 @@ public import SignetTransport
 public struct RequestOptions: Sendable {
     /// The time for all work of the call: every attempt and pause, and interceptors. By default
     /// there is no limit besides that of each attempt.
-    public var deadline: Duration?
+    public var deadline: Duration? {
+        get { storage.values.deadline }
+        set { change { $0.deadline = newValue } }
+    }
     /// The time for one attempt, from the name look-up to the response's last byte. Defaults to the
     /// service's.
-    public var timeout: Duration?
+    public var timeout: Duration? {
+        get { storage.values.timeout }
+        set { change { $0.timeout = newValue } }
+    }
     /// The time for connecting, including TLS. Defaults to the engine's: 30 seconds for libcurl.
-    public var connectTimeout: Duration?
+    public var connectTimeout: Duration? {
+        get { storage.values.connectTimeout }
+        set { change { $0.connectTimeout = newValue } }
+    }
     /// The maximum size of the response's body in bytes. The system's limit holds too.
-    public var maximumResponseSize: Int?
+    public var maximumResponseSize: Int? {
+        get { storage.values.maximumResponseSize }
+        set { change { $0.maximumResponseSize = newValue } }
+    }
     /// The maximum number of attempts, in 1...10.
-    public var attempts: Int?
+    public var attempts: Int? {
+        get { storage.values.attempts }
+        set { change { $0.attempts = newValue } }
+    }
     /// Which responses are worth another attempt, and the pauses.
-    public var retry: RetryStrategy?
+    public var retry: RetryStrategy? {
+        get { storage.values.retry }
+        set { change { $0.retry = newValue } }
+    }
     /// Whether the call may reach the server twice.
-    public var idempotency: Idempotency?
+    public var idempotency: Idempotency? {
+        get { storage.values.idempotency }
+        set { change { $0.idempotency = newValue } }
+    }
     /// Which redirects are followed.
-    public var redirects: RedirectPolicy?
+    public var redirects: RedirectPolicy? {
+        get { storage.values.redirects }
+        set { change { $0.redirects = newValue } }
+    }
     /// A base URL in place of the service's. The service's fields, signature and credentials go
     /// there; the host needs a rule of the pin policy, and the URL rules hold.
-    public var baseURL: String?
+    public var baseURL: String? {
+        get { storage.values.baseURL }
+        set { change { $0.baseURL = newValue } }
+    }
     /// A base URL in place of ``baseURL`` and the service's if the run mode is `staging` or
     /// `development`; never in production.
-    public var testBaseURL: String?
+    public var testBaseURL: String? {
+        get { storage.values.testBaseURL }
+        set { change { $0.testBaseURL = newValue } }
+    }
     /// The engine that sends the requests. Defaults to the standard one.
-    public var engine: EngineChoice?
+    public var engine: EngineChoice? {
+        get { storage.values.engine }
+        set { change { $0.engine = newValue } }
+    }
     /// Additional fields. They replace common fields of the same names; the fields that the adapter
     /// makes, such as Content-Type, stay.
-    public var fields: HTTPFields = [:]
+    public var fields: HTTPFields {
+        get { storage.values.fields }
+        set { change { $0.fields = newValue } }
+    }
     /// The scenario whose limits replace those of the service.
-    public var scenario: Scenario?
+    public var scenario: Scenario? {
+        get { storage.values.scenario }
+        set { change { $0.scenario = newValue } }
+    }
     /// The rule for a call whose equal is running already. Defaults to `allow`.
-    public var duplicates: DuplicatePolicy?
+    public var duplicates: DuplicatePolicy? {
+        get { storage.values.duplicates }
+        set { change { $0.duplicates = newValue } }
+    }
     /// The source of the credentials of each attempt.
-    public var credentials: (any CredentialSource)?
+    public var credentials: (any CredentialSource)? {
+        get { storage.values.credentials }
+        set { change { $0.credentials = newValue } }
+    }
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks
     /// nothing.
-    public var responseChecks: [any ResponseCheck]?
+    public var responseChecks: [any ResponseCheck]? {
+        get { storage.values.responseChecks }
+        set { change { $0.responseChecks = newValue } }
+    }
     /// The forms of dates and of members' names in parameters and results of Swift types. Defaults
     /// to the service's, or to `JSONConventions()` if it has none.
-    public var json: JSONConventions?
+    public var json: JSONConventions? {
+        get { storage.values.json }
+        set { change { $0.json = newValue } }
+    }
     /// The sets of common fields and parameters that the call carries, and no others; with `[]` it
     /// carries no set. Of values of the same name those of the later set win. Defaults to the
     /// service's ``ServiceConfiguration/defaultSets``.
-    public var sets: [String]?
+    public var sets: [String]? {
+        get { storage.values.sets }
+        set { change { $0.sets = newValue } }
+    }
     /// Interceptors around the call. Those of the system come first, those of the call last.
-    public var interceptors: [any CallInterceptor] = []
+    public var interceptors: [any CallInterceptor] {
+        get { storage.values.interceptors }
+        set { change { $0.interceptors = newValue } }
+    }
     /// Interceptors around each attempt, before it is signed.
-    public var attemptInterceptors: [any AttemptInterceptor] = []
+    public var attemptInterceptors: [any AttemptInterceptor] {
+        get { storage.values.attemptInterceptors }
+        set { change { $0.attemptInterceptors = newValue } }
+    }
     /// Names to find and cancel calls by. All levels' tags together.
-    public var tags: Set<String> = []
+    public var tags: Set<String> {
+        get { storage.values.tags }
+        set { change { $0.tags = newValue } }
+    }
     /// A handle on the call: its events, its attempts, its record.
-    public var trace: CallTrace?
+    public var trace: CallTrace? {
+        get { storage.values.trace }
+        set { change { $0.trace = newValue } }
+    }
     /// An object that shows the progress of uploads and downloads.
-    public var progress: CallProgress?
+    public var progress: CallProgress? {
+        get { storage.values.progress }
+        set { change { $0.progress = newValue } }
+    }
     /// Whether requests' bodies are compressed. Defaults to `none`.
-    public var compression: RequestCompression?
+    public var compression: RequestCompression? {
+        get { storage.values.compression }
+        set { change { $0.compression = newValue } }
+    }
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
         set { weakOwner = newValue.map { WeakOwner(object: $0) } }
     }
 
-    var weakOwner: WeakOwner?
+    var weakOwner: WeakOwner? {
+        get { storage.values.weakOwner }
+        set { change { $0.weakOwner = newValue } }
+    }
+
+    /// The values, which copies of the options share.
+    private var storage = Storage.none
+
+    private mutating func change(_ change: (inout Values) -> Void) {
+        var values = storage.values
+        change(&values)
+        storage = Storage(values)
+    }
+
+    /// Whether no value was ever set.
+    var isNone: Bool { storage === Storage.none }
 
     /// Creates options; what isn't given is inherited.
     public init(
         scenario: Scenario? = nil, deadline: Duration? = nil, idempotency: Idempotency? = nil,
         tags: Set<String> = [], owner: CallOwner? = nil, trace: CallTrace? = nil
     ) {
-        self.scenario = scenario
-        self.deadline = deadline
-        self.idempotency = idempotency
-        self.tags = tags
-        self.trace = trace
-        self.owner = owner
+        if let scenario { self.scenario = scenario }
+        if let deadline { self.deadline = deadline }
+        if let idempotency { self.idempotency = idempotency }
+        if !tags.isEmpty { self.tags = tags }
+        if let trace { self.trace = trace }
+        if let owner { self.owner = owner }
     }
 
     /// Returns these options with those of a later level, which win.
     public func merging(_ later: RequestOptions) -> RequestOptions {
+        if later.isNone { return self }
+        if isNone { return later }
         var merged = self
-        merged.deadline = later.deadline ?? deadline
-        merged.timeout = later.timeout ?? timeout
-        merged.connectTimeout = later.connectTimeout ?? connectTimeout
-        merged.maximumResponseSize = later.maximumResponseSize ?? maximumResponseSize
-        merged.attempts = later.attempts ?? attempts
-        merged.retry = later.retry ?? retry
-        merged.idempotency = later.idempotency ?? idempotency
-        merged.redirects = later.redirects ?? redirects
-        merged.baseURL = later.baseURL ?? baseURL
-        merged.testBaseURL = later.testBaseURL ?? testBaseURL
-        merged.engine = later.engine ?? engine
-        for field in later.fields { merged.fields[field.name] = nil }
-        merged.fields.append(contentsOf: later.fields)
-        merged.scenario = later.scenario ?? scenario
-        merged.duplicates = later.duplicates ?? duplicates
-        merged.credentials = later.credentials ?? credentials
-        merged.responseChecks = later.responseChecks ?? responseChecks
-        merged.json = later.json ?? json
-        merged.sets = later.sets ?? sets
-        merged.interceptors += later.interceptors
-        merged.attemptInterceptors += later.attemptInterceptors
-        merged.tags.formUnion(later.tags)
-        merged.trace = later.trace ?? trace
-        merged.progress = later.progress ?? progress
-        merged.compression = later.compression ?? compression
-        merged.weakOwner = later.weakOwner ?? weakOwner
+        merged.change { $0.merge(later.storage.values) }
         return merged
     }
 
@@ -144,6 +208,7 @@ public struct RequestOptions: Sendable {
     ///
     /// - Throws: `invalid-options` that names the first wrong one.
     func validate() throws(ClientError) {
+        if isNone { return }
         func invalid(_ what: String) -> ClientError {
             ClientError(.invalidOptions, "the call's options: \(what)")
         }
@@ -160,6 +225,74 @@ public struct RequestOptions: Sendable {
         }
         if let maximumResponseSize, maximumResponseSize < 1 {
             throw invalid("maximumResponseSize is not above zero")
+        }
+    }
+}
+
+extension RequestOptions {
+    /// The values in one object, because a call hands its options through all stages.
+    private final class Storage: Sendable {
+        let values: Values
+
+        init(_ values: Values) { self.values = values }
+
+        static let none = Storage(Values())
+    }
+
+    private struct Values: Sendable {
+        var deadline: Duration?
+        var timeout: Duration?
+        var connectTimeout: Duration?
+        var maximumResponseSize: Int?
+        var attempts: Int?
+        var retry: RetryStrategy?
+        var idempotency: Idempotency?
+        var redirects: RedirectPolicy?
+        var baseURL: String?
+        var testBaseURL: String?
+        var engine: EngineChoice?
+        var fields: HTTPFields = [:]
+        var scenario: Scenario?
+        var duplicates: DuplicatePolicy?
+        var credentials: (any CredentialSource)?
+        var responseChecks: [any ResponseCheck]?
+        var json: JSONConventions?
+        var sets: [String]?
+        var interceptors: [any CallInterceptor] = []
+        var attemptInterceptors: [any AttemptInterceptor] = []
+        var tags: Set<String> = []
+        var trace: CallTrace?
+        var progress: CallProgress?
+        var compression: RequestCompression?
+        var weakOwner: WeakOwner?
+
+        mutating func merge(_ later: Values) {
+            deadline = later.deadline ?? deadline
+            timeout = later.timeout ?? timeout
+            connectTimeout = later.connectTimeout ?? connectTimeout
+            maximumResponseSize = later.maximumResponseSize ?? maximumResponseSize
+            attempts = later.attempts ?? attempts
+            retry = later.retry ?? retry
+            idempotency = later.idempotency ?? idempotency
+            redirects = later.redirects ?? redirects
+            baseURL = later.baseURL ?? baseURL
+            testBaseURL = later.testBaseURL ?? testBaseURL
+            engine = later.engine ?? engine
+            for field in later.fields { fields[field.name] = nil }
+            fields.append(contentsOf: later.fields)
+            scenario = later.scenario ?? scenario
+            duplicates = later.duplicates ?? duplicates
+            credentials = later.credentials ?? credentials
+            responseChecks = later.responseChecks ?? responseChecks
+            json = later.json ?? json
+            sets = later.sets ?? sets
+            interceptors += later.interceptors
+            attemptInterceptors += later.attemptInterceptors
+            tags.formUnion(later.tags)
+            trace = later.trace ?? trace
+            progress = later.progress ?? progress
+            compression = later.compression ?? compression
+            weakOwner = later.weakOwner ?? weakOwner
         }
     }
 }
