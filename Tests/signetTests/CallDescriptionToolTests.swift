@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The descriptions (OpenRPC, OpenAPI) that `signet call` is given.
-extension CallOptionsToolTests {
+extension CallSecurityToolTests {
     @Test func aDescriptionSeparatesTextAndNumber() async throws {
         let server = try await CaptureServer(response: #"{"jsonrpc":"2.0","id":1,"result":true}"#)
         let folder = try TemporaryDirectory()
