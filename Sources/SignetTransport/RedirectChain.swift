@@ -59,6 +59,15 @@ public struct RedirectChain: Sendable {
         self.url = try WebURL(request)
     }
 
+    /// Creates a chain that starts with a request whose origin is known.
+    package init(_ request: HTTPRequest, at origin: WebOrigin, policy: RedirectPolicy) {
+        self.policy = policy
+        self.request = request
+        self.url = WebURL(
+            origin: origin, authority: request.authority ?? origin.authority,
+            target: request.path ?? "/")
+    }
+
     /// Checks a response and, if it is a redirect, prepares the next request.
     ///
     /// - Parameters:

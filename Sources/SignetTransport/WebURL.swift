@@ -144,12 +144,12 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
             authority: authority, target: request.path ?? "/")
     }
 
-    private init(origin: WebOrigin, authority: String, target: String) {
-        let mark = target.firstIndex(of: "?")
+    init(origin: WebOrigin, authority: String, target: String) {
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         self.init(
             origin: origin, authority: authority,
             path: String(target[..<(mark ?? target.endIndex)]),
-            query: mark.map { String(target[target.index(after: $0)...]) })
+            query: mark.map { String(target[target.utf8.index(after: $0)...]) })
     }
 
     /// Whether origins, paths and queries are equal.

@@ -29,15 +29,10 @@ extension CallPipeline {
 extension CallTarget {
     /// Creates the target of a typed call, whose own options are below those that are given.
     init(_ call: some TypedCall, options: RequestOptions, isBoxed: Bool = true) {
-        let path: String? =
-            switch call {
-            case let call as RESTCall: call.pathTemplate
-            case let call as any RESTEndpoint: call.path.description
-            default: nil
-            }
         self.init(
             service: call.service, method: call.methodName,
-            options: call.callOptions.merging(options), isBoxed: isBoxed, path: path)
+            options: call.callOptions.merging(options), isBoxed: isBoxed,
+            path: call.pathTemplate)
     }
 }
 
@@ -60,8 +55,13 @@ extension CallRequest {
                 .invalidParameters, "the call refused its values: \(type(of: error))")
         }
         self = try ClientError.rpc { () throws(PayloadError) in
-            var request = try JSONConventions.using(conventions ?? JSONConventions()) {
-                () throws(PayloadError) in try call.request()
+            var request: CallRequest
+            if let conventions {
+                request = try JSONConventions.using(conventions) { () throws(PayloadError) in
+                    try call.request()
+                }
+            } else {
+                request = try call.request()
             }
             if content == .any || call.responseContent == .any { request.responseContent = .any }
             return request

@@ -25,7 +25,7 @@ public struct RESTCall: TypedCall {
     /// The HTTP method.
     public let methodName: String
     /// The path without its values, for logs.
-    let pathTemplate: String
+    public let pathTemplate: String?
     private let make: @Sendable () throws(PayloadError) -> RESTRequest
 
     /// Creates a call from a request.

@@ -4,6 +4,9 @@ extension TypedCall {
     /// No options of the call's own.
     public var callOptions: RequestOptions { RequestOptions() }
 
+    /// No path, as a procedure.
+    public var pathTemplate: String? { nil }
+
     /// JSON alone.
     public var responseContent: ResponseContent { .json }
 
@@ -57,6 +60,9 @@ extension Endpoint {
 extension RESTEndpoint {
     /// The HTTP method.
     public var methodName: String { httpMethod.rawValue }
+
+    /// The path with the names of properties.
+    public var pathTemplate: String? { path.description }
 
     /// The properties that the path names are sent in the path alone.
     public var repeatsPathProperties: Bool { false }

@@ -15,6 +15,9 @@ public protocol TypedCall: Encodable, Sendable {
     var service: ServiceName { get }
     /// The name that the call's identity has: the procedure's, or the HTTP method.
     var methodName: String { get }
+    /// The path without its values, for the identity that logs and metrics show; nil for a
+    /// procedure.
+    var pathTemplate: String? { get }
     /// The options of the call; those that are given with it win. Defaults to none.
     var callOptions: RequestOptions { get }
     /// The content that `success(from:)` can read. Defaults to JSON.

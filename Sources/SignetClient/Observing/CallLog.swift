@@ -21,6 +21,8 @@ final class CallLog: Sendable {
         var current: Int?
         var attempts: [CallRecord.Attempt] = []
         var joined: (id: CallIdentity.ID, log: CallLog)?
+        /// When and how the call ended.
+        var end: (instant: ContinuousClock.Instant, code: ClientError.Code?)?
         var record: CallRecord?
     }
 
@@ -41,7 +43,9 @@ final class CallLog: Sendable {
         self.limits = limits
         self.scenario = scenario
         state.withLock { state in
-            state.entries = [Entry(name: .admission, start: start)]
+            // The stages of a call with one attempt.
+            state.entries.reserveCapacity(8)
+            state.entries.append(Entry(name: .admission, start: start))
             state.current = 0
         }
     }
@@ -75,8 +79,22 @@ final class CallLog: Sendable {
         return joined?.attempts ?? own
     }
 
-    /// The record of a call that has ended; nil before.
-    var record: CallRecord? { state.withLock { $0.record } }
+    /// The record of a call that has ended, made when it is first read; nil before.
+    var record: CallRecord? {
+        let (record, end) = state.withLock { ($0.record, $0.end) }
+        if let record { return record }
+        guard let end else { return nil }
+        let made = makeRecord(until: end.instant, code: end.code)
+        return state.withLock { state in
+            state.record = state.record ?? made
+            return state.record
+        }
+    }
+
+    /// Notes something, unless the call has ended: work that was given up may still run.
+    private func note(_ change: (inout State) -> Void) {
+        state.withLock { if $0.end == nil { change(&$0) } }
+    }
 
     // MARK: What was asked, and what came back
 
@@ -84,13 +102,13 @@ final class CallLog: Sendable {
     /// its calls.
     func keepRaw() { state.withLock { $0.keepsRaw = true } }
 
-    func setRaw(_ raw: RawResponse) { state.withLock { if $0.keepsRaw { $0.raw = raw } } }
+    func setRaw(_ raw: RawResponse) { note { if $0.keepsRaw { $0.raw = raw } } }
 
     func setRequest(_ head: HTTPRequest, bodySize: Int64?) {
-        let url = CallRecord.url(of: head)
-        state.withLock { state in
+        let location = CallRecord.Location(head)
+        note { state in
             state.request.method = head.method
-            state.request.url = url
+            state.request.location = location
             state.request.bodySize = bodySize
         }
     }
@@ -98,7 +116,7 @@ final class CallLog: Sendable {
     /// - Parameters:
     ///   - bodySize: The size of the body; nil if it isn't in memory.
     func setResponse(status: Int, bodySize: Int?) {
-        state.withLock { state in
+        note { state in
             let received = state.attempts.last?.hops.last { $0.status != nil }
             state.response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
@@ -111,7 +129,7 @@ final class CallLog: Sendable {
     /// Begins one of the stages that follow each other, and ends the one before; nil begins none.
     func enter(_ name: CallRecord.Stage.Name?) {
         let now = ContinuousClock.now
-        state.withLock { state in
+        note { state in
             if let current = state.current { state.entries[current].end = now }
             state.current = nil
             guard let name else { return }
@@ -134,7 +152,7 @@ final class CallLog: Sendable {
     /// Ends a stage that `begin` began.
     func end(_ stage: Int) {
         let now = ContinuousClock.now
-        state.withLock { $0.entries[stage].end = now }
+        note { $0.entries[stage].end = now }
     }
 
     /// Makes the log of shared work a part of this one.
@@ -149,7 +167,7 @@ final class CallLog: Sendable {
 
     // MARK: Attempts
 
-    func beginAttempt() { state.withLock { $0.attempts.append(CallRecord.Attempt()) } }
+    func beginAttempt() { note { $0.attempts.append(CallRecord.Attempt()) } }
 
     func add(_ hop: CallRecord.Exchange, since instant: ContinuousClock.Instant) {
         var hop = hop
@@ -160,7 +178,7 @@ final class CallLog: Sendable {
     func add(_ redirect: CallRecord.Redirect) { change { $0.redirects.append(redirect) } }
 
     private func change(_ change: (inout CallRecord.Attempt) -> Void) {
-        state.withLock { state in
+        note { state in
             if state.attempts.isEmpty { state.attempts.append(CallRecord.Attempt()) }
             change(&state.attempts[state.attempts.count - 1])
         }
@@ -168,17 +186,28 @@ final class CallLog: Sendable {
 
     // MARK: The record
 
-    /// Makes the record of a call that ends now.
-    func finish(_ code: ClientError.Code?) -> CallRecord {
+    /// Ends the log.
+    ///
+    /// - Parameter code: The code of the call's error; nil for a success.
+    func finish(_ code: ClientError.Code?) {
         let end = ContinuousClock.now
+        let isShared = state.withLock { state in
+            state.end = (end, code)
+            return state.joined != nil
+        }
+        // The shared work may continue for other calls.
+        if isShared { _ = record }
+    }
+
+    private func makeRecord(
+        until end: ContinuousClock.Instant, code: ClientError.Code?
+    ) -> CallRecord {
         let joined = state.withLock { $0.joined }
-        let record = CallRecord(
+        return CallRecord(
             CallRecord.Contents(
                 identity: identity, request: request(of: joined?.log ?? self),
                 work: work(until: end, joined: joined), response: response(of: joined?.log ?? self),
                 outcome: .init(code), duration: end - start))
-        state.withLock { $0.record = record }
-        return record
     }
 
     private func request(of log: CallLog) -> CallRecord.Request {

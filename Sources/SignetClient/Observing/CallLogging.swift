@@ -37,7 +37,8 @@ struct CallLogger: Sendable {
     }
 
     /// The call's last line. The caller gets the error.
-    func ended(_ record: CallRecord) {
+    func ended(_ log: CallLog) {
+        guard logger.logLevel <= .debug, let record = log.record else { return }
         logger.debug(
             record.failure == nil ? "call finished" : "call failed",
             metadata: {

@@ -36,6 +36,8 @@ public final class CallTrace: Sendable {
 
     func add(_ log: CallLog) { logs.withLock { $0.append(log) } }
 
+    var hasListeners: Bool { hub.hasListeners }
+
     func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
         hub.send(event(), of: call)
     }

@@ -25,6 +25,10 @@ final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
+    private let listens = Atomic(false)
+
+    /// Whether somebody listens to any call.
+    var hasListeners: Bool { listens.load(ordering: .acquiring) }
 
     /// The events that one listener has not taken; the oldest are dropped.
     private static let limit = 10_000
@@ -45,6 +49,7 @@ final class EventHub: Sendable {
             } else {
                 state.listeners[state.lastNumber] = listener
             }
+            listens.store(true, ordering: .releasing)
             return state.lastNumber
         }
         guard let number else {
@@ -57,13 +62,21 @@ final class EventHub: Sendable {
 
     private func remove(_ number: Int, from call: CallIdentity.ID?) {
         state.withLock { state in
-            guard let call else {
+            if let call {
+                state.listenersToCalls[call]?[number] = nil
+                if state.listenersToCalls[call]?.isEmpty == true {
+                    state.listenersToCalls[call] = nil
+                }
+            } else {
                 state.listeners[number] = nil
-                return
             }
-            state.listenersToCalls[call]?[number] = nil
-            if state.listenersToCalls[call]?.isEmpty == true { state.listenersToCalls[call] = nil }
+            noteListeners(of: state)
         }
+    }
+
+    private func noteListeners(of state: State) {
+        let listens = !state.listeners.isEmpty || !state.listenersToCalls.isEmpty
+        self.listens.store(listens, ordering: .releasing)
     }
 
     /// Hands an event on. The event is made only if there is an observer.
@@ -76,14 +89,21 @@ final class EventHub: Sendable {
 
     /// Ends the events of the observers of one call.
     func endEvents(of call: CallIdentity.ID) {
-        let listeners = state.withLock { $0.listenersToCalls.removeValue(forKey: call) }
+        guard hasListeners else { return }
+        let listeners = state.withLock { state in
+            defer { noteListeners(of: state) }
+            return state.listenersToCalls.removeValue(forKey: call)
+        }
         for listener in (listeners ?? [:]).values { listener.stream.finish() }
     }
 
     /// Ends the events of all current observers.
     func endEvents() {
         let listeners = state.withLock { state in
-            defer { (state.listeners, state.listenersToCalls) = ([:], [:]) }
+            defer {
+                (state.listeners, state.listenersToCalls) = ([:], [:])
+                noteListeners(of: state)
+            }
             return Array(state.listeners.values)
                 + state.listenersToCalls.values.flatMap { Array($0.values) }
         }

@@ -13,14 +13,23 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     /// The run mode of the configuration that the call began with.
     public var mode: RunMode { call.mode }
     /// The number of the attempt, from 1; nil around the whole call.
-    public let attempt: Int?
+    public private(set) var attempt: Int?
+    /// The origin of the request, which never changes.
+    let origin: WebOrigin
     /// The method, URL and fields. The scheme and the host can't be changed.
     public var request: HTTPRequest
     /// The body. `isReplayable` says whether it can be sent again.
     public var body: HTTPRequestBody
 
+    init(call: AdmittedCall, at origin: WebOrigin, request: HTTPRequest, body: HTTPRequestBody) {
+        (self.call, self.origin) = (call, origin)
+        (self.request, self.body) = (request, body)
+    }
+
     func with(attempt: Int) -> OutgoingCall {
-        OutgoingCall(call: call, attempt: attempt, request: request, body: body)
+        var call = self
+        call.attempt = attempt
+        return call
     }
 
     /// Call, attempt, method and URL without its query; neither fields nor the body.
@@ -29,7 +38,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
             self,
             children: [
                 "call": identity, "attempt": attempt as Any, "method": request.method,
-                "url": CallRecord.url(of: request),
+                "url": CallRecord.Location(request).text,
             ])
     }
 }

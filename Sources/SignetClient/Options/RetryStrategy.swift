@@ -29,6 +29,8 @@ public struct RetryStrategy: Sendable, Hashable {
     /// Creates the default policy.
     public init() {}
 
+    static let standard = RetryStrategy()
+
     /// Returns the pause before the next attempt.
     ///
     /// - Parameter random: In 0..<1.
@@ -40,7 +42,10 @@ public struct RetryStrategy: Sendable, Hashable {
 
     /// Whether a method does no more if it arrives twice (RFC 9110, section 9.2.2).
     static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-        [.get, .head, .options, .put, .delete].contains(method)
+        switch method {
+        case .get, .head, .options, .put, .delete: true
+        default: false
+        }
     }
 
     /// Whether a status tells of a failure of the server.

@@ -42,6 +42,7 @@ struct AdmissionStage: Sendable {
         do throws(ClientError) {
             return try await calls.run(
                 context.call, deadline: context.options.deadline,
+                isPlain: context.isPlain,
                 began: {
                     context.call.send(.started(context.identity))
                     log.started(context.identity)
@@ -72,7 +73,7 @@ struct AdmissionStage: Sendable {
             isForServices: target.host == nil)
         var service = try prepared.choosing(options.sets)
         if let base = options.baseURL(in: snapshot.mode.mode) {
-            service.url = try WebURL(base)
+            service = service.at(try WebURL(base))
         }
         let limits = CallLimits(
             options, isBoxed: target.isBoxed, of: service.configuration,
@@ -96,9 +97,9 @@ struct AdmissionStage: Sendable {
     /// Ends a call: its record, its last event, and one line of the log.
     private func finish(_ context: CallContext, with error: ClientError?) {
         context.options.progress?.end()
-        let record = context.log.finish(error?.code)
-        context.call.finish(with: record)
-        log.ended(record)
+        context.log.finish(error?.code)
+        context.call.finish()
+        log.ended(context.log)
     }
 
     /// Merges the options of all levels.
@@ -109,14 +110,18 @@ struct AdmissionStage: Sendable {
         in snapshot: SystemSnapshot, isForServices: Bool = true
     ) throws(ClientError) -> RequestOptions {
         try asked.validate()
-        var options = snapshot.settings.options.merging(
-            isForServices ? common : common.withoutThoseOfServices
-        ).merging(service.configuration.levelOptions)
+        var options =
+            isForServices
+            ? service.options
+            : snapshot.settings.options.merging(common.withoutThoseOfServices)
+                .merging(service.options)
         if let scenario = asked.scenario ?? options.scenario {
             options = options.merging(
                 try snapshot.settings.options(of: scenario, in: service.configuration))
         }
-        if let method, let own = service.configuration.methods[RPCMethod(method)] {
+        if !service.configuration.methods.isEmpty, let method,
+            let own = service.configuration.methods[RPCMethod(method)]
+        {
             options = options.merging(own)
         }
         options = options.merging(asked)

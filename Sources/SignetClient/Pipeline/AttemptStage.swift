@@ -176,8 +176,11 @@ struct AttemptStage: Sendable {
         in context: CallContext
     ) async throws(ClientError) -> EngineResponse {
         let interceptors = context.options.attemptInterceptors
-        let stage = interceptors.isEmpty ? nil : context.log.begin(.attemptInterceptors)
-        defer { if let stage { context.log.end(stage) } }
+        guard !interceptors.isEmpty else {
+            return try await hops.run(call, with: reader, noting: attempt, in: context)
+        }
+        let stage = context.log.begin(.attemptInterceptors)
+        defer { context.log.end(stage) }
         return try await InterceptorChain.run(
             call, by: interceptors[...], intercept: { try await $0.intercept($1, next: $2) }
         ) { changed throws(ClientError) in
@@ -226,6 +229,11 @@ struct AttemptStage: Sendable {
         in context: CallContext
     ) -> Retry? {
         let (limits, number) = (context.limits, attempt.number)
+        if failure == nil, let status = attempt.header?.status.code,
+            !limits.retry.statusCodes.contains(status)
+        {
+            return nil
+        }
         guard number < limits.attempts else { return nil }
         let isIdempotent = isIdempotent(attempt, of: call, in: context)
         guard call.body.isReplayable else { return nil }

@@ -113,7 +113,7 @@ extension CallContext {
             fields[.acceptEncoding] = ContentDecoding.acceptEncoding
         }
         return OutgoingCall(
-            call: admitted, attempt: nil,
+            call: admitted, at: url.origin,
             request: HTTPRequest(
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),

@@ -67,9 +67,16 @@ final class CallContext: Sendable {
         decodes = first.decodes
     }
 
+    /// Whether no code of the program runs between a call's admission and its first request, but for
+    /// the endpoint's.
+    var isPlain: Bool {
+        options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
+            && options.credentials == nil && service.configuration.adapter == nil
+    }
+
     /// The counters of the call's progress; nil after the call was ended, whose work may continue
     /// for other calls.
-    var progress: CallProgress? { call.ending == nil ? options.progress : nil }
+    var progress: CallProgress? { !call.isEnding ? options.progress : nil }
 
     /// Whether the call has ended, or all calls that share the work. Then nothing more is sent, not
     /// even by an interceptor's own task, which the end of a call doesn't cancel.

@@ -30,7 +30,7 @@ struct CallLimits: Sendable {
         connectTimeout = options.connectTimeout
         attempts = options.attempts ?? service.attempts
         maximumResponseSize = min(limit, options.maximumResponseSize ?? limit)
-        retry = options.retry ?? RetryStrategy()
+        retry = options.retry ?? .standard
         var redirects = options.redirects ?? service.redirects
         // A remote procedure's call is its body: as GET it would be another request.
         if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }

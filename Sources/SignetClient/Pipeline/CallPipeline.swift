@@ -59,7 +59,22 @@ struct CallPipeline: Sendable {
         let reader = reader ?? memoryReader(for: call)
         try call.checkURL(of: request)
         call.log.setRequest(request.request, bodySize: request.body.length)
-        call.log.enter(call.options.interceptors.isEmpty ? nil : .interceptors)
+        let isPlain = call.options.interceptors.isEmpty
+        call.log.enter(isPlain ? nil : .interceptors)
+        let response =
+            isPlain
+            ? try await attempts.run(request, into: reader, in: call)
+            : try await intercepted(request, into: reader, in: call)
+        call.log.setResponse(
+            status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
+        call.log.enter(.unboxing)
+        return response
+    }
+
+    /// Makes the attempts within the call's interceptors.
+    private func intercepted(
+        _ request: OutgoingCall, into reader: any ResponseReader, in call: CallContext
+    ) async throws(ClientError) -> RawResponse {
         let isSent = SentFlag()
         let response = try await InterceptorChain.run(
             request, by: call.options.interceptors[...],
@@ -69,9 +84,6 @@ struct CallPipeline: Sendable {
             return try await attempts.run(
                 call.requireSameOrigin(changed, as: request), into: reader, in: call)
         }
-        call.log.setResponse(
-            status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
-        call.log.enter(.unboxing)
         if !isSent.isRaised, !reader.keepsBody {
             // An interceptor responded itself.
             _ = try await reader.prepare(request.request)

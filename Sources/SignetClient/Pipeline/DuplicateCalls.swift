@@ -89,7 +89,7 @@ final class DuplicateCalls: Sendable {
         }
         let earlier = running.withLock { running in
             // A call that was ended is over, even if its work never returns.
-            let earlier = running[key].flatMap { $0.ending == nil ? $0 : nil }
+            let earlier = running[key].flatMap { $0.isEnding ? nil : $0 }
             if earlier == nil || policy == .replace { running[key] = context.call }
             return earlier
         }

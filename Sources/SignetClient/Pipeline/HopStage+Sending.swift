@@ -17,7 +17,8 @@ extension HopStage {
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
         var hop = CallRecord.Exchange(
-            method: request.head.method, url: CallRecord.url(of: request.head), isSigned: isSigned)
+            method: request.head.method, location: CallRecord.Location(request.head),
+            isSigned: isSigned)
         let authority = request.head.authority ?? ""
         let use = engines.use(context.engine, at: authority)
         hop.engine = use

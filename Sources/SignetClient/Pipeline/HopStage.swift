@@ -24,12 +24,8 @@ struct HopStage: Sendable {
         in context: CallContext
     ) async throws(ClientError) -> EngineResponse {
         attempt.endHop(in: context.log)
-        var chain: RedirectChain
-        do throws(TransportError) {
-            chain = try RedirectChain(call.request, policy: context.limits.redirects)
-        } catch {
-            throw ClientError(error)
-        }
+        var chain = RedirectChain(
+            call.request, at: call.origin, policy: context.limits.redirects)
         var body = call.body
         var timeout = try context.limits.timeLeft()
         let end = ContinuousClock.now + timeout

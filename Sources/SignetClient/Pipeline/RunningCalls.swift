@@ -47,17 +47,19 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
+    ///   - isPlain: Whether the work begins on the caller's thread, until it waits for something.
+    ///     Code of the program may block the thread, and then the caller wouldn't get its outcome.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended.
     ///   - work: The stages of the pipeline after the first.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run<Output: Sendable>(
-        _ call: RunningCall, deadline: Duration? = nil,
+        _ call: RunningCall, deadline: Duration? = nil, isPlain: Bool = false,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
         work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
-        guard call.ending == nil, admit(call) else {
+        guard !call.isEnding, admit(call) else {
             call.finishWithoutRecord()
             throw call.ending ?? .notRunning
         }
@@ -72,11 +74,11 @@ final class RunningCalls: Sendable {
                     // In a task of its own, because the program's cancellation handlers run there.
                     Alarms.shared.add(after: $0) { Task.detached { call.end(.deadlinePassed) } }
                 }
-                let task = Task(executorPreference: executor) {
+                let run: @concurrent @Sendable () async -> Void = {
                     let result: Result<Output, ClientError>
                     do throws(ClientError) {
                         // A call that was ended before it began sends nothing.
-                        if let ending = call.ending { throw ending }
+                        if call.isEnding, let ending = call.ending { throw ending }
                         result = .success(try await work())
                     } catch {
                         result = .failure(call.ending ?? error)
@@ -84,6 +86,10 @@ final class RunningCalls: Sendable {
                     alarm?.cancel()
                     slot.resume(result)
                 }
+                let task =
+                    isPlain && executor == nil
+                    ? Task.immediate(operation: run)
+                    : Task(executorPreference: executor, operation: run)
                 call.begin(task) { slot.resume(.failure($0)) }
             }
         } onCancel: {
@@ -153,6 +159,8 @@ final class RunningCall: OwnedCall {
         var task: Task<Void, Never>?
         var abandon: (@Sendable (ClientError) -> Void)?
         var ending: ClientError?
+        /// Whether there is an `ending`, which costs more to read.
+        var isEnding = false
         var isOver = false
     }
 
@@ -190,11 +198,18 @@ final class RunningCall: OwnedCall {
     /// Why the call was ended from outside; nil if it was not.
     var ending: ClientError? { state.withLock { $0.ending } }
 
+    /// Whether the call was ended from outside.
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
     /// Whether the call was ended from outside or has finished.
-    var hasEnded: Bool { state.withLock { $0.ending != nil || $0.isOver } }
+    var hasEnded: Bool { state.withLock { $0.isEnding || $0.isOver } }
+
+    /// Whether somebody listens to the call's events.
+    private var isObserved: Bool { hub.hasListeners || trace?.hasListeners ?? false }
 
     /// Hands an event on, unless the call has finished.
     func send(_ event: @autoclosure () -> CallEvent) {
+        guard isObserved else { return }
         state.withLock { state in
             guard !state.isOver else { return }
             hub.send(event(), of: identity.id)
@@ -203,12 +218,13 @@ final class RunningCall: OwnedCall {
     }
 
     /// Hands the last event on.
-    func finish(with record: CallRecord) {
+    func finish() {
         state.withLock { state in
             guard !state.isOver else { return }
             state.isOver = true
             // They refer to the call.
             (state.task, state.abandon) = (nil, nil)
+            guard isObserved, let record = log.record else { return }
             hub.send(.finished(record), of: identity.id)
             trace?.send(.finished(record), of: identity.id)
         }
@@ -246,10 +262,10 @@ final class RunningCall: OwnedCall {
     @discardableResult
     func end(_ error: ClientError) -> Bool {
         let (isFirst, task, abandon) = state.withLock { state in
-            guard state.ending == nil else {
+            guard !state.isEnding else {
                 return (false, Task<Void, Never>?.none, (@Sendable (ClientError) -> Void)?.none)
             }
-            state.ending = error
+            (state.ending, state.isEnding) = (error, true)
             return (true, state.task, state.abandon)
         }
         if let task, let abandon { stop(task, with: error, abandon: abandon) }

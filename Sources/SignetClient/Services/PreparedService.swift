@@ -7,26 +7,31 @@ internal import SignetTransport
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first
 /// call.
-struct PreparedService: Sendable {
-    var configuration: ServiceConfiguration
-    /// The service's base URL; a call's own base URL replaces it.
-    var url: WebURL
+final class PreparedService: Sendable {
+    let configuration: ServiceConfiguration
+    /// The service's base URL, or a call's own one.
+    let url: WebURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?
+    /// The options of the configuration, the system and the service.
+    let options: RequestOptions
 
     /// Splits the URL, compiles the signing scheme, looks the key up.
     ///
+    /// - Parameter options: The options of the configuration and the system.
     /// - Throws: `ClientError`, naming the service.
     init(
-        _ service: ServiceName, configuration: ServiceConfiguration, keys: KeySet?,
-        externalSigners: [any ExternalSigner] = [], maximumResponseSize: Int
+        _ service: ServiceName, configuration: ServiceConfiguration, options: RequestOptions,
+        keys: KeySet?, externalSigners: [any ExternalSigner] = [], maximumResponseSize: Int
     ) throws(ClientError) {
-        self.configuration = configuration
+        var configuration = configuration
         do throws(ClientError) {
-            try self.configuration.applyDefaultSets()
+            try configuration.applyDefaultSets()
         } catch {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
+        self.configuration = configuration
+        self.options = options.merging(configuration.levelOptions)
         self.url = try WebURL(configuration.baseURL)
         for other in [configuration.options.baseURL, configuration.options.testBaseURL] {
             _ = try other.map { url throws(ClientError) in try WebURL(url) }
@@ -52,6 +57,12 @@ struct PreparedService: Sendable {
         } catch {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
+    }
+
+    private init(_ other: PreparedService, configuration: ServiceConfiguration, url: WebURL) {
+        self.configuration = configuration
+        self.url = url
+        (adapter, signer, options) = (other.adapter, other.signer, other.options)
     }
 }
 
@@ -154,6 +165,11 @@ struct FrozenRequest: Sendable {
 }
 
 extension PreparedService {
+    /// Returns the service at another base URL.
+    func at(_ url: WebURL) -> PreparedService {
+        PreparedService(self, configuration: configuration, url: url)
+    }
+
     /// The store of a request to the service's own origin; nil for another one.
     func cookies(for url: WebURL) -> CookieStore? {
         guard let store = configuration.cookies, url.origin == self.url.origin else { return nil }
@@ -165,8 +181,8 @@ extension PreparedService {
     /// - Throws: `invalid-options` for a set that the service has not.
     func choosing(_ names: [String]?) throws(ClientError) -> PreparedService {
         guard let names else { return self }
-        var service = self
-        try service.configuration.use(names, code: .invalidOptions)
-        return service
+        var configuration = configuration
+        try configuration.use(names, code: .invalidOptions)
+        return PreparedService(self, configuration: configuration, url: url)
     }
 }

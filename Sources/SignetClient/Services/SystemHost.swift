@@ -25,7 +25,8 @@ struct SystemHost: Sendable {
         configuration.options.connectTimeout = timeout
         self.name = name
         self.service = try PreparedService(
-            name, configuration: configuration, keys: nil, maximumResponseSize: .max)
+            name, configuration: configuration, options: RequestOptions(), keys: nil,
+            maximumResponseSize: .max)
         self.policy = policy
         self.isReport = isReport
     }

@@ -49,9 +49,10 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys: keys, options: options)
-        self.urlRules = try Self.urlRules(of: options, or: configuration)
         self.settings = try CallSettings(configuration, options: options)
+        self.services = try Self.prepared(
+            services, under: settings, keys: keys, options: options)
+        self.urlRules = try Self.urlRules(of: options, or: configuration)
         if let given = options.proxies {
             self.proxies = given
         } else {
@@ -78,9 +79,10 @@ final class SystemSnapshot: Sendable {
         } else {
             self.policy = try options.policy(of: services)
         }
-        self.services = try Self.prepared(services, keys: keys, options: options)
-        self.urlRules = try Self.urlRules(of: options, or: nil)
         self.settings = try CallSettings(nil, options: options)
+        self.services = try Self.prepared(
+            services, under: settings, keys: keys, options: options)
+        self.urlRules = try Self.urlRules(of: options, or: nil)
         self.proxies = options.proxies ?? .none
     }
 
@@ -109,17 +111,17 @@ final class SystemSnapshot: Sendable {
     }
 
     private static func prepared(
-        _ services: [ServiceName: ServiceConfiguration], keys: KeySet?,
-        options: NetworkSystem.Options
+        _ services: [ServiceName: ServiceConfiguration], under settings: CallSettings,
+        keys: KeySet?, options: NetworkSystem.Options
     ) throws(ClientError) -> [ServiceName: PreparedService] {
         try options.checkEngineChoices(of: services)
         var prepared: [ServiceName: PreparedService] = [:]
         for (service, configuration) in services {
             prepared[service] = try PreparedService(
-                service, configuration: configuration, keys: keys,
+                service, configuration: configuration,
+                options: settings.options.merging(options.callOptions), keys: keys,
                 externalSigners: options.externalSigners,
-                maximumResponseSize: options.maximumResponseSize
-            )
+                maximumResponseSize: options.maximumResponseSize)
         }
         return prepared
     }

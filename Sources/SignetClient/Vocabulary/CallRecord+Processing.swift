@@ -25,33 +25,41 @@ extension CallRecord {
     public struct Stage: Sendable, Hashable {
         /// The kind of a stage. New kinds may be added.
         public struct Name: Sendable, Hashable, CustomStringConvertible {
+            private enum Kind: String {
+                case admission, building, joining, interceptors, credentials, attempt, signing,
+                    request, reading, pause, unboxing
+                case attemptInterceptors = "attempt-interceptors"
+            }
+
+            private let kind: Kind
+
             /// The name in kebab-case.
-            public let description: String
+            public var description: String { kind.rawValue }
 
             /// Options are merged, and the call gets its identity.
-            public static let admission = Name(description: "admission")
+            public static let admission = Name(kind: .admission)
             /// The adapter boxes the call, and its URL and fields are joined.
-            public static let building = Name(description: "building")
+            public static let building = Name(kind: .building)
             /// The call waits for work that it shares with equal ones.
-            public static let joining = Name(description: "joining")
+            public static let joining = Name(kind: .joining)
             /// The interceptors around the call run, with all attempts inside.
-            public static let interceptors = Name(description: "interceptors")
+            public static let interceptors = Name(kind: .interceptors)
             /// A credential is looked up or asked for.
-            public static let credentials = Name(description: "credentials")
+            public static let credentials = Name(kind: .credentials)
             /// An attempt, with its requests and its response.
-            public static let attempt = Name(description: "attempt")
+            public static let attempt = Name(kind: .attempt)
             /// The interceptors around an attempt run, with its requests inside.
-            public static let attemptInterceptors = Name(description: "attempt-interceptors")
+            public static let attemptInterceptors = Name(kind: .attemptInterceptors)
             /// A request is signed.
-            public static let signing = Name(description: "signing")
+            public static let signing = Name(kind: .signing)
             /// A request is sent, until the header of its response has arrived.
-            public static let request = Name(description: "request")
+            public static let request = Name(kind: .request)
             /// The body of a response is read.
-            public static let reading = Name(description: "reading")
+            public static let reading = Name(kind: .reading)
             /// The pause before another attempt.
-            public static let pause = Name(description: "pause")
+            public static let pause = Name(kind: .pause)
             /// The response is unboxed and checked.
-            public static let unboxing = Name(description: "unboxing")
+            public static let unboxing = Name(kind: .unboxing)
         }
 
         /// The kind of stage.
@@ -67,8 +75,9 @@ extension CallRecord {
     public struct Exchange: Sendable, Hashable {
         /// The method.
         public internal(set) var method: HTTPRequest.Method
+        let location: Location
         /// Scheme, host, port and path.
-        public internal(set) var url: String
+        public var url: String { location.text }
         /// Whether the request was signed.
         public internal(set) var isSigned: Bool
         /// Whether the server's key had to be one of the pinned ones, and was.
@@ -116,10 +125,22 @@ extension CallRecord {
         public internal(set) var redirects: [Redirect] = []
     }
 
-    /// A request's URL without user info and query.
-    static func url(of head: HTTPRequest) -> String {
-        let path = (head.path ?? "/").prefix { $0 != "?" }
-        let host = (head.authority ?? "").split(separator: "@").last ?? ""
-        return "\(head.scheme ?? "https")://\(host)\(path)"
+    /// A request's URL. Its text is made when it is read, because few records are read.
+    struct Location: Sendable, Hashable {
+        private let scheme: String?
+        private let authority: String?
+        private let path: String?
+
+        init(_ head: HTTPRequest) {
+            (scheme, authority, path) = (head.scheme, head.authority, head.path)
+        }
+
+        /// The URL without user info and query.
+        var text: String {
+            let host =
+                (authority ?? "").utf8.split(separator: UInt8(ascii: "@")).last ?? ""[...].utf8
+            let path = (path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
+            return "\(scheme ?? "https")://\(Substring(host))\(Substring(path))"
+        }
     }
 }

@@ -20,7 +20,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         /// The HTTP method; nil if the call failed before its request was built.
         public internal(set) var method: HTTPRequest.Method?
         /// Scheme, host, port and path; nil if the call failed before its request was built.
-        public internal(set) var url: String?
+        public var url: String? { location?.text }
+        var location: Location?
         /// The body's size in bytes; nil for a stream of unknown length.
         public internal(set) var bodySize: Int64?
         /// The scenario whose limits the call had.

@@ -63,43 +63,71 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// The code.
-    public let code: Code
+    public var code: Code { storage.contents.code }
     /// One line for people.
-    public private(set) var message: String
+    public var message: String { storage.contents.message }
     /// The HTTP status, if a response arrived.
-    public let status: Int?
+    public var status: Int? { storage.contents.status }
     /// The error that the service responded with, if it did.
-    public private(set) var serverError: RPCServerError?
+    public var serverError: RPCServerError? { storage.contents.serverError }
     /// The error's description in `application/problem+json` (RFC 9457), if the response has one.
-    public private(set) var problem: ProblemDetails?
+    public var problem: ProblemDetails? { storage.contents.problem }
     /// The response's body if its status isn't 2xx and it isn't a response of the protocol. It is
     /// never printed.
-    public let responseBody: [UInt8]
+    public var responseBody: [UInt8] { storage.contents.responseBody }
     /// The details of a pin policy's refusal, if a policy refused the host.
-    public let pinRefusal: PinRefusal?
+    public var pinRefusal: PinRefusal? { storage.contents.pinRefusal }
     /// The identity of the call that failed; nil for an error of the system itself.
-    public private(set) var identity: CallIdentity?
+    public var identity: CallIdentity? { storage.contents.identity }
     /// The conventions of the call; nil for those of `JSONConventions()`.
-    private var json: JSONConventions?
+    private var json: JSONConventions? { storage.contents.json }
     /// The record of the call that failed; nil if the call wasn't admitted.
-    public private(set) var record: CallRecord?
+    public var record: CallRecord? { storage.contents.record }
     /// The call's URL without its query, if the call got that far.
     public var url: String? { record?.url }
     /// The number of the call's attempts; 0 if it failed before the first one.
     public var attempts: Int { record?.attempts.count ?? 0 }
 
+    private struct Contents: Sendable, Hashable {
+        let code: Code
+        var message: String
+        let status: Int?
+        var serverError: RPCServerError?
+        var problem: ProblemDetails?
+        let responseBody: [UInt8]
+        let pinRefusal: PinRefusal?
+        var identity: CallIdentity?
+        var json: JSONConventions?
+        var record: CallRecord?
+    }
+
+    private final class Storage: Sendable {
+        let contents: Contents
+        init(_ contents: Contents) { self.contents = contents }
+    }
+
+    /// One reference, because every stage can throw the error, and its frame has room for one.
+    private let storage: Storage
+
+    private init(_ contents: Contents) { storage = Storage(contents) }
+
     package init(
         _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
         problem: ProblemDetails? = nil, responseBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.status = status
-        self.serverError = serverError
-        self.problem = problem
-        self.responseBody = responseBody
-        self.pinRefusal = pinRefusal
+        self.init(
+            Contents(
+                code: code, message: message, status: status, serverError: serverError,
+                problem: problem, responseBody: responseBody, pinRefusal: pinRefusal))
     }
+
+    /// Whether two errors have the same contents.
+    public static func == (left: ClientError, right: ClientError) -> Bool {
+        left.storage === right.storage || left.storage.contents == right.storage.contents
+    }
+
+    /// Hashes the contents.
+    public func hash(into hasher: inout Hasher) { hasher.combine(storage.contents) }
 
     /// The kind of the failure, which its code decides.
     public var kind: Kind { code.kind }
@@ -143,18 +171,18 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         _ identity: CallIdentity, record: CallRecord?, json: JSONConventions? = nil
     ) -> ClientError {
         guard self.identity == nil else { return self }
-        var error = self
-        (error.identity, error.record, error.json) = (identity, record, json)
-        error.serverError?.conventions = json
-        error.problem?.conventions = json
-        return error
+        var contents = storage.contents
+        (contents.identity, contents.record, contents.json) = (identity, record, json)
+        contents.serverError?.conventions = json
+        contents.problem?.conventions = json
+        return ClientError(contents)
     }
 
     /// Returns the error with another message.
     func withMessage(_ message: String) -> ClientError {
-        var error = self
-        error.message = message
-        return error
+        var contents = storage.contents
+        contents.message = message
+        return ClientError(contents)
     }
 
     /// Whether the server can't have seen the call, so that a retry does nothing twice.
