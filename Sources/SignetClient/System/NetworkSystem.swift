@@ -12,6 +12,10 @@ internal import Synchronization
 /// exactly once. A call is admitted, boxed by its service's adapter, built, frozen, signed, sent if
 /// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
 /// began with; ``update(_:keys:)`` changes what later calls see.
+///
+/// A call begins on its caller's thread, and leaves it when it first waits. A call of the main actor
+/// begins on Swift's pool of threads, as does a call with interceptors, credentials or an adapter of
+/// the program, because their code may block.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current

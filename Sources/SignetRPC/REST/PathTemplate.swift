@@ -24,6 +24,9 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private let pieces: [Piece]
+    /// Whether the template is a path as it stands. It costs little then, because an endpoint makes
+    /// its template for each call.
+    private let isPlain: Bool
     /// The template's text.
     public let description: String
     /// The error of a literal that isn't a valid template; nil for any other template.
@@ -34,15 +37,20 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// - Throws: `PayloadError` with code `invalid-path` that names the invalid part.
     public init(_ text: String) throws(PayloadError) {
         description = text
+        isPlain = Self.isPlain(text)
+        guard !isPlain else {
+            pieces = [.literal(text)]
+            return
+        }
         var pieces: [Piece] = []
         var rest = text[...]
-        while let brace = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
-            guard rest[brace] == "{", let end = rest[brace...].firstIndex(of: "}") else {
-                throw .invalidPath("found an unmatched brace in the template")
-            }
+        while let brace = rest.utf8.firstIndex(where: Self.isBrace) {
+            guard rest.utf8[brace] == UInt8(ascii: "{"),
+                let end = rest.utf8[brace...].firstIndex(of: UInt8(ascii: "}"))
+            else { throw .invalidPath("found an unmatched brace in the template") }
             if brace > rest.startIndex { pieces.append(.literal(String(rest[..<brace]))) }
-            pieces.append(.names(try Self.names(rest[rest.index(after: brace)..<end])))
-            rest = rest[rest.index(after: end)...]
+            pieces.append(.names(try Self.names(rest[rest.utf8.index(after: brace)..<end])))
+            rest = rest[rest.utf8.index(after: end)...]
         }
         if !rest.isEmpty { pieces.append(.literal(String(rest))) }
         self.pieces = pieces
@@ -63,7 +71,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
 
     private init(invalid text: String, problem: PayloadError) {
         description = text
-        pieces = []
+        (pieces, isPlain) = ([], false)
         self.problem = problem
     }
 
@@ -114,6 +122,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     private func expanded(
         _ values: (String) throws(PayloadError) -> [String]
     ) throws(PayloadError) -> String {
+        if isPlain { return description }
         var path = RESTPath()
         for piece in pieces {
             switch piece {
@@ -131,6 +140,18 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private static let nameCharacters = ASCIISet(lettersDigitsAnd: "_.-")
+    /// Those that a path has unescaped; without the dot, two of which would be a segment that leads
+    /// elsewhere.
+    private static let plainBytes = ASCIISet(lettersDigitsAnd: "_-~/")
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.startsWithBytes(of: "/") && !text.startsWithBytes(of: "//") && text.utf8.count < 1024
+            && text.utf8.allSatisfy(plainBytes.contains)
+    }
+
+    private static func isBrace(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}")
+    }
 
     private static func names(_ expression: Substring) throws(PayloadError) -> [String] {
         let names = expression.split(separator: ",", omittingEmptySubsequences: false)
