@@ -120,7 +120,7 @@ public import SignetTransport
     /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. If the body
     /// is encoded, a piece has at most 64 KiB.
     ///
-    /// - Throws: `TransportError`: `reply-too-large` beyond a limit, `malformed-reply` for bytes
+    /// - Throws: `TransportError`: `response-too-large` beyond a limit, `malformed-response` for bytes
     ///   that don't conform to the coding or follow its end, `resources` if memory ran out.
     public mutating func next() throws(TransportError) -> [UInt8]? {
         guard position < input.count || decodes else { return nil }
@@ -218,7 +218,7 @@ public import SignetTransport
 
     /// Checks that the body is complete.
     ///
-    /// - Throws: `TransportError` with code `malformed-reply` if an encoded body was cut off.
+    /// - Throws: `TransportError` with code `malformed-response` if an encoded body was cut off.
     public consuming func finish() throws(TransportError) {
         guard decodes, encodedCount > 0, isInsideStream || position < input.count else { return }
         throw Self.malformed("ended before its \(coding) stream did")

@@ -18,7 +18,7 @@ struct ReceivedResponse: Sendable {
 
     /// Parses the header and judges the chain.
     ///
-    /// - Throws: `TransportError`: `malformed-reply`, or the policy's refusal.
+    /// - Throws: `TransportError`: `malformed-response`, or the policy's refusal.
     func engineResponse(
         to plan: RequestPlan, body: BodyBuffer
     ) throws(TransportError) -> EngineResponse {

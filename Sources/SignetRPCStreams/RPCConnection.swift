@@ -20,7 +20,7 @@ public import SignetRPC
 /// Each call ends exactly once: with its response, matched by the id's type and value, with its
 /// timeout, with its task's cancellation, or with the connection. Late responses are ignored. A
 /// message that may have been the response to any call, for example one that is not JSON, ends
-/// every pending call with `malformed-reply`. An invalid frame ends the connection, as does the
+/// every pending call with `malformed-response`. An invalid frame ends the connection, as does the
 /// release of its last reference.
 public final class RPCConnection: Sendable {
     /// The other side of the connection. It doesn't keep the connection open.

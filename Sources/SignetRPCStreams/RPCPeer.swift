@@ -26,9 +26,9 @@ public struct RPCPeer: Sendable {
     ///   - timeout: The time until the response arrives, including the time until the peer reads
     ///     the call; nil for the connection's timeout.
     /// - Throws: `CancellationError` at once if the task is cancelled, else `PayloadError`. For this
-    ///   call: `rpc-error`, `malformed-reply`, `timeout`, `message-too-large`, `too-many-calls`, or
+    ///   call: `rpc-error`, `malformed-response`, `timeout`, `message-too-large`, `too-many-calls`, or
     ///   an error of boxing. For a connection that has ended: `cut-off`, `connection-closed`,
-    ///   `malformed-frame`, `message-too-large` or `malformed-reply`.
+    ///   `malformed-frame`, `message-too-large` or `malformed-response`.
     public func call(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {

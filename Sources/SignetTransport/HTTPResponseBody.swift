@@ -56,7 +56,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
 
         /// Returns the next chunk, or `nil` at the end.
         ///
-        /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `reply-too-large` or
+        /// - Throws: `TransportError`, for example `cut-off`, `timeout`, `response-too-large` or
         ///   `cancelled`.
         public mutating func next() async throws(TransportError) -> [UInt8]? {
             try await body.next()
@@ -76,7 +76,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum size in bytes.
-    /// - Throws: `TransportError`, with code `reply-too-large` if the body has more than `limit`
+    /// - Throws: `TransportError`, with code `response-too-large` if the body has more than `limit`
     ///   bytes.
     public func collect(limit: Int = .max) async throws(TransportError) -> [UInt8] {
         var whole: [UInt8] = []

@@ -201,7 +201,7 @@ extension WebURL {
     /// characters that a URL can't contain and all non-ASCII characters are percent-encoded.
     ///
     /// - Parameter reference: The value of a `Location` field.
-    /// - Throws: `TransportError`: `malformed-reply` for an invalid reference, `redirect-refused`
+    /// - Throws: `TransportError`: `malformed-response` for an invalid reference, `redirect-refused`
     ///   for user info and for a scheme other than http and https. The message repeats no part of
     ///   the reference.
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {

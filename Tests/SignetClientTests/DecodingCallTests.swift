@@ -66,9 +66,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/digest-of-text", "malformed-reply"), ("/bomb", "reply-too-large"),
-        ("/members", "reply-too-large"), ("/cut", "malformed-reply"),
-        ("/more", "malformed-reply"), ("/lie", "malformed-reply"),
+        ("/digest-of-text", "malformed-response"), ("/bomb", "response-too-large"),
+        ("/members", "response-too-large"), ("/cut", "malformed-response"),
+        ("/more", "malformed-response"), ("/lie", "malformed-response"),
         ("/twice", "unsupported-encoding"), ("/br", "unsupported-encoding"),
     ])
     func refuses(_ target: String, _ wanted: String) async throws {
@@ -99,8 +99,8 @@ import Testing
         var exact = ContentDecoding()
         exact.maximumSize = Self.text.count
         for (decoding, response, wanted) in [
-            (small, 64 << 20, "reply-too-large"), (exact, 64 << 20, nil),
-            (ContentDecoding(), Self.text.count - 1, "reply-too-large"),
+            (small, 64 << 20, "response-too-large"), (exact, 64 << 20, nil),
+            (ContentDecoding(), Self.text.count - 1, "response-too-large"),
             (ContentDecoding(), Self.text.count, nil),
         ] as [(ContentDecoding, Int, String?)] {
             let system = try await system(url, decoding, maximumResponseSize: response)
@@ -109,7 +109,7 @@ import Testing
         }
         // A body that does not shrink is held to the response's limit as it comes.
         let system = try await system(url, maximumResponseSize: 200_000)
-        #expect(code(await fetch(system, "/large")) == "reply-too-large")
+        #expect(code(await fetch(system, "/large")) == "response-too-large")
         await system.shutdown()
         try await server.stop()
     }

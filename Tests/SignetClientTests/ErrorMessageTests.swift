@@ -34,7 +34,7 @@ import Testing
             ("refused-url", .init(), ["urlRules.allowed": ["ZZZZZZ"]]),
             ("connect", .init(failure: TransportError(.connect, "down")), [:]),
             ("http-status", .init(status: 403, body: #"{"why":"ZZZZZZ"}"#), [:]),
-            ("malformed-reply", .init(body: "ZZZZZZ"), [:]),
+            ("malformed-response", .init(body: "ZZZZZZ"), [:]),
             ("business-code", .init(body: #"{"code":7}"#), [:]),
             (
                 "too-many-redirects", .init(status: 302, fields: [.location: "/rpc/x?key=ZZZZZZ"]),

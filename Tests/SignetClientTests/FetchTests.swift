@@ -91,9 +91,10 @@ import Testing
 
     /// Faults of the host, each with its error code.
     static let failures: [(String, String)] = [
-        ("{", "malformed-reply"), ("", "malformed-input"), ("[]", "malformed-input"),
-        ("null", "malformed-input"), (#"{"shop.name":"a","shop.name":"b"}"#, "malformed-reply"),
-        (#"{"shop.name":"a",}"#, "malformed-reply"), (#"{"shop.unknown":1}"#, "unknown-config-key"),
+        ("{", "malformed-response"), ("", "malformed-input"), ("[]", "malformed-input"),
+        ("null", "malformed-input"), (#"{"shop.name":"a","shop.name":"b"}"#, "malformed-response"),
+        (#"{"shop.name":"a",}"#, "malformed-response"),
+        (#"{"shop.unknown":1}"#, "unknown-config-key"),
         (#"{"shop.name":1}"#, "wrong-type"), (#"{"shop.name":null}"#, "wrong-type"),
         (#"{"shop.limit":11}"#, "out-of-range"), (#"{"app.version":"9"}"#, "source-not-allowed"),
         (#"{"app.runMode":"development"}"#, "source-not-allowed"),
@@ -105,7 +106,7 @@ import Testing
         (#"{"urlRules.refused":["(("]}"#, "invalid-service"),
         (#"{"services.settings.pins":[]}"#, "invalid-service"),
         (#"{"services.settings.baseURL":"ftp://ZZZZZZcanary.example.com/"}"#, "invalid-service"),
-        (#"{"shop.name":"\#(String(repeating: "a b ", count: 300))"}"#, "reply-too-large"),
+        (#"{"shop.name":"\#(String(repeating: "a b ", count: 300))"}"#, "response-too-large"),
     ]
 
     @Test(.features("000-08"), arguments: failures)
@@ -195,13 +196,13 @@ import Testing
         try fixture.serve(text: "{")
         let program = fixture
         let error = await #expect(throws: ClientError.self) { try await program.start() }
-        #expect(error?.code.name == "malformed-reply")
+        #expect(error?.code.name == "malformed-response")
         #expect(error?.message.contains("unreadable-file") == true)
         fixture.plan.ifUnavailable = .proceed
         let system = try await fixture.start()
         let fetch = try #require(system.startReport.fetch)
         #expect(fetch.source == .none)
-        #expect(fetch.failure?.code == "malformed-reply")
+        #expect(fetch.failure?.code == "malformed-response")
         #expect(fetch.keepingFailure?.code == "unreadable-file")
         #expect(system.value("shop.name") == "default")
         await system.shutdown()
@@ -253,9 +254,9 @@ import Testing
         let system = try await fixture.start()
         try fixture.serve(text: "{")
         let error = await #expect(throws: ClientError.self) { try await system.refetch(now: 7) }
-        #expect(error?.code.name == "malformed-reply")
+        #expect(error?.code.name == "malformed-response")
         #expect(system.value("shop.name") == "first")
-        #expect(system.lastFetch?.failure?.code == "malformed-reply")
+        #expect(system.lastFetch?.failure?.code == "malformed-response")
         #expect(system.lastFetch?.askedAt == 7)
         #expect(system.startReport.fetch?.failure == nil)
         try fixture.serve(["shop.name": "second"])

@@ -47,7 +47,7 @@ import Testing
         try fixture.serve(text: "{")
         let program = fixture
         let error = await #expect(throws: ClientError.self) { try await program.start() }
-        #expect(error?.code.name == "malformed-reply")
+        #expect(error?.code.name == "malformed-response")
         #expect(error?.message.contains(code) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("ZZZZZZ") == false)
         try await fixture.host.stop()
@@ -59,7 +59,7 @@ import Testing
         let path = fixture.folder.path("fetched.dump")
         fixture.plan.lastGood = try FetchFixture.place(path, version: "1.5.0", accepting: ["1.4.2"])
         try fixture.serve(text: "{")
-        try await FetchTests.expectLastGood(fixture, "malformed-reply")
+        try await FetchTests.expectLastGood(fixture, "malformed-response")
         // The same values are sealed again for the running version.
         try fixture.serve(FetchFixture.good)
         let system = try await fixture.start()

@@ -85,6 +85,6 @@ import Testing
             try await system.exchange("a", method: .get, target: "/", fields: [:], body: [UInt8]())
         }
         await system.shutdown()
-        #expect(error?.code.name == "malformed-reply" && engine.count == 1)
+        #expect(error?.code.name == "malformed-response" && engine.count == 1)
     }
 }

@@ -105,7 +105,7 @@ import Testing
         #expect(result.error == nil && result.bodies.count == 1)
     }
 
-    @Test(arguments: [(65_536, nil), (65_537, "malformed-reply")] as [(Int, String?)])
+    @Test(arguments: [(65_536, nil), (65_537, "malformed-response")] as [(Int, String?)])
     func aLongCursorIsRefused(_ size: Int, _ code: String?) async throws {
         let text = String(repeating: "7", count: size)
         for cursor in [text, "\"\(text)\""] {
@@ -127,8 +127,8 @@ import Testing
         ("<javascript:x>; rel=next", "paging-refused"),
         ("<https://evil.example\\@api.example.com/>; rel=next", "paging-refused"),
         ("<\\\\evil.example/>; rel=next", "paging-refused"), ("<a\tb>; rel=next", "paging-refused"),
-        ("</a>; rel=next, </b>; rel=next", "malformed-reply"),
-        ("</a>; rel=\"next", "malformed-reply"),
+        ("</a>; rel=next, </b>; rel=next", "malformed-response"),
+        ("</a>; rel=\"next", "malformed-response"),
         ("<?size=2>; rel=next", "paging-loop"), ("<>; rel=next", "paging-loop"),
     ])
     func linksThatAreNotFollowed(_ link: String, _ code: String) async throws {
@@ -191,7 +191,7 @@ import Testing
     @Test(arguments: [#"{"next":{}}"#, #"{"next":[1]}"#, #"{"next":true}"#])
     func cursorsOfAnotherType(_ body: String) async throws {
         let result = try await read(responses((body, nil)), by: .cursor(at: ["next"], as: "after"))
-        #expect(result.error?.code.name == "malformed-reply")
+        #expect(result.error?.code.name == "malformed-response")
     }
 
     // MARK: Cursors elsewhere
@@ -266,14 +266,14 @@ import Testing
         let result = try await requests(
             responses((#"{"next":\#(cursor)}"#, nil), ("{}", nil)), RESTRequest(.get, "/orders"),
             .cursor(from: .result("next"), to: .field(name)))
-        #expect(result.error?.code.name == "malformed-reply")
+        #expect(result.error?.code.name == "malformed-response")
         #expect(result.sent.count == 1)
         var pages = responses(("[1]", nil), ("[2]", nil))
         pages[0].fields.append(HTTPField(name: name, value: "a"))
         pages[0].fields.append(HTTPField(name: name, value: "b"))
         let twice = try await requests(
             pages, RESTRequest(.get, "/orders"), .cursor(from: .field(name), to: .query("after")))
-        #expect(twice.error?.code.name == "malformed-reply")
+        #expect(twice.error?.code.name == "malformed-response")
         #expect(twice.sent.count == 1)
     }
 

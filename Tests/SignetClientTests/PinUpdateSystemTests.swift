@@ -152,7 +152,7 @@ import Testing
         #expect(away.policy == root)
         let report = try #require(away.startReport.pinUpdate)
         #expect(report.source == .kept && report.serial == 7 && report.failures == 1)
-        #expect(report.failure?.code == "malformed-reply")
+        #expect(report.failure?.code == "malformed-response")
         await away.shutdown()
         try serve(6, policy(PolicyUpdateTests.wrong))
         let older = try await start()
@@ -217,7 +217,7 @@ import Testing
         await expect("malformed-update")
         let large = [UInt8](repeating: 0x20, count: SignedPinPolicy.maximumByteCount + 1)
         try host.folder.write(large, to: "pins.json", mode: 0o644)
-        await expect("reply-too-large")
+        await expect("response-too-large")
         #expect(await call(system) == nil)
         try serve(8, policy(authority.intermediate.pin))
         #expect(await refusal(system) == nil)
@@ -228,7 +228,7 @@ import Testing
     @Test func aRedirectIsNotFollowed() async throws {
         try serve(7, policy(authority.root.pin))
         let system = try await start(plan("/moved"))
-        #expect(system.startReport.pinUpdate?.failure?.code == "malformed-reply")
+        #expect(system.startReport.pinUpdate?.failure?.code == "malformed-response")
         #expect(try system.policy == policy(right))
         await system.shutdown()
     }

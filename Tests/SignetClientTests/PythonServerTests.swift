@@ -95,7 +95,7 @@ struct PythonServerTests {
         // It responds to a call of 2.0 in 1.0's form, which is not a valid response of 2.0.
         let other = await Self.failure(
             of: "two", RPCCall("add", parameters: .array([1, 2])), in: system)
-        #expect(other?.code.name == "malformed-reply")
+        #expect(other?.code.name == "malformed-response")
         await system.shutdown()
         try await server.stop()
     }
@@ -160,7 +160,7 @@ struct PythonServerTests {
 
         let stranger = RPCCall("echo", parameters: .array([1]))
         let lax = await Self.failure(of: "2.0 at 1.0", stranger, in: system)
-        #expect(lax?.code.name == "malformed-reply")
+        #expect(lax?.code.name == "malformed-response")
         let strict = await Self.failure(of: "1.0 at 2.0", stranger, in: system)
         #expect(strict?.code.name == "rpc-error")
         #expect(strict?.serverError?.code.int64 == -32600)

@@ -20,28 +20,29 @@ import Testing
     }
 
     private static let cases: [String: Case] = [
-        "html": Case(response: response("<html>no", type: "text/html"), code: "malformed-reply"),
+        "html": Case(response: response("<html>no", type: "text/html"), code: "malformed-response"),
         "html-500": Case(
             response: response("<html>no", status: "500 No", type: "text/html"), code: "http-status"
         ),
         "empty-500": Case(response: response("", status: "500 No"), code: "http-status"),
-        "spaces": Case(response: response("  \r\n"), code: "malformed-reply"),
-        "cut-json": Case(response: response(#"{"a":1"#), code: "malformed-reply"),
+        "spaces": Case(response: response("  \r\n"), code: "malformed-response"),
+        "cut-json": Case(response: response(#"{"a":1"#), code: "malformed-response"),
         "cut-off": Case(response: response(#"{"a":1}"#, length: 100), code: "cut-off"),
         "cut-off-500": Case(
             response: response("x", status: "500 No", length: 100), code: "cut-off"),
-        "twice": Case(response: response(#"{"a":1,"a":2}"#), code: "malformed-reply"),
-        "two": Case(response: response("{}{}"), code: "malformed-reply"),
+        "twice": Case(response: response(#"{"a":1,"a":2}"#), code: "malformed-response"),
+        "two": Case(response: response("{}{}"), code: "malformed-response"),
         "two-boms": Case(
-            response: response("\u{EF}\u{BB}\u{BF}\u{EF}\u{BB}\u{BF}{}"), code: "malformed-reply"),
-        "latin-1": Case(response: response("\"\u{E9}\""), code: "malformed-reply"),
-        "nan": Case(response: response("NaN"), code: "malformed-reply"),
+            response: response("\u{EF}\u{BB}\u{BF}\u{EF}\u{BB}\u{BF}{}"), code: "malformed-response"
+        ),
+        "latin-1": Case(response: response("\"\u{E9}\""), code: "malformed-response"),
+        "nan": Case(response: response("NaN"), code: "malformed-response"),
         "deep": Case(
             response: response(
                 String(repeating: "[", count: 600) + String(repeating: "]", count: 600)),
-            code: "malformed-reply"),
-        "flood": Case(response: "flood", code: "reply-too-large"),
-        "long": Case(response: response("[]", length: 1 << 40), code: "reply-too-large"),
+            code: "malformed-response"),
+        "flood": Case(response: "flood", code: "response-too-large"),
+        "long": Case(response: response("[]", length: 1 << 40), code: "response-too-large"),
         "silent": Case(response: "~", code: "timeout"),
         "drip": Case(response: response("{", length: 2) + "~", code: "timeout"),
         "half-head": Case(response: "HTTP/1.1 200 OK\r\nContent-Ty~", code: "timeout"),

@@ -270,7 +270,7 @@ import Testing
     @Test(
         .features("001-13"),
         arguments: [
-            (404, "no", "http-status"), (200, "{", "malformed-reply"),
+            (404, "no", "http-status"), (200, "{", "malformed-response"),
             (200, "\"a\"", "type-mismatch"),
         ])
     func aFailureHasEverything(_ status: Int, _ body: String, _ code: String) async throws {

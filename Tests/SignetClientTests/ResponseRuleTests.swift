@@ -135,7 +135,7 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.call(RPCCall("m"), on: "a")
         }
-        #expect(error?.code.name == "reply-too-large")
+        #expect(error?.code.name == "response-too-large")
         #expect(engine.requests[0].maximumBodySize == 17)
         await system.shutdown()
     }

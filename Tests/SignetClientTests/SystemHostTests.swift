@@ -75,7 +75,7 @@ import Testing
         options.callOptions.owner = CallOwner()  // has ended
         let system = try await NetworkSystem.start(
             services: [:], policy: .allowingAll(), options: options)
-        #expect(system.startReport.pinUpdate?.failure?.code == "malformed-reply")
+        #expect(system.startReport.pinUpdate?.failure?.code == "malformed-response")
         await system.shutdown()
         #expect(engine.requests.map(\.request.path) == ["/newest"])
         #expect(engine.requests.map(\.request.authority) == ["pins.example.com"])

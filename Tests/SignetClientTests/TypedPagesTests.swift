@@ -159,7 +159,7 @@ import Testing
     func aPageWithoutItsItems(_ body: String) async throws {
         let result = try await read(
             RESTCall(RESTRequest(.get, "/x"), on: "a"), by: .number(at: ["items"]), [body])
-        #expect(result.code == "malformed-reply" && result.sent.count == 1)
+        #expect(result.code == "malformed-response" && result.sent.count == 1)
         // The page that was received is not lost.
         #expect(result.pages.count == 1)
     }

@@ -49,9 +49,10 @@ import Testing
 
     @Test(
         arguments: [
-            ("/nonsense", "malformed-reply"), ("/other-case", "malformed-reply"),
+            ("/nonsense", "malformed-response"), ("/other-case", "malformed-response"),
             ("/no-reason", "200 "), ("/204", "204 "), ("/304", "304 "), ("/short", "200 cut-off"),
-            ("/two-lengths", "malformed-reply"), ("/until-close", "200 1234"), ("/empty", "200 "),
+            ("/two-lengths", "malformed-response"), ("/until-close", "200 1234"),
+            ("/empty", "200 "),
             ("/empty-chunks", "200 "), ("/404", "404 "), ("/999", "999 "),
             ("/drip", "200 01234567890123456789"),
         ], [false, true])

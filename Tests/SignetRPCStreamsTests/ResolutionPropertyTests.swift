@@ -26,7 +26,7 @@ struct ResolutionPropertyTests {
                     responses.append(
                         #"{"id":\#(id),"error":{"message":"","code":\#(id)},"jsonrpc":"2.0"}"#)
                 case 5:
-                    outcomes.append("malformed-reply")
+                    outcomes.append("malformed-response")
                     responses.append(#"{"jsonrpc":"2.0","id":\#(id),"result":1,"error":{}}"#)
                 default: outcomes.append(nil)
                 }

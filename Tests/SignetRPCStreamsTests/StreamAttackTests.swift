@@ -119,7 +119,7 @@ struct StreamAttackTests {
         _ = try await peer.message()
         let many = "[1\(String(repeating: ",1", count: 80_000))]"
         try await peer.send(many)
-        #expect(await refused.value == "malformed-reply")
+        #expect(await refused.value == "malformed-response")
         #expect(try await peer.message()?["error"]?["code"] == -32600)
         #expect(notes.all.count == 1)
         #expect(notes.all.first?.contains("values and member names") == true)
@@ -163,7 +163,7 @@ struct StreamAttackTests {
         let (connection, peer) = HostilePeer.pair(options)
         for _ in 0..<11 { try? await peer.send(message) }
         #expect(await connection.ended().code == .malformedResponse)
-        #expect(await outcome { try await connection.call("a") } == "malformed-reply")
+        #expect(await outcome { try await connection.call("a") } == "malformed-response")
     }
 
     /// JSON-RPC 1.0, section 2.1: a message that isn't a request or response ends the connection at
@@ -177,10 +177,10 @@ struct StreamAttackTests {
         async let call = outcome { try await connection.call("a", timeout: .seconds(20)) }
         _ = try await peer.message()
         try await peer.send(message)
-        #expect(await call == "malformed-reply")
+        #expect(await call == "malformed-response")
         #expect(
             await outcome { try await connection.call("b", timeout: .seconds(20)) }
-                == "malformed-reply")
+                == "malformed-response")
         connection.close()
     }
 
@@ -198,7 +198,7 @@ struct StreamAttackTests {
         async let other = outcome { try await connection.call("b", timeout: .seconds(20)) }
         _ = try await peer.message()
         try await peer.send(message)
-        #expect(await [call, other] == ["malformed-reply", "malformed-reply"])
+        #expect(await [call, other] == ["malformed-response", "malformed-response"])
         // It has ended already; otherwise nothing else would end it.
         connection.close()
         #expect(await connection.ended().code == .malformedResponse)
@@ -212,7 +212,7 @@ struct StreamAttackTests {
         _ = try await newerPeer.message()
         try await newerPeer.send(message)
         try await newerPeer.send(#"{"jsonrpc":"2.0","id":8,"result":"eight"}"#)
-        #expect(await [spoilt, whole] == ["malformed-reply", "\"eight\""])
+        #expect(await [spoilt, whole] == ["malformed-response", "\"eight\""])
         newer.close()
     }
 

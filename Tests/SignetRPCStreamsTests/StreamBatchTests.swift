@@ -73,7 +73,7 @@ struct StreamBatchTests {
             // An id in another spelling is not the response, and no other will come.
             (
                 [("[\"7\"", 1), ("8.0", 2), ("9]", 3)],
-                ["malformed-reply", "malformed-reply", "3"], []
+                ["malformed-response", "malformed-response", "3"], []
             ),
         ] as [([(String, Int)], [String], [String])])
     func matchesById(

@@ -167,11 +167,11 @@ struct BatchTests {
         (#"{"jsonrpc":"2.0","id":70,"result":1}"#, "unknown-reply"),
         (#"{"jsonrpc":"2.0","id":"7","result":1}"#, "unknown-reply"),
         (#"{"jsonrpc":"2.0","id":7.0,"result":1}"#, "unknown-reply"),
-        (#"{"jsonrpc":"2.0","result":1}"#, "malformed-reply"),
-        (#"{"jsonrpc":"2.0","id":null,"result":1}"#, "malformed-reply"),
-        (#"{"jsonrpc":"2.0","id":true,"result":1}"#, "malformed-reply"),
-        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, "malformed-reply"),
-        ("1", "malformed-reply"), ("null", "malformed-reply"), ("[]", "malformed-reply"),
+        (#"{"jsonrpc":"2.0","result":1}"#, "malformed-response"),
+        (#"{"jsonrpc":"2.0","id":null,"result":1}"#, "malformed-response"),
+        (#"{"jsonrpc":"2.0","id":true,"result":1}"#, "malformed-response"),
+        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, "malformed-response"),
+        ("1", "malformed-response"), ("null", "malformed-response"), ("[]", "malformed-response"),
     ])
     func responsesToNoCallAreWarnings(_ stray: String, _ warning: String) throws {
         let request = try adapter.box(batch: calls)
@@ -193,8 +193,8 @@ struct BatchTests {
         let request = try adapter.box(batch: calls)
         let body = "[" + [malformed, result("8"), result("9")].joined(separator: ",") + "]"
         let response = try adapter.unboxBatch(RawResponse(body), to: request)
-        #expect(names(response) == ["malformed-reply", "1", "notified", "1"])
-        #expect(response.error?.code.name == "malformed-reply")
+        #expect(names(response) == ["malformed-response", "1", "notified", "1"])
+        #expect(response.error?.code.name == "malformed-response")
     }
 
     @Test func theServersErrorIsThatOfTheWhole() throws {
@@ -204,7 +204,7 @@ struct BatchTests {
             ([malformed, failure("8"), result("9")], "rpc-error"),
             ([failure("9"), result("8"), malformed], "rpc-error"),
             ([malformed, failure("null")], "rpc-error"),
-            ([malformed, result("8"), result("9")], "malformed-reply"),
+            ([malformed, result("8"), result("9")], "malformed-response"),
             ([malformed, failure("8")], "batch-incomplete"),
         ] {
             let body = "[" + responses.joined(separator: ",") + "]"
@@ -215,15 +215,15 @@ struct BatchTests {
     }
 
     @Test(arguments: [
-        ("", 200, "malformed-reply"), ("<html>", 200, "malformed-reply"),
-        ("1", 200, "malformed-reply"), ("{}", 200, "malformed-reply"),
-        ("[", 200, "malformed-reply"), ("[1,]", 200, "malformed-reply"),
+        ("", 200, "malformed-response"), ("<html>", 200, "malformed-response"),
+        ("1", 200, "malformed-response"), ("{}", 200, "malformed-response"),
+        ("[", 200, "malformed-response"), ("[1,]", 200, "malformed-response"),
         ("<html>", 500, "http-status"), ("", 401, "http-status"), ("1", 500, "http-status"),
         (#"{"message":"no"}"#, 403, "http-status"),
         (#"{"id":"req-1","error":"x"}"#, 503, "http-status"),
         (#"[{"id":"req-1","error":"x"},{"id":7,"result":1}]"#, 503, "http-status"),
-        (#"{"jsonrpc":"2.0","id":"req-1"}"#, 503, "malformed-reply"),
-        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, 200, "malformed-reply"),
+        (#"{"jsonrpc":"2.0","id":"req-1"}"#, 503, "malformed-response"),
+        (#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, 200, "malformed-response"),
     ])
     func refusesInvalidResponses(_ body: String, _ status: Int, _ code: String) throws {
         let request = try adapter.box(batch: calls)

@@ -45,14 +45,14 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: [
-        (200, "", "malformed-reply"), (200, "[]", "malformed-reply"),
-        (200, "{}", "malformed-reply"),
-        (200, #"{"data":1}"#, "malformed-reply"),
-        (200, #"{"code":null,"data":1}"#, "malformed-reply"),
-        (200, #"{"code":0.0,"data":1}"#, "malformed-reply"),
-        (200, #"{"code":[],"data":1}"#, "malformed-reply"),
-        (200, #"{"code":0,"code":1}"#, "malformed-reply"), (200, "<html>", "malformed-reply"),
-        (200, #"{"code":0,"data":1"#, "malformed-reply"), (500, "<html>", "http-status"),
+        (200, "", "malformed-response"), (200, "[]", "malformed-response"),
+        (200, "{}", "malformed-response"),
+        (200, #"{"data":1}"#, "malformed-response"),
+        (200, #"{"code":null,"data":1}"#, "malformed-response"),
+        (200, #"{"code":0.0,"data":1}"#, "malformed-response"),
+        (200, #"{"code":[],"data":1}"#, "malformed-response"),
+        (200, #"{"code":0,"code":1}"#, "malformed-response"), (200, "<html>", "malformed-response"),
+        (200, #"{"code":0,"data":1"#, "malformed-response"), (500, "<html>", "http-status"),
         (500, "", "http-status"), (404, #"{"message":"x"}"#, "http-status"),
         // A good code does not make a bad status good.
         (500, good, "http-status"), (302, good, "http-status"),

@@ -100,9 +100,9 @@ struct RESTTests {
     }
 
     @Test(arguments: [
-        (200, " ", "malformed-reply"), (200, "<html>", "malformed-reply"),
-        (200, "{\"a\":1,\"a\":2}", "malformed-reply"), (200, "[1,]", "malformed-reply"),
-        (200, "{} {}", "malformed-reply"), (200, "NaN", "malformed-reply"),
+        (200, " ", "malformed-response"), (200, "<html>", "malformed-response"),
+        (200, "{\"a\":1,\"a\":2}", "malformed-response"), (200, "[1,]", "malformed-response"),
+        (200, "{} {}", "malformed-response"), (200, "NaN", "malformed-response"),
         (304, "", "http-status"), (301, "[]", "http-status"), (404, "", "http-status"),
         (404, "{\"error\":1}", "http-status"), (500, "<html>", "http-status"),
         (100, "", "http-status"),

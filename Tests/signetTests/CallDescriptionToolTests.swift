@@ -89,8 +89,8 @@ extension CallSecurityToolTests {
                 #"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#, 1 as Int32,
                 "rpc-error"
             ),
-            (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 3, "malformed-reply"),
-            ("<html>", 3, "malformed-reply"),
+            (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 3, "malformed-response"),
+            ("<html>", 3, "malformed-response"),
         ] {
             let server = try await CaptureServer(response: response)
             let output = try await SignetTool.run(["call", server.url, "--list", "--json"])

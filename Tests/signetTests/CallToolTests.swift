@@ -50,21 +50,30 @@ import Testing
         arguments: [
             ("[\(otherResult),\(result)]", 0, nil, ["result", "result"]),
             ("[\(result),\(otherRefusal)]", 1, "rpc-error", ["result", "rpc-error"]),
-            ("[\(malformed),\(otherRefusal)]", 1, "rpc-error", ["malformed-reply", "rpc-error"]),
-            ("[\(refusal),\(otherMalformed)]", 1, "rpc-error", ["rpc-error", "malformed-reply"]),
-            ("[\(malformed),\(otherResult)]", 1, "malformed-reply", ["malformed-reply", "result"]),
             (
-                "[\(malformed),\(otherMalformed)]", 1, "malformed-reply",
-                ["malformed-reply", "malformed-reply"]
+                "[\(malformed),\(otherRefusal)]", 1, "rpc-error",
+                ["malformed-response", "rpc-error"]
+            ),
+            (
+                "[\(refusal),\(otherMalformed)]", 1, "rpc-error",
+                ["rpc-error", "malformed-response"]
+            ),
+            (
+                "[\(malformed),\(otherResult)]", 1, "malformed-response",
+                ["malformed-response", "result"]
+            ),
+            (
+                "[\(malformed),\(otherMalformed)]", 1, "malformed-response",
+                ["malformed-response", "malformed-response"]
             ),
             (rejection, 1, "rpc-error", ["rpc-error", "rpc-error"]),
             ("[\(rejection),\(result)]", 1, "rpc-error", ["result", "rpc-error"]),
-            ("[\(rejection),\(malformed)]", 1, "rpc-error", ["malformed-reply", "rpc-error"]),
+            ("[\(rejection),\(malformed)]", 1, "rpc-error", ["malformed-response", "rpc-error"]),
             ("[]", 3, "batch-incomplete", ["unanswered", "unanswered"]),
             ("[1]", 3, "batch-incomplete", ["unanswered", "unanswered"]),
             ("[\(result)]", 3, "batch-incomplete", ["result", "unanswered"]),
             ("[\(otherRefusal)]", 3, "batch-incomplete", ["unanswered", "rpc-error"]),
-            ("[\(malformed)]", 3, "batch-incomplete", ["malformed-reply", "unanswered"]),
+            ("[\(malformed)]", 3, "batch-incomplete", ["malformed-response", "unanswered"]),
         ] as [(String, Int32, String?, [String])])
     func aBatchExitsByItsWorst(
         _ response: String, _ exit: Int32, _ code: String?, _ outcomes: [String]
@@ -171,7 +180,7 @@ import Testing
     @Test(arguments: [
         ("502 Bad Gateway", "[1]", 1 as Int32, "http-status"),
         ("502 Bad Gateway", "<html>", 1, "http-status"),
-        ("200 OK", "<html>", 3, "malformed-reply"),
+        ("200 OK", "<html>", 3, "malformed-response"),
     ])
     func aBatchWithoutAResponseHasNoOutcomes(
         _ status: String, _ response: String, _ exit: Int32, _ code: String

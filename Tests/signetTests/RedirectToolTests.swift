@@ -36,7 +36,7 @@ import Testing
             ("/a", ["--max-redirects", "0"], 1, "http-status"),
             ("/loop", [], 3, "too-many-redirects"),
             ("/a", ["--max-redirects", "21"], 2, "usage"),
-            ("/clear", [], 1, "redirect-refused"), ("/odd", ["--trace"], 3, "malformed-reply"),
+            ("/clear", [], 1, "redirect-refused"), ("/odd", ["--trace"], 3, "malformed-response"),
         ] as [(String, [String], Int32, String)] {
             let output = try await SignetTool.run(
                 [

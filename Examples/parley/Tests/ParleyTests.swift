@@ -54,21 +54,21 @@ struct ParleyTests {
             let other = await #expect(throws: ClientError.self) {
                 try await system.call(RPCCall("wrong.ticket"), on: "tea")
             }
-            #expect(other?.code.name == "malformed-reply")
+            #expect(other?.code.name == "malformed-response")
         }
     }
 
     @Test(arguments: [
-        (200, "<html>", "malformed-reply"), (500, "<html>", "http-status"),
-        (200, "", "malformed-reply"),
-        (200, #"{"parley":1,"ticket":"T"}"#, "malformed-reply"),
-        (200, #"{"parley":1,"ticket":"T","answer":1,"regret":{}}"#, "malformed-reply"),
-        (200, #"{"parley":1,"ticket":"T","answer":1,"regret":null}"#, "malformed-reply"),
-        (200, #"{"parley":1,"ticket":"T","answer":1,"answer":2}"#, "malformed-reply"),
-        (200, #"{"parley":2,"ticket":"T","answer":1}"#, "malformed-reply"),
-        (200, #"{"parley":1,"answer":1}"#, "malformed-reply"),
-        (200, #"{"parley":1,"ticket":null,"answer":1}"#, "malformed-reply"),
-        (500, #"{"parley":1,"ticket":"T","answer":1}"#, "malformed-reply"),
+        (200, "<html>", "malformed-response"), (500, "<html>", "http-status"),
+        (200, "", "malformed-response"),
+        (200, #"{"parley":1,"ticket":"T"}"#, "malformed-response"),
+        (200, #"{"parley":1,"ticket":"T","answer":1,"regret":{}}"#, "malformed-response"),
+        (200, #"{"parley":1,"ticket":"T","answer":1,"regret":null}"#, "malformed-response"),
+        (200, #"{"parley":1,"ticket":"T","answer":1,"answer":2}"#, "malformed-response"),
+        (200, #"{"parley":2,"ticket":"T","answer":1}"#, "malformed-response"),
+        (200, #"{"parley":1,"answer":1}"#, "malformed-response"),
+        (200, #"{"parley":1,"ticket":null,"answer":1}"#, "malformed-response"),
+        (500, #"{"parley":1,"ticket":"T","answer":1}"#, "malformed-response"),
         (200, #"{"parley":1,"ticket":"T","regret":{"why":"X"}}"#, "rpc-error"),
     ])
     func refusesTheResponse(_ status: Int, _ body: String, _ code: String) throws {

@@ -35,6 +35,6 @@ extension ErrorCode {
     package static let connect = noResponse("connect", kind: .noResponse)
     package static let timeout = noResponse("timeout", kind: .noResponse)
     package static let cutOff = noResponse("cut-off", kind: .noResponse)
-    package static let malformedResponse = noResponse("malformed-reply", kind: .malformed)
-    package static let responseTooLarge = noResponse("reply-too-large", kind: .malformed)
+    package static let malformedResponse = noResponse("malformed-response", kind: .malformed)
+    package static let responseTooLarge = noResponse("response-too-large", kind: .malformed)
 }

@@ -32,7 +32,7 @@ public struct ResponsePages<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next page, or nil after the last one. An error that ends the list early is
         /// thrown after all pages that were read.
         ///
-        /// - Throws: `ClientError`: that of the call, `malformed-reply`, `paging-refused` for a
+        /// - Throws: `ClientError`: that of the call, `malformed-response`, `paging-refused` for a
         ///   link to another origin, `paging-loop` for a page that was there before,
         ///   `too-many-pages`.
         public mutating func next() async throws(ClientError) -> Element? {

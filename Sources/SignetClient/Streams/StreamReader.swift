@@ -115,7 +115,7 @@ final class StreamReader: ResponseReader {
         }
     }
 
-    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-reply`, after the
+    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-response`, after the
     /// chunks.
     private func decode(
         _ response: EngineResponse, with decoder: consuming ContentDecoder

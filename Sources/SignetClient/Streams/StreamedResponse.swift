@@ -130,7 +130,7 @@ public struct StreamedBody: Sendable, AsyncSequence {
 
         /// Returns the next chunk, or nil at the end.
         ///
-        /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `reply-too-large`,
+        /// - Throws: `ClientError`, for example `cut-off`, `timeout`, `response-too-large`,
         ///   `not-running` or `cancelled`.
         public mutating func next() async throws(ClientError) -> [UInt8]? {
             try await reading.next()
@@ -150,7 +150,7 @@ public struct StreamedBody: Sendable, AsyncSequence {
     /// Reads the whole body.
     ///
     /// - Parameter limit: The maximum size in bytes.
-    /// - Throws: `ClientError`, with code `reply-too-large` if the body has more than `limit`
+    /// - Throws: `ClientError`, with code `response-too-large` if the body has more than `limit`
     ///   bytes. The call ends with `cancelled` then.
     public func collect(limit: Int) async throws(ClientError) -> [UInt8] {
         var whole: [UInt8] = []
@@ -186,8 +186,8 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
 
         /// Returns the next record, or nil at the end.
         ///
-        /// - Throws: `ClientError`: `malformed-reply` for a record that isn't strict JSON,
-        ///   `reply-too-large`, `type-mismatch`, and those of the body.
+        /// - Throws: `ClientError`: `malformed-response` for a record that isn't strict JSON,
+        ///   `response-too-large`, `type-mismatch`, and those of the body.
         public mutating func next() async throws(ClientError) -> Record? {
             try await next(isolation: #isolation)
         }

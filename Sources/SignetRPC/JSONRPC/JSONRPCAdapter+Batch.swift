@@ -122,7 +122,7 @@ extension JSONRPCAdapter {
 
     /// Unboxes the response to a batch. Responses are matched to calls by id, in any order.
     ///
-    /// - Throws: `PayloadError` with code `http-status`, `malformed-reply` or `reply-too-large` if the
+    /// - Throws: `PayloadError` with code `http-status`, `malformed-response` or `response-too-large` if the
     ///   response as a whole is unusable.
     public func unboxBatch(
         _ response: RawResponse, to request: BoxedRequest

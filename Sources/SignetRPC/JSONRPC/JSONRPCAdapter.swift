@@ -76,8 +76,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Unboxes the response to one call.
     ///
-    /// - Throws: `PayloadError` with code `rpc-error`, `http-status`, `malformed-reply` or
-    ///   `reply-too-large`.
+    /// - Throws: `PayloadError` with code `rpc-error`, `http-status`, `malformed-response` or
+    ///   `response-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {

@@ -34,8 +34,8 @@ public struct EnvelopeAdapter: RESTBoxing {
     /// Unwraps a response. The result of a 204 without a body is null.
     ///
     /// - Throws: `PayloadError` with code `rpc-error` if the code is not good, `http-status` if the
-    ///   status is not 2xx and the envelope has no error code, `malformed-reply` or
-    ///   `reply-too-large`.
+    ///   status is not 2xx and the envelope has no error code, `malformed-response` or
+    ///   `response-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {

@@ -113,7 +113,7 @@ extension Paging {
 
     /// Puts a cursor or a number into the request's field, if its place is a field.
     ///
-    /// - Throws: `PayloadError` with code `malformed-reply` for a cursor that is invalid in a field.
+    /// - Throws: `PayloadError` with code `malformed-response` for a cursor that is invalid in a field.
     package func set(
         _ cursor: JSONValue, in boxed: inout BoxedRequest, status: Int?
     ) throws(PayloadError) {

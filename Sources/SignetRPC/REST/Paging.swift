@@ -82,7 +82,7 @@ public struct Paging: Sendable, Hashable {
     }
 
     /// Copies a value from the response into the next call's parameters. The list ends if the value
-    /// is null, an empty string or missing. A value of more than 64 KiB is `malformed-reply`.
+    /// is null, an empty string or missing. A value of more than 64 KiB is `malformed-response`.
     ///
     /// - Parameters:
     ///   - path: The member names that lead to the value, from the result's root.
@@ -92,7 +92,7 @@ public struct Paging: Sendable, Hashable {
     }
 
     /// Copies a value from the response into the next request. The list ends if the value is null,
-    /// an empty string or missing. A value of more than 64 KiB is `malformed-reply`.
+    /// an empty string or missing. A value of more than 64 KiB is `malformed-response`.
     ///
     /// In a body a number stays a number, with the same digits.
     public static func cursor(from source: Source, to target: Target) -> Paging {
@@ -151,7 +151,7 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `PayloadError` with code `malformed-reply` for a cursor of another type or of more
+    /// - Throws: `PayloadError` with code `malformed-response` for a cursor of another type or of more
     ///   than 64 KiB, or for several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse

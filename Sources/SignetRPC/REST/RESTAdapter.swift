@@ -150,8 +150,8 @@ public struct RESTAdapter: RESTBoxing {
     /// If the caller can read any content, a body that isn't JSON is not an error, and the result
     /// is nil.
     ///
-    /// - Throws: `PayloadError` with code `http-status` (not 2xx), `malformed-reply` (not strict JSON)
-    ///   or `reply-too-large`.
+    /// - Throws: `PayloadError` with code `http-status` (not 2xx), `malformed-response` (not strict JSON)
+    ///   or `response-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {

@@ -15,7 +15,7 @@ struct IncomingResponse: Sendable {
 
     /// Returns the engine's response and starts to move its body.
     ///
-    /// - Throws: `TransportError` with code `malformed-reply` or `reply-too-large`.
+    /// - Throws: `TransportError` with code `malformed-response` or `response-too-large`.
     func engineResponse(
         _ response: HTTPClientResponse
     ) throws(TransportError) -> EngineResponse {
