@@ -120,8 +120,8 @@ public import SignetTransport
     /// Returns the next piece of the decoded body, or `nil` if it needs another chunk. If the body
     /// is encoded, a piece has at most 64 KiB.
     ///
-    /// - Throws: `TransportError`: `response-too-large` beyond a limit, `malformed-response` for bytes
-    ///   that don't conform to the coding or follow its end, `resources` if memory ran out.
+    /// - Throws: `TransportError`: `response-too-large` beyond a limit, `malformed-response` for
+    ///   bytes that don't conform to the coding or follow its end, `resources` if memory ran out.
     public mutating func next() throws(TransportError) -> [UInt8]? {
         guard position < input.count || decodes else { return nil }
         guard decodes else {

@@ -147,8 +147,8 @@ extension PayloadError {
             status: status)
     }
 
-    /// Returns the error of a response that the protocol doesn't define: `malformed-response` if the
-    /// status is 2xx, otherwise `http-status`.
+    /// Returns the error of a response that the protocol doesn't define: `malformed-response` if
+    /// the status is 2xx, otherwise `http-status`.
     static func unusable(_ response: RawResponse, because what: String) -> PayloadError {
         guard response.isSuccess else { return .httpStatus(response) }
         return .malformedResponse(what, status: response.status)

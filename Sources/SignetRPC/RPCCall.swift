@@ -69,8 +69,8 @@ public enum RPCParameters: Sendable, Hashable {
     ///   - value: The value.
     ///   - conventions: How dates are written, and how members are named. Defaults to those of the
     ///     call whose `parameters()` encodes the value.
-    /// - Throws: `PayloadError` with code `invalid-params` if the value becomes neither an array nor an
-    ///   object, or if a part of it can't be encoded. The message names that part's path.
+    /// - Throws: `PayloadError` with code `invalid-params` if the value becomes neither an array
+    ///   nor an object, or if a part of it can't be encoded. The message names that part's path.
     public init(
         encoding value: some Encodable, conventions: JSONConventions? = nil
     ) throws(PayloadError) {

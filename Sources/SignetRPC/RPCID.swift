@@ -69,8 +69,8 @@ public struct RPCIDGenerator: Sendable {
 
     /// Returns the next id.
     ///
-    /// - Throws: `PayloadError` with code `invalid-id` if the source returns a number outside 1..<2^53,
-    ///   or a string that is empty or longer than 128 bytes.
+    /// - Throws: `PayloadError` with code `invalid-id` if the source returns a number outside
+    ///   1..<2^53, or a string that is empty or longer than 128 bytes.
     public func next() throws(PayloadError) -> RPCID {
         guard let id = make() else {
             throw PayloadError(

@@ -8,8 +8,8 @@ extension RPCParameters {
     /// let parameters = try RPCParameters.named(["item": "tea", "limit": limit])  // {"item":"tea"}
     /// ```
     ///
-    /// - Throws: `PayloadError` with code `invalid-params` if a value can't be encoded, or if a name
-    ///   occurs twice.
+    /// - Throws: `PayloadError` with code `invalid-params` if a value can't be encoded, or if a
+    ///   name occurs twice.
     public static func named(
         _ members: KeyValuePairs<String, any Encodable>
     ) throws(PayloadError) -> RPCParameters {
@@ -36,9 +36,9 @@ extension RPCParameters {
     /// Returns the parameters of a call that a value describes; nil if there aren't any. They are
     /// the associated values of an enum's case, or the `Encodable` form of another value.
     ///
-    /// - Throws: `PayloadError` with code `invalid-params` for a value that becomes neither an array
-    ///   nor an object, for a case that has associated values with and without labels, and for a
-    ///   nil among several values without labels.
+    /// - Throws: `PayloadError` with code `invalid-params` for a value that becomes neither an
+    ///   array nor an object, for a case that has associated values with and without labels, and
+    ///   for a nil among several values without labels.
     package static func ofCall(_ call: some Encodable) throws(PayloadError) -> RPCParameters? {
         let json = try encoded(call)
         let parameters: RPCParameters

@@ -40,8 +40,8 @@ struct FrameReader {
 
     /// Returns the next complete message; nil if more bytes are needed.
     ///
-    /// - Throws: `PayloadError` with code `malformed-frame` or `message-too-large`. No later message
-    ///   can be read.
+    /// - Throws: `PayloadError` with code `malformed-frame` or `message-too-large`. No later
+    ///   message can be read.
     mutating func next() throws(PayloadError) -> [UInt8]? {
         let message =
             switch framing.value {

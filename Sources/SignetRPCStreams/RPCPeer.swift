@@ -25,10 +25,10 @@ public struct RPCPeer: Sendable {
     ///   - parameters: The parameters, or nil if there aren't any.
     ///   - timeout: The time until the response arrives, including the time until the peer reads
     ///     the call; nil for the connection's timeout.
-    /// - Throws: `CancellationError` at once if the task is cancelled, else `PayloadError`. For this
-    ///   call: `rpc-error`, `malformed-response`, `timeout`, `message-too-large`, `too-many-calls`, or
-    ///   an error of boxing. For a connection that has ended: `cut-off`, `connection-closed`,
-    ///   `malformed-frame`, `message-too-large` or `malformed-response`.
+    /// - Throws: `CancellationError` at once if the task is cancelled, else `PayloadError`. For
+    ///   this call: `rpc-error`, `malformed-response`, `timeout`, `message-too-large`,
+    ///   `too-many-calls`, or an error of boxing. For a connection that has ended: `cut-off`,
+    ///   `connection-closed`, `malformed-frame`, `message-too-large` or `malformed-response`.
     public func call(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {
@@ -71,8 +71,8 @@ public struct RPCPeer: Sendable {
     /// Sends a notification, and returns when it has been written to the stream.
     ///
     /// - Throws: `CancellationError`, an error of boxing, the error that ended the connection, or
-    ///   `PayloadError` with code `message-too-large`, or `timeout` if the peer doesn't read it within
-    ///   the connection's timeout.
+    ///   `PayloadError` with code `message-too-large`, or `timeout` if the peer doesn't read it
+    ///   within the connection's timeout.
     public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
         try await core.notify(RPCCall(method, parameters: parameters, isNotification: true))
     }

@@ -108,8 +108,8 @@ public struct MethodDescription: Sendable, Hashable {
     ///     cookie. Messages don't contain their values.
     ///   - body: The request's body if it is not made of parameters. Messages don't contain its
     ///     values.
-    /// - Throws: `PayloadError` with code `invalid-params` that names the parameter, what was found and
-    ///   what was expected, or `unsupported-call` for a method that cannot be called with
+    /// - Throws: `PayloadError` with code `invalid-params` that names the parameter, what was found
+    ///   and what was expected, or `unsupported-call` for a method that cannot be called with
     ///   parameters by name.
     public func check(
         _ supplied: RPCParameters?, fields: HTTPFields = [:], body: SuppliedBody? = nil

@@ -79,7 +79,8 @@ public struct RedirectChain: Sendable {
     /// - Returns: The followed redirect, after which `request` is the next request. `nil` if the
     ///   response is final: not a redirect, without a Location field, or `policy.maximum` is 0.
     /// - Throws: `TransportError` that names both URLs and the violated rule: `redirect-refused`,
-    ///   `too-many-redirects`, `body-not-replayable`, `malformed-response`, or the policy's refusal.
+    ///   `too-many-redirects`, `body-not-replayable`, `malformed-response`, or the policy's
+    ///   refusal.
     public mutating func follow(
         _ response: HTTPResponse, body: BodyKind = .none, pins: PinPolicy?, now: Int64? = nil,
         droppingParameters parameters: Set<String> = []

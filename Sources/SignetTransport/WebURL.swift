@@ -201,9 +201,9 @@ extension WebURL {
     /// characters that a URL can't contain and all non-ASCII characters are percent-encoded.
     ///
     /// - Parameter reference: The value of a `Location` field.
-    /// - Throws: `TransportError`: `malformed-response` for an invalid reference, `redirect-refused`
-    ///   for user info and for a scheme other than http and https. The message repeats no part of
-    ///   the reference.
+    /// - Throws: `TransportError`: `malformed-response` for an invalid reference,
+    ///   `redirect-refused` for user info and for a scheme other than http and https. The message
+    ///   repeats no part of the reference.
     public func resolving(_ reference: String) throws(TransportError) -> WebURL {
         let all = Array(reference.utf8)
         guard all.count <= 16384 else { throw Self.malformed("is longer than 16384 bytes") }

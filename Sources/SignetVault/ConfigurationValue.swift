@@ -23,8 +23,8 @@ public import SignetJSON
 /// enum Mode: String, ConfigurationValue { case fast, careful }
 /// struct Limits: Decodable, ConfigurationValue { var perSecond: Int, burst: Int }
 ///
-/// let mode = ConfigurationKey<Mode, PublicValue>("orders.mode")  // a string with an enum in its rule
-/// let limits = ConfigurationKey<[String: Limits], PublicValue>("orders.limits")  // a map of objects
+/// let mode = ConfigurationKey<Mode, PublicValue>("orders.mode")  // a string of a list
+/// let limits = ConfigurationKey<[String: Limits], PublicValue>("orders.limits")  // a map
 /// let configuration = try GlobalConfiguration(
 ///     schema: Schema(contentsOf: "/etc/shop/schema.json"),
 ///     defaults: .file("/etc/shop/defaults.json"), requiring: mode, limits)

@@ -14,7 +14,7 @@ extension CallPipeline {
         reform: @escaping @Sendable (UnboxedResponse) throws -> Output
     ) async throws(ClientError) -> Output {
         try await run(
-            CallTarget(call, options: options),
+            CallTarget(call, options: options, isInMemory: true),
             request: { context throws(ClientError) in
                 note?.begin(context)
                 return try CallRequest(of: call, reading: content, as: context.options.json)
@@ -28,11 +28,14 @@ extension CallPipeline {
 
 extension CallTarget {
     /// Creates the target of a typed call, whose own options are below those that are given.
-    init(_ call: some TypedCall, options: RequestOptions, isBoxed: Bool = true) {
+    init(
+        _ call: some TypedCall, options: RequestOptions, isBoxed: Bool = true,
+        isInMemory: Bool = false
+    ) {
         self.init(
             service: call.service, method: call.methodName,
             options: call.callOptions.merging(options), isBoxed: isBoxed,
-            path: call.pathTemplate)
+            isInMemory: isInMemory, path: call.pathTemplate)
     }
 }
 
@@ -56,12 +59,13 @@ extension CallRequest {
         }
         self = try ClientError.rpc { () throws(PayloadError) in
             var request: CallRequest
-            if let conventions {
+            let conventions = conventions ?? JSONConventions()
+            if conventions == .ofCall {
+                request = try call.request()
+            } else {
                 request = try JSONConventions.using(conventions) { () throws(PayloadError) in
                     try call.request()
                 }
-            } else {
-                request = try call.request()
             }
             if content == .any || call.responseContent == .any { request.responseContent = .any }
             return request

@@ -25,7 +25,7 @@ public protocol TypedCall: Encodable, Sendable {
     /// Checks the values before the request is made. Defaults to no check.
     ///
     /// - Throws: An error that ends the call without one byte of input or output: a `ClientError`
-    ///   or an `PayloadError` is handed on, so its message must not contain a secret; of any other
+    ///   or a `PayloadError` is handed on, so its message must not contain a secret; of any other
     ///   error the caller gets the type's name, as `invalid-params`.
     func validate() throws
     /// Returns the call's parameters; nil if there aren't any.

@@ -144,7 +144,7 @@ final class CallLog: Sendable {
     func begin(_ name: CallRecord.Stage.Name) -> Int {
         let entry = Entry(name: name, start: .now)
         return state.withLock { state in
-            state.entries.append(entry)
+            if state.end == nil { state.entries.append(entry) }
             return state.entries.count - 1
         }
     }

@@ -2,9 +2,10 @@
 ///
 /// The engine is chosen for each request: by name, by a trial's share of the calls, by speed, and
 /// if an engine fails. A repeated request may be sent by another engine than the first one; whether
-/// it is repeated is `RetryStrategy`'s decision alone, so only a call that never reached the server,
-/// or that is idempotent, reaches two engines. An engine that can't pin never gets a request to a
-/// pinned host: such a call ends with `engine-cannot-pin`, whatever the reason for the choice.
+/// it is repeated is `RetryStrategy`'s decision alone, so only a call that never reached the
+/// server, or that is idempotent, reaches two engines. An engine that can't pin never gets a
+/// request to a pinned host: such a call ends with `engine-cannot-pin`, whatever the reason for the
+/// choice.
 ///
 /// ```swift
 /// import SignetCurl

@@ -1,4 +1,4 @@
-/// Whether a call does no more if it reaches the server twice, so that it may be tried again.
+/// Whether a call does no more if it reaches the server twice, so that a retry is allowed.
 public enum Idempotency: Sendable, Hashable {
     /// The HTTP method decides: GET, HEAD, OPTIONS, PUT and DELETE are idempotent (RFC 9110,
     /// section 9.2.2). This is the default.

@@ -5,10 +5,10 @@ internal import SignetBase
 ///
 /// A call that can't have reached the server (`name`, `offline`, `connect`, `proxy`) is sent again,
 /// with any method. After a status of the list, or a response that was cut off, only an
-/// idempotent call is (`RequestOptions.idempotency`; by default GET, HEAD, OPTIONS, PUT and DELETE).
-/// A body that can be read only once is never sent again. Each host has a budget: in an outage,
-/// calls end with their first failure after 35 further attempts. The article <doc:Retries> has the
-/// details.
+/// idempotent call is (`RequestOptions.idempotency`; by default GET, HEAD, OPTIONS, PUT and
+/// DELETE). A body that can be read only once is never sent again. Each host has a budget: in an
+/// outage, calls end with their first failure after 35 further attempts. The article <doc:Retries>
+/// has the details.
 ///
 /// ```swift
 /// var options = RequestOptions(idempotency: .always)  // this POST may arrive twice

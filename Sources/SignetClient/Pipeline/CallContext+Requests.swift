@@ -70,7 +70,10 @@ extension CallContext {
             _ = try WebURL(of: new)
             try checkURL(of: changed)
         }
-        return changed
+        // Not the interceptor's value, which may be that of another call.
+        var call = original
+        (call.request, call.body) = (changed.request, changed.body)
+        return call
     }
 
     /// Makes the request of a boxed call: the URL, the common fields and the adapter's own.

@@ -46,6 +46,10 @@ final class CallContext: Sendable {
         hasOwnInterceptors =
             !target.options.interceptors.isEmpty || !target.options.attemptInterceptors.isEmpty
         self.decodes = decodes
+        isPlain =
+            target.isInMemory && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
+            && options.credentials == nil && (options.duplicates ?? .allow) == .allow
+            && service.configuration.adapter == nil && service.signer?.isExternal != true
     }
 
     /// The context of work that several calls share, with the options of the first one. The work
@@ -65,14 +69,12 @@ final class CallContext: Sendable {
         credentialKey = first.credentialKey
         hasOwnInterceptors = first.hasOwnInterceptors
         decodes = first.decodes
+        isPlain = false
     }
 
-    /// Whether no code of the program runs between a call's admission and its first request, but for
-    /// the endpoint's.
-    var isPlain: Bool {
-        options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
-            && options.credentials == nil && service.configuration.adapter == nil
-    }
+    /// Whether no code of the program can hold up the call before its request is sent, but for an
+    /// endpoint's or an engine's.
+    let isPlain: Bool
 
     /// The counters of the call's progress; nil after the call was ended, whose work may continue
     /// for other calls.

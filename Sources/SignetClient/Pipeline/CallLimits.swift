@@ -11,7 +11,7 @@ struct CallLimits: Sendable {
     let maximumResponseSize: Int
     let retry: RetryStrategy
     let redirects: RedirectPolicy
-    /// Whether the call may reach the server twice; nil if the HTTP method decides.
+    /// Whether the call may reach the server twice.
     let idempotency: Idempotency
     /// The end of all attempts together.
     var end: ContinuousClock.Instant?

@@ -61,20 +61,28 @@ struct CallPipeline: Sendable {
         call.log.setRequest(request.request, bodySize: request.body.length)
         let isPlain = call.options.interceptors.isEmpty
         call.log.enter(isPlain ? nil : .interceptors)
-        let response =
+        let (response, isSent) =
             isPlain
-            ? try await attempts.run(request, into: reader, in: call)
+            ? (try await attempts.run(request, into: reader, in: call), true)
             : try await intercepted(request, into: reader, in: call)
         call.log.setResponse(
             status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
         call.log.enter(.unboxing)
+        if !isSent, !reader.keepsBody {
+            // An interceptor responded itself.
+            _ = try await reader.prepare(request.request)
+            _ = try await reader.read(
+                EngineResponse(response), answering: request.request.method)
+        }
         return response
     }
 
     /// Makes the attempts within the call's interceptors.
+    ///
+    /// - Returns: The response, and whether an attempt was made.
     private func intercepted(
         _ request: OutgoingCall, into reader: any ResponseReader, in call: CallContext
-    ) async throws(ClientError) -> RawResponse {
+    ) async throws(ClientError) -> (RawResponse, isSent: Bool) {
         let isSent = SentFlag()
         let response = try await InterceptorChain.run(
             request, by: call.options.interceptors[...],
@@ -84,13 +92,7 @@ struct CallPipeline: Sendable {
             return try await attempts.run(
                 call.requireSameOrigin(changed, as: request), into: reader, in: call)
         }
-        if !isSent.isRaised, !reader.keepsBody {
-            // An interceptor responded itself.
-            _ = try await reader.prepare(request.request)
-            _ = try await reader.read(
-                EngineResponse(response), answering: request.request.method)
-        }
-        return response
+        return (response, isSent.isRaised)
     }
 
     /// The reader that keeps a call's response in memory.

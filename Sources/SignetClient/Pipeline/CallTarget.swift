@@ -10,6 +10,9 @@ struct CallTarget: Sendable {
     /// Whether an adapter makes the request. Then a call that isn't REST is never redirected to
     /// GET.
     var isBoxed = true
+    /// Whether the request's body is in memory, and the response will be. Then no source, file or
+    /// pipe of the program can hold up the thread that the call begins on.
+    var isInMemory = false
     /// The snapshot to use; nil is the current one.
     var snapshot: SystemSnapshot?
     /// A host of the system's own, instead of a service of the configuration.

@@ -47,8 +47,8 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
-    ///   - isPlain: Whether the work begins on the caller's thread, until it waits for something.
-    ///     Code of the program may block the thread, and then the caller wouldn't get its outcome.
+    ///   - isPlain: Whether no code of the program can block the thread before the work first
+    ///     waits. Then the work begins on the caller's thread, unless that is an actor's.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended.
     ///   - work: The stages of the pipeline after the first.
@@ -64,6 +64,7 @@ final class RunningCalls: Sendable {
             throw call.ending ?? .notRunning
         }
         began()
+        let beginsHere = isPlain && executor == nil && #isolation == nil
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let slot = OutcomeSlot(continuation) { error in
@@ -78,7 +79,7 @@ final class RunningCalls: Sendable {
                     let result: Result<Output, ClientError>
                     do throws(ClientError) {
                         // A call that was ended before it began sends nothing.
-                        if call.isEnding, let ending = call.ending { throw ending }
+                        if let ending = call.ending { throw ending }
                         result = .success(try await work())
                     } catch {
                         result = .failure(call.ending ?? error)
@@ -87,7 +88,7 @@ final class RunningCalls: Sendable {
                     slot.resume(result)
                 }
                 let task =
-                    isPlain && executor == nil
+                    beginsHere
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
                 call.begin(task) { slot.resume(.failure($0)) }
@@ -159,8 +160,6 @@ final class RunningCall: OwnedCall {
         var task: Task<Void, Never>?
         var abandon: (@Sendable (ClientError) -> Void)?
         var ending: ClientError?
-        /// Whether there is an `ending`, which costs more to read.
-        var isEnding = false
         var isOver = false
     }
 
@@ -199,10 +198,10 @@ final class RunningCall: OwnedCall {
     var ending: ClientError? { state.withLock { $0.ending } }
 
     /// Whether the call was ended from outside.
-    var isEnding: Bool { state.withLock { $0.isEnding } }
+    var isEnding: Bool { state.withLock { $0.ending != nil } }
 
     /// Whether the call was ended from outside or has finished.
-    var hasEnded: Bool { state.withLock { $0.isEnding || $0.isOver } }
+    var hasEnded: Bool { state.withLock { $0.ending != nil || $0.isOver } }
 
     /// Whether somebody listens to the call's events.
     private var isObserved: Bool { hub.hasListeners || trace?.hasListeners ?? false }
@@ -262,10 +261,10 @@ final class RunningCall: OwnedCall {
     @discardableResult
     func end(_ error: ClientError) -> Bool {
         let (isFirst, task, abandon) = state.withLock { state in
-            guard !state.isEnding else {
+            guard state.ending == nil else {
                 return (false, Task<Void, Never>?.none, (@Sendable (ClientError) -> Void)?.none)
             }
-            (state.ending, state.isEnding) = (error, true)
+            state.ending = error
             return (true, state.task, state.abandon)
         }
         if let task, let abandon { stop(task, with: error, abandon: abandon) }

@@ -8,6 +8,9 @@ struct RequestSigner: Sendable {
     /// Nil if the key is in the set.
     private let external: (any ExternalSigner)?
 
+    /// Whether the program signs.
+    var isExternal: Bool { external != nil }
+
     init(_ signer: MessageSigner) {
         self.signer = signer
         external = nil

@@ -115,8 +115,8 @@ final class StreamReader: ResponseReader {
         }
     }
 
-    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-response`, after the
-    /// chunks.
+    /// Hands out the decoded body. A wrong Content-Digest ends it with `malformed-response`, after
+    /// the chunks.
     private func decode(
         _ response: EngineResponse, with decoder: consuming ContentDecoder
     ) async throws {

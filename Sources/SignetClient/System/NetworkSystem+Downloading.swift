@@ -31,8 +31,8 @@ extension NetworkSystem {
     ///   - options: The options, which win over the call's own. An attempt continues where the one
     ///     before it was cut off.
     /// - Throws: `ClientError`: `unsupported-call` if the method isn't GET, `http-status` for a
-    ///   response that is neither 200 nor 206, `malformed-response` for ranges that weren't asked for,
-    ///   `wrong-digest`, `file-busy` if another process fetches into the same file,
+    ///   response that is neither 200 nor 206, `malformed-response` for ranges that weren't asked
+    ///   for, `wrong-digest`, `file-busy` if another process fetches into the same file,
     ///   `unwritable-file`, and those of every call.
     public func download(
         _ call: some TypedCall, to path: String, with download: Download = Download(),

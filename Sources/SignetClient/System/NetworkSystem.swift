@@ -13,9 +13,10 @@ internal import Synchronization
 /// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
-/// A call begins on its caller's thread, and leaves it when it first waits. A call of the main actor
-/// begins on Swift's pool of threads, as does a call with interceptors, credentials or an adapter of
-/// the program, because their code may block.
+/// A call begins on its caller's thread, and leaves it when it first waits. It begins on Swift's
+/// pool of threads if its caller is an actor, such as the main one, or if code of the program may
+/// hold it up: an interceptor, a credential source, an external signer, an adapter, or a body or a
+/// response that isn't in memory. An endpoint and an engine must not block a thread.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
@@ -186,7 +187,8 @@ public final class NetworkSystem: Sendable {
         options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> UnboxedResponse {
         try await pipeline.run(
-            CallTarget(service: service, method: call.method.name, options: options),
+            CallTarget(
+                service: service, method: call.method.name, options: options, isInMemory: true),
             request: { _ throws(ClientError) in .procedure(call, path: path) },
             value: { response throws(ClientError) in response })
     }
@@ -231,7 +233,8 @@ public final class NetworkSystem: Sendable {
         options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> RawResponse {
         let asked = CallTarget(
-            service: service, method: method.rawValue, options: options, isBoxed: false)
+            service: service, method: method.rawValue, options: options, isBoxed: false,
+            isInMemory: body.bytes != nil)
         return try await pipeline.admission.admit(asked) { call throws(ClientError) in
             let url = try call.service.url.at(target: target)
             return try await self.pipeline.send(

@@ -125,22 +125,29 @@ extension CallRecord {
         public internal(set) var redirects: [Redirect] = []
     }
 
-    /// A request's URL. Its text is made when it is read, because few records are read.
+    /// A request's URL without user info and query. Its text is made when it is read, because few
+    /// records are read.
     struct Location: Sendable, Hashable {
-        private let scheme: String?
-        private let authority: String?
-        private let path: String?
+        private let scheme: String
+        private let host: String
+        private let path: String
 
         init(_ head: HTTPRequest) {
-            (scheme, authority, path) = (head.scheme, head.authority, head.path)
+            scheme = head.scheme ?? "https"
+            host = (head.authority ?? "").part(after: UInt8(ascii: "@"))
+            path = (head.path ?? "/").part(before: UInt8(ascii: "?"))
         }
 
-        /// The URL without user info and query.
-        var text: String {
-            let host =
-                (authority ?? "").utf8.split(separator: UInt8(ascii: "@")).last ?? ""[...].utf8
-            let path = (path ?? "/").utf8.prefix { $0 != UInt8(ascii: "?") }
-            return "\(scheme ?? "https")://\(Substring(host))\(Substring(path))"
-        }
+        var text: String { "\(scheme)://\(host)\(path)" }
+    }
+}
+
+extension String {
+    fileprivate func part(before byte: UInt8) -> String {
+        utf8.firstIndex(of: byte).map { String(self[..<$0]) } ?? self
+    }
+
+    fileprivate func part(after byte: UInt8) -> String {
+        utf8.lastIndex(of: byte).map { String(self[utf8.index(after: $0)...]) } ?? self
     }
 }

@@ -34,8 +34,11 @@ extension WebURL {
         guard below.utf8.first == UInt8(ascii: "/") else {
             throw .refusedURL("the path of a resource begins with /")
         }
-        let base = path.utf8.last == UInt8(ascii: "/") ? String(Substring(path.utf8.dropLast())) : path
-        let joined = query.map { "\(below)\(below.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")\($0)" } ?? below
+        let base =
+            path.utf8.last == UInt8(ascii: "/") ? String(Substring(path.utf8.dropLast())) : path
+        let joined =
+            query.map { "\(below)\(below.utf8.contains(UInt8(ascii: "?")) ? "&" : "?")\($0)" }
+            ?? below
         return try at(target: base + joined)
     }
 

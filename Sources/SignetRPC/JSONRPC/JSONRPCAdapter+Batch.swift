@@ -83,9 +83,9 @@ public struct BatchResponse: Sendable, Hashable {
 extension JSONRPCAdapter {
     /// Boxes calls and notifications as one array (JSON-RPC 2.0, section 6).
     ///
-    /// - Throws: `PayloadError` with code `empty-batch`, `batch-too-large`, `unsupported-call` (version
-    ///   1.0), `invalid-id` (the generator repeated an id), or an error that boxing one call
-    ///   throws.
+    /// - Throws: `PayloadError` with code `empty-batch`, `batch-too-large`, `unsupported-call`
+    ///   (version 1.0), `invalid-id` (the generator repeated an id), or an error that boxing one
+    ///   call throws.
     public func box(batch calls: [RPCCall]) throws(PayloadError) -> BoxedRequest {
         let (message, ids) = try message(batch: calls)
         return boxed(message, expecting: BoxedRequest.Expected(ids: ids, isBatch: true))
@@ -122,8 +122,8 @@ extension JSONRPCAdapter {
 
     /// Unboxes the response to a batch. Responses are matched to calls by id, in any order.
     ///
-    /// - Throws: `PayloadError` with code `http-status`, `malformed-response` or `response-too-large` if the
-    ///   response as a whole is unusable.
+    /// - Throws: `PayloadError` with code `http-status`, `malformed-response` or
+    ///   `response-too-large` if the response as a whole is unusable.
     public func unboxBatch(
         _ response: RawResponse, to request: BoxedRequest
     ) throws(PayloadError) -> BatchResponse {

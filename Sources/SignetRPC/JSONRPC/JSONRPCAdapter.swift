@@ -66,8 +66,8 @@ public struct JSONRPCAdapter: PayloadAdapter {
 
     /// Boxes a call as a POST with a JSON body. If this throws, nothing has been sent.
     ///
-    /// - Throws: `PayloadError` with code `reserved-method`, `reserved-member`, `invalid-params` (1.0
-    ///   with parameters by name) or `invalid-id`.
+    /// - Throws: `PayloadError` with code `reserved-method`, `reserved-member`, `invalid-params`
+    ///   (1.0 with parameters by name) or `invalid-id`.
     public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
         let id = call.isNotification ? nil : try ids.next()
         return boxed(

@@ -19,8 +19,8 @@ public struct LinkField: Sendable, Hashable {
 
     /// Parses all Link fields of a response.
     ///
-    /// - Throws: `PayloadError` with code `malformed-response` if a field cannot be parsed, so that an
-    ///   unreadable link to a next page is never taken for the end of the list.
+    /// - Throws: `PayloadError` with code `malformed-response` if a field cannot be parsed, so that
+    ///   an unreadable link to a next page is never taken for the end of the list.
     public init(_ fields: HTTPFields, status: Int = 200) throws(PayloadError) {
         var links: [Link] = []
         for field in fields where field.name.canonicalName == "link" {
@@ -36,7 +36,8 @@ public struct LinkField: Sendable, Hashable {
     /// Returns the target of the link with a relation; nil if there isn't one. Links that belong to
     /// another resource are ignored.
     ///
-    /// - Throws: `PayloadError` with code `malformed-response` if several links have different targets.
+    /// - Throws: `PayloadError` with code `malformed-response` if several links have different
+    ///   targets.
     public func target(of relation: String, status: Int = 200) throws(PayloadError) -> String? {
         let relation = relation.lowercased()
         let targets = links.filter { $0.anchor == nil && $0.relations.contains(relation) }

@@ -14,8 +14,8 @@ package struct PageCount: Sendable, Hashable {
     /// Returns the next page's number after a page; nil at the list's end.
     ///
     /// - Parameter number: The page's own number.
-    /// - Throws: `PayloadError` with code `malformed-response` if the response has no array of items. A
-    ///   null is an empty array.
+    /// - Throws: `PayloadError` with code `malformed-response` if the response has no array of
+    ///   items. A null is an empty array.
     package func next(
         after number: Int, in response: UnboxedResponse
     ) throws(PayloadError) -> Int? {

@@ -14,8 +14,8 @@ extension Paging {
 
     /// Refuses a request that cannot read a list.
     ///
-    /// - Throws: `PayloadError` with code `unsupported-call` for a method other than GET (or, with the
-    ///   cursor in the body, other than POST), or `invalid-params` for a body that the cursor
+    /// - Throws: `PayloadError` with code `unsupported-call` for a method other than GET (or, with
+    ///   the cursor in the body, other than POST), or `invalid-params` for a body that the cursor
     ///   cannot be put into.
     package func check(_ request: RESTRequest) throws(PayloadError) {
         try checkCount()
@@ -113,7 +113,8 @@ extension Paging {
 
     /// Puts a cursor or a number into the request's field, if its place is a field.
     ///
-    /// - Throws: `PayloadError` with code `malformed-response` for a cursor that is invalid in a field.
+    /// - Throws: `PayloadError` with code `malformed-response` for a cursor that is invalid in a
+    ///   field.
     package func set(
         _ cursor: JSONValue, in boxed: inout BoxedRequest, status: Int?
     ) throws(PayloadError) {

@@ -151,8 +151,8 @@ public struct Paging: Sendable, Hashable {
 
     /// Returns the cursor in a response, a string or a number; nil at the list's end.
     ///
-    /// - Throws: `PayloadError` with code `malformed-response` for a cursor of another type or of more
-    ///   than 64 KiB, or for several fields.
+    /// - Throws: `PayloadError` with code `malformed-response` for a cursor of another type or of
+    ///   more than 64 KiB, or for several fields.
     package static func cursor(
         from source: Source, in response: UnboxedResponse
     ) throws(PayloadError) -> JSONValue? {

@@ -24,8 +24,8 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private let pieces: [Piece]
-    /// Whether the template is a path as it stands. It costs little then, because an endpoint makes
-    /// its template for each call.
+    /// Whether the template is a path without a value. It costs little then, because an endpoint
+    /// makes its template for each call.
     private let isPlain: Bool
     /// The template's text.
     public let description: String

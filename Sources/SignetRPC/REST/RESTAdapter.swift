@@ -58,9 +58,10 @@ public struct RESTAdapter: RESTBoxing {
     /// Names and values in the query are percent-encoded, except for unreserved characters (RFC
     /// 3986, section 2.3).
     ///
-    /// - Throws: `PayloadError` with code `invalid-method` (not a token of RFC 9110, section 5.6.2),
-    ///   `invalid-path`, `invalid-params` (parameters by position, an object or null for the query,
-    ///   or a value that is invalid in a field or cookie) or `unsupported-call` (a notification).
+    /// - Throws: `PayloadError` with code `invalid-method` (not a token of RFC 9110, section
+    ///   5.6.2), `invalid-path`, `invalid-params` (parameters by position, an object or null for
+    ///   the query, or a value that is invalid in a field or cookie) or `unsupported-call` (a
+    ///   notification).
     public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
         var (request, parameters) = try requestAndRest(of: call)
         switch (request.method, parameters) {
@@ -150,8 +151,8 @@ public struct RESTAdapter: RESTBoxing {
     /// If the caller can read any content, a body that isn't JSON is not an error, and the result
     /// is nil.
     ///
-    /// - Throws: `PayloadError` with code `http-status` (not 2xx), `malformed-response` (not strict JSON)
-    ///   or `response-too-large`.
+    /// - Throws: `PayloadError` with code `http-status` (not 2xx), `malformed-response` (not strict
+    ///   JSON) or `response-too-large`.
     public func unbox(_ response: RawResponse, to request: BoxedRequest) throws(PayloadError)
         -> UnboxedResponse
     {

@@ -28,8 +28,8 @@ public struct RESTBody: Sendable, Hashable {
     ///   - value: The value.
     ///   - conventions: How dates are written, and how members are named. Defaults to those of the
     ///     call whose `request()` encodes the body.
-    /// - Throws: `PayloadError` with code `invalid-params`, naming the path of the value that cannot be
-    ///   encoded.
+    /// - Throws: `PayloadError` with code `invalid-params`, naming the path of the value that
+    ///   cannot be encoded.
     public static func json(
         encoding value: some Encodable, conventions: JSONConventions? = nil
     ) throws(PayloadError) -> RESTBody {
