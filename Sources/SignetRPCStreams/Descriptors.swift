@@ -3,9 +3,9 @@ internal import SignetRPC
 internal import SignetSystem
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #endif
 
 /// A descriptor for each direction, and one that ends waits on them. All are closed with the last

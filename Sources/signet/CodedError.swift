@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 import SignetCrypto
@@ -112,3 +113,4 @@ extension PinRefusal {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import SignetCrypto
 internal import SignetSystem
 
@@ -46,3 +47,4 @@ struct PassphraseOption {
         return passphrase
     }
 }
+#endif

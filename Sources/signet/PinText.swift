@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -62,3 +63,4 @@ extension PinRefusal {
             .split(separator: "\n").dropFirst().dropLast().map { "  \($0)" }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Dispatch
 internal import SignetBase
@@ -135,3 +136,4 @@ enum Signet {
         return separated + arguments[options.endIndex...]
     }
 }
+#endif

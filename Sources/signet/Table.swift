@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 
@@ -55,3 +56,4 @@ struct Table {
         isAllowed && tone != .plain && !text.isEmpty ? tone.rawValue + text + "\u{1B}[0m" : text
     }
 }
+#endif

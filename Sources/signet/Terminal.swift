@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -5,9 +6,9 @@ import SignetJSON
 internal import SignetSystem
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// The tool's output and its exits.
@@ -170,3 +171,4 @@ struct Terminal: Sendable {
 }
 
 extension ExitStatus: Error {}
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetJSON
@@ -141,3 +142,4 @@ extension ErrorCode {
     static let lintFindings = checkFailed("lint-findings")
     static let selfCheckFailed = checkFailed("self-check-failed")
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetSystem
 
@@ -28,3 +29,4 @@ struct ManualCommand: ParsableCommand {
         }
     }
 }
+#endif

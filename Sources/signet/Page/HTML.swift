@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 
 /// HTML: its literal parts are tags of the tool's own sources, and what is interpolated is text,
@@ -50,3 +51,4 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         return escaped
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -59,3 +60,4 @@ struct PageOptions: ParsableArguments {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetPinning
 
@@ -122,3 +123,4 @@ extension PinPlan.State {
         }
     }
 }
+#endif

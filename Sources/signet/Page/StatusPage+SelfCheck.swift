@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 import SignetCrypto
@@ -105,3 +106,4 @@ extension Key {
             end: expires, note: expires == nil ? "without an end" : "", isOpen: expires == nil)
     }
 }
+#endif

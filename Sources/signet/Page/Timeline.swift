@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 
 /// Times of validity: a drawing, and a table that says the same in words.
@@ -184,3 +185,4 @@ struct Timeline {
         return year * 12 + month - 1
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 import SignetCrypto
@@ -61,3 +62,4 @@ extension Project {
             ProjectTrust(try SelfCheckProject(file: path, isFound: true)), for: folder)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -164,3 +165,4 @@ struct ProjectSchemaCommand: ParsableCommand {
 
     func run() throws { try common.terminal.result(documentSchema: DocumentSchemas.project) }
 }
+#endif

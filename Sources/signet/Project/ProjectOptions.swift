@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -283,3 +284,4 @@ struct Project {
         if let leftOut { terminal.note(leftOut) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 import SignetCrypto
@@ -210,3 +211,4 @@ struct TrustList {
 
     private init(folders: JSONObject) { self.folders = folders }
 }
+#endif

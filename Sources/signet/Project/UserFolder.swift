@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 internal import SignetSystem
 
@@ -33,3 +34,4 @@ enum UserFolder {
         try Folder.createPrivate(own)
     }
 }
+#endif

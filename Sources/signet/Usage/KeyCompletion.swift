@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -52,3 +53,4 @@ enum KeyCompletion {
         }
     }
 }
+#endif

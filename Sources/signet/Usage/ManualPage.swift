@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 
 /// A command's manual page in the language of man(7).
@@ -138,3 +139,4 @@ extension CommandTree.Argument {
         return kind == .option ? "\(names) \(valueName.uppercased())" : names
     }
 }
+#endif

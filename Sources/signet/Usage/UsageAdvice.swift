@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 
@@ -135,3 +136,4 @@ extension ParsableCommand {
         configuration.subcommands.first { $0.name == name }
     }
 }
+#endif

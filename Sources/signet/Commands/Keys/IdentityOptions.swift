@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -67,3 +68,4 @@ extension KeySet {
     /// The thumbprints of the vaults' roots, sorted.
     var roots: [String] { keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted() }
 }
+#endif

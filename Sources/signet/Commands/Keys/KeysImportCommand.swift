@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -99,3 +100,4 @@ struct KeysImportCommand: ParsableCommand {
         return (bytes, source.description, warning)
     }
 }
+#endif

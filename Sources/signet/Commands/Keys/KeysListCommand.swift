@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -106,3 +107,4 @@ extension KeySet {
         }
     }
 }
+#endif

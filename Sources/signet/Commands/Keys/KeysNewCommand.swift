@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -47,3 +48,4 @@ struct KeysNewCommand: ParsableCommand {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -84,3 +85,4 @@ struct KeyChangeOptions: ParsableArguments {
     /// The key and the file, for `--json`.
     var object: JSONObject { ["id": .string(id), "file": .string(file)] }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -105,3 +106,4 @@ struct KeysShareCommand: ParsableCommand {
         return shared
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 import SignetRPC
@@ -46,3 +47,4 @@ enum BatchFile {
         ToolError(.malformedInput, "\(file): \(what)")
     }
 }
+#endif

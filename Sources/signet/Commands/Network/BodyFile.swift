@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetSigning
@@ -55,3 +56,4 @@ struct BodyFile: ~Copyable {
     /// Goes back to the beginning, if that is possible.
     mutating func rewind() throws { try reader.rewind() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -292,3 +293,4 @@ enum NamedText {
         return text
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetClient
 import SignetCrypto
@@ -299,3 +300,4 @@ extension RPCError {
         return .object(object)
     }
 }
+#endif

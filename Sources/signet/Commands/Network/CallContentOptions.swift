@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import HTTPTypes
 internal import SignetBase
@@ -217,3 +218,4 @@ struct CallContentOptions: ParsableArguments {
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -72,3 +73,4 @@ struct CallDescriptionOptions: ParsableArguments {
         }
     }
 }
+#endif

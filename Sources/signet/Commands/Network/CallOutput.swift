@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 import SignetJSON
@@ -129,3 +130,4 @@ extension Duration {
         components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import Logging
 internal import SignetBase
@@ -226,3 +227,4 @@ func withNetworkSystem<Result>(
         throw error
     }
 }
+#endif

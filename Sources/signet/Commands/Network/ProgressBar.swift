@@ -1,3 +1,4 @@
+#if Tool
 import SignetClient
 internal import SignetSystem
 
@@ -75,3 +76,4 @@ struct ProgressBar {
         return unit == "bytes" ? "\(count) bytes" : "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 }
+#endif

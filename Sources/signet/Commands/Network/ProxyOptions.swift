@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetCrypto
 internal import SignetSystem
@@ -71,3 +72,4 @@ struct ProxyOptions: ParsableArguments {
         return rules
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -165,3 +166,4 @@ extension SelfCheckReport {
         return [line]
     }
 }
+#endif

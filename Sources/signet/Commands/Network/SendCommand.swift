@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import HTTPTypes
 internal import SignetBase
@@ -187,3 +188,4 @@ struct SendCommand: AsyncParsableCommand {
         return Array((head + "\r\n").utf8) + response.body
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -188,3 +189,4 @@ struct PinsCheckCommand: AsyncParsableCommand {
         return table
     }
 }
+#endif

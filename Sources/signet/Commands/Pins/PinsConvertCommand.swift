@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -89,3 +90,4 @@ struct PinsConvertCommand: ParsableCommand {
         return object
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -57,3 +58,4 @@ struct PinsLintCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitStatus.refused }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -180,3 +181,4 @@ struct PinsPlanCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -182,3 +183,4 @@ struct PinsShowCommand: AsyncParsableCommand {
         return table
     }
 }
+#endif

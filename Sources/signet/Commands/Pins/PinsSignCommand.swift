@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -115,3 +116,4 @@ struct PinsSignCommand: ParsableCommand {
         try common.terminal.write(document)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetCurl
@@ -102,3 +103,4 @@ extension SeenCertificate {
 func pinsText(_ chain: [SeenCertificate]) -> String {
     chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -75,3 +76,4 @@ struct PinsVerifyCommand: ParsableCommand {
         try common.terminal.result(result, text: policy)
     }
 }
+#endif

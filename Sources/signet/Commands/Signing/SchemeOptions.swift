@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -48,3 +49,4 @@ struct SchemeOptions: ParsableArguments {
         return rule
     }
 }
+#endif

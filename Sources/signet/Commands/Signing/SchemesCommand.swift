@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetJSON
@@ -109,3 +110,4 @@ struct SchemesLintCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitStatus.refused }
     }
 }
+#endif

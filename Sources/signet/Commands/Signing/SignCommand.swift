@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -165,3 +166,4 @@ struct SignCommand: ParsableCommand {
         return object
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -194,3 +195,4 @@ func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     }
     return try seconds(value, of: option)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -159,3 +160,4 @@ struct VerifyCommand: ParsableCommand {
             + verified.covered.map(\.line)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -123,3 +124,4 @@ extension EnvironmentVariables {
             }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -124,3 +125,4 @@ struct EnvironmentVariables {
         "COR_PROFILER",
     ]
 }
+#endif

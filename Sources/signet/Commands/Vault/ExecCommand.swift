@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -92,3 +93,4 @@ struct ExecCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 import SignetVault
@@ -80,3 +81,4 @@ struct KeySelection {
         return ToolError(.noValue, "the dump has no value for \(quoted(name))\(suggestion)")
     }
 }
+#endif

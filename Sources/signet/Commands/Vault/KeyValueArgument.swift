@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -220,3 +221,4 @@ extension SecretPrompt {
         return SecretBytes(copying: typed.bytes)
     }
 }
+#endif

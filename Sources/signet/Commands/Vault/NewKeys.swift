@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -152,3 +153,4 @@ struct NewKeys {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -101,3 +102,4 @@ extension Terminal {
                 ])
     }
 }
+#endif

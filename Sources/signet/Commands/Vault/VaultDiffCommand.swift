@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -294,3 +295,4 @@ struct VaultDiffCommand: ParsableCommand {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -205,3 +206,4 @@ private struct Draft {
         return base.replacing(with: object, schema: schema)
     }
 }
+#endif

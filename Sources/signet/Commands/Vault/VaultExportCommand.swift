@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -142,3 +143,4 @@ struct VaultExportCommand: ParsableCommand {
         try common.terminal.result(["text": .string(text)], text: Array(text.utf8))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -96,3 +97,4 @@ struct VaultGetCommand: ParsableCommand {
 
 /// A configuration key's name for a message.
 func quoted(_ name: String) -> String { "\"\(printable(name))\"" }
+#endif

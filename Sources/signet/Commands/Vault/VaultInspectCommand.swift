@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -39,3 +40,4 @@ struct VaultInspectCommand: ParsableCommand {
         }
     }
 }
+#endif

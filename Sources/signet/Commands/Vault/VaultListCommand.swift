@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -72,3 +73,4 @@ struct VaultListCommand: ParsableCommand {
         }
     }
 }
+#endif

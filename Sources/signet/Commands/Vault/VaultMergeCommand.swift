@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -233,3 +234,4 @@ struct VaultMergeCommand: ParsableCommand {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -82,3 +83,4 @@ struct VaultOpenCommand: ParsableCommand {
         return jwk
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -35,3 +36,4 @@ struct VaultPublicCommand: ParsableCommand {
             lines: table.lines(colored: false))
     }
 }
+#endif

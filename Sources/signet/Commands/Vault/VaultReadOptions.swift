@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -38,3 +39,4 @@ struct VaultReadOptions: ParsableArguments {
                 + "signet vault get \(printable(key)) prints the value of a key")
     }
 }
+#endif

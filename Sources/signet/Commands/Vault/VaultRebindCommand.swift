@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -142,3 +143,4 @@ enum DumpReport {
         return object
     }
 }
+#endif

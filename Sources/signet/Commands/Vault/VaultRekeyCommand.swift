@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -98,3 +99,4 @@ struct VaultRekeyCommand: ParsableCommand {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetCrypto
@@ -97,3 +98,4 @@ struct VaultSealCommand: ParsableCommand {
         try common.terminal.result(object, lines: lines)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 
@@ -53,3 +54,4 @@ enum YAMLWriter {
         return text
     }
 }
+#endif

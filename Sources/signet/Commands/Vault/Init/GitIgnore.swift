@@ -1,3 +1,4 @@
+#if Tool
 import SignetBase
 internal import SignetSystem
 
@@ -66,3 +67,4 @@ enum GitIgnore {
         return text + String(repeating: "\\ ", count: pattern.count - text.count)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetClient
 internal import SignetSystem
@@ -73,3 +74,4 @@ struct InitChoices {
             })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -96,3 +97,4 @@ struct NewFiles {
         return (ups + target[common...]).joined(separator: "/")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetJSON
@@ -20,3 +21,4 @@ extension SourceFormat: ExpressibleByArgument {
         }
     }
 }
+#endif

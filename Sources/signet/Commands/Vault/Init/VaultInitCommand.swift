@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 internal import SignetBase
 import SignetClient
@@ -244,3 +245,4 @@ struct VaultInitCommand: ParsableCommand {
                     + "(`git rm --cached`, if git tracks it already)")
     }
 }
+#endif

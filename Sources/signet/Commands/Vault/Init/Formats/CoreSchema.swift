@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 
@@ -69,3 +70,4 @@ enum CoreSchema {
         return UInt64(digits, radix: radix).map { JSONNumber($0) }
     }
 }
+#endif

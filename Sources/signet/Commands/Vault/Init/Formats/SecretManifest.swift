@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -112,3 +113,4 @@ enum SecretManifest {
         }
     }
 }
+#endif

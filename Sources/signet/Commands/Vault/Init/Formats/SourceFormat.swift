@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetCrypto
 import SignetJSON
@@ -82,3 +83,4 @@ enum SourceFormat: String, CaseIterable {
         return object
     }
 }
+#endif

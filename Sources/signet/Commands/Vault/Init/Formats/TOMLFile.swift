@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 import SignetVault
@@ -73,3 +74,4 @@ struct TOMLFile {
         return JSONNumber(text: unsigned).map(JSONValue.number) ?? .string(text)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetVault
 
@@ -208,3 +209,4 @@ struct TOMLText {
         rest = rest.dropFirst(count)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetVault
 
@@ -26,3 +27,4 @@ enum UnusedCharacters {
         return chosen
     }
 }
+#endif

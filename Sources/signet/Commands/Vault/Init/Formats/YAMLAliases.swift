@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetVault
 internal import Yams
@@ -131,3 +132,4 @@ struct YAMLAliases {
         return first == alias ? String(scalar.string.unicodeScalars.dropFirst()) : nil
     }
 }
+#endif

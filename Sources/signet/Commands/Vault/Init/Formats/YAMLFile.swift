@@ -1,3 +1,4 @@
+#if Tool
 internal import SignetBase
 import SignetJSON
 import SignetVault
@@ -188,3 +189,4 @@ struct YAMLFile {
         }
     }
 }
+#endif
