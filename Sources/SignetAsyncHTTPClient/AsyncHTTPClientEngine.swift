@@ -1,9 +1,9 @@
 #if AsyncHTTPClient
-internal import AsyncHTTPClient
-internal import NIOCore
-internal import NIOSSL
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
 public import SignetTransport
-internal import Synchronization
+import Synchronization
 
 /// An engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
 ///

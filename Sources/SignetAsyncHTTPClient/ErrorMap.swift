@@ -1,12 +1,12 @@
 #if AsyncHTTPClient
-internal import AsyncHTTPClient
-internal import Foundation
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
-internal import NIOSSL
-internal import SignetBase
-internal import SignetTransport
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SignetBase
+import SignetTransport
 
 /// Turns the errors of async-http-client and SwiftNIO into those of an engine. Their texts may
 /// repeat fields' values, so only names of errors are taken from them.

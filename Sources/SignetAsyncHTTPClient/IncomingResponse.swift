@@ -1,10 +1,10 @@
 #if AsyncHTTPClient
-internal import AsyncHTTPClient
-internal import HTTPTypes
-internal import NIOCore
-internal import NIOHTTP1
-internal import SignetTransport
-internal import Synchronization
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SignetTransport
+import Synchronization
 
 /// Turns async-http-client's response into an engine's, and moves its body with back-pressure,
 /// within the request's limits.

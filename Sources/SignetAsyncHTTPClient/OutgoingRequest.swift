@@ -1,13 +1,13 @@
 #if AsyncHTTPClient
-internal import AsyncHTTPClient
-internal import Foundation
-internal import HTTPTypes
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOSSL
-internal import SignetBase
-internal import SignetPinning
-internal import SignetTransport
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import SignetBase
+import SignetPinning
+import SignetTransport
 
 /// Makes async-http-client's request, or refuses what async-http-client can't do.
 enum OutgoingRequest {

@@ -1,5 +1,5 @@
 #if Configuration
-internal import SignetBase
+import SignetBase
 import Configuration
 import SignetVault
 

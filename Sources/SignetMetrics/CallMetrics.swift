@@ -1,9 +1,9 @@
 #if Metrics
 public import Metrics
-internal import HTTPTypes
-internal import SignetBase
+import HTTPTypes
+import SignetBase
 public import SignetClient
-internal import SignetTransport
+import SignetTransport
 
 /// Counts and measures calls from a system's events, with swift-metrics.
 ///

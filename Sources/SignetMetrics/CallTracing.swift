@@ -1,10 +1,10 @@
 #if Metrics
-internal import HTTPTypes
-internal import SignetBase
+import HTTPTypes
+import SignetBase
 public import SignetClient
 public import SignetRPC
 public import SignetTransport
-internal import Synchronization
+import Synchronization
 public import Tracing
 
 /// Spans of calls and their attempts, with swift-distributed-tracing, and the trace context on

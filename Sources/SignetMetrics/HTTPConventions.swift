@@ -1,8 +1,8 @@
 #if Metrics
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetClient
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetClient
+import SignetTransport
 
 /// Names and values of OpenTelemetry's conventions for HTTP clients (semantic conventions
 /// 1.44).

@@ -1,7 +1,7 @@
 #if Metrics
-internal import HTTPTypes
-internal import SignetBase
-internal import Tracing
+import HTTPTypes
+import SignetBase
+import Tracing
 
 /// The values that a tracer injects, before they are a part of a request.
 struct TraceFields: Sendable {

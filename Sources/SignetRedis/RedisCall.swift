@@ -1,7 +1,7 @@
 #if Redis
-internal import Dispatch
-internal import SignetBase
-internal import SignetSigning
+import Dispatch
+import SignetBase
+import SignetSigning
 
 /// A call that waits for Redis. It finishes once, with the first result that it gets.
 final class RedisCall: Sendable {

@@ -1,8 +1,8 @@
 #if Redis
-internal import CSignetHiredis
-internal import SignetBase
-internal import SignetSystem
-internal import SignetCrypto
+import CSignetHiredis
+import SignetBase
+import SignetSystem
+import SignetCrypto
 
 /// The reason why Redis did not execute a command.
 struct RedisFailure: Error, Sendable {

@@ -1,9 +1,9 @@
 #if Redis
-internal import Dispatch
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSigning
-internal import Synchronization
+import Dispatch
+import SignetBase
+import SignetCrypto
+import SignetSigning
+import Synchronization
 
 /// A fixed number of connections, and a queue of the calls that wait for one.
 ///

@@ -1,5 +1,5 @@
 #if Redis
-internal import SignetBase
+import SignetBase
 public import SignetSigning
 
 extension RedisNonceStore {

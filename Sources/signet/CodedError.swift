@@ -1,12 +1,12 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetPinning
 import SignetRPC
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 import SignetVault
 

@@ -1,6 +1,6 @@
 #if Tool
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 extension SecretPrompt {
     /// Reads a line from the terminal without echo.

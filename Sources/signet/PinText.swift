@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning

@@ -1,9 +1,9 @@
 #if Tool
 import ArgumentParser
 import Dispatch
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// The tool's commands.

@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 
 /// Columns for people: padded with spaces, in colour only on a terminal that allows it.

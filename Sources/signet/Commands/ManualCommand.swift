@@ -1,6 +1,6 @@
 #if Tool
 import ArgumentParser
-internal import SignetSystem
+import SignetSystem
 
 /// `signet manual`: the manual pages, for `make install`.
 struct ManualCommand: ParsableCommand {

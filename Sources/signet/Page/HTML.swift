@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 
 /// HTML: its literal parts are tags of the tool's own sources, and what is interpolated is text,
 /// which is escaped.

@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 
 /// Times of validity: a drawing, and a table that says the same in words.
 struct Timeline {

@@ -1,9 +1,9 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 extension Project {

@@ -1,9 +1,9 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// Which project file fills in the options that were not given.
 struct ProjectOptions: ParsableArguments {

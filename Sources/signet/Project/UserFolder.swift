@@ -1,6 +1,6 @@
 #if Tool
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 /// The folders of the user who runs the tool.
 enum UserFolder {

@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 
 /// A command's manual page in the language of man(7).
 struct ManualPage {

@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 
 /// The words that other tools use for our commands.
 ///

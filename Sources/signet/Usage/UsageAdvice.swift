@@ -1,6 +1,6 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 
 /// Finds the word in a command line that the parser does not know, and the one that was meant.
 ///

@@ -1,8 +1,8 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// The private key that opens shared key sets.
 struct IdentityOptions: ParsableArguments {

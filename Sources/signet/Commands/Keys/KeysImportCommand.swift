@@ -1,9 +1,9 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// `signet keys import`: a key of another program as a key of a key file.
 struct KeysImportCommand: ParsableCommand {

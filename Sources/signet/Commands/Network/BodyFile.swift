@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// A body in a file, which is read through one buffer.

@@ -4,8 +4,8 @@ import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetRPC
-internal import SignetServiceDescription
-internal import SignetSystem
+import SignetServiceDescription
+import SignetSystem
 
 /// `signet call`: one call, boxed, signed, pinned, unboxed.
 struct CallCommand: AsyncParsableCommand {

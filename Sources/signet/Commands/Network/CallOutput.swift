@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetJSON
 import SignetPinning

@@ -1,6 +1,6 @@
 #if Tool
 import SignetClient
-internal import SignetSystem
+import SignetSystem
 
 /// Shows on standard error how far a command's upload or download is, if it takes longer than a
 /// second.

@@ -1,7 +1,7 @@
 #if Tool
 import ArgumentParser
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// The proxies: those of the options, or else of the environment.

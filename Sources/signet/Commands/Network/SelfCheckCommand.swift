@@ -1,6 +1,6 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON

@@ -1,7 +1,7 @@
 #if Tool
 import ArgumentParser
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl

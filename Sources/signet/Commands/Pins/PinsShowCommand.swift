@@ -1,11 +1,11 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// `signet pins show`: the pins of servers and of files, as lines or as a policy.

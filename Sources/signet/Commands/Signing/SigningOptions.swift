@@ -1,10 +1,10 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 
 /// The options of both `sign` and `verify`.
 struct SigningOptions: ParsableArguments {

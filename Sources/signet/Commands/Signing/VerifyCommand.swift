@@ -1,6 +1,6 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning

@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// A key and where its new value comes from, as `vault set` is given it.

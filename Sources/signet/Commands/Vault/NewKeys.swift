@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The keys that `vault set --add` puts into the schema.

@@ -1,8 +1,8 @@
 #if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// How a command opens a dump that it only reads.

@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Writes JSON values as YAML 1.2 that readers of YAML 1.1 take for the same.

@@ -1,6 +1,6 @@
 #if Tool
 import SignetBase
-internal import SignetSystem
+import SignetSystem
 
 /// Files that git leaves out.
 enum GitIgnore {

@@ -1,7 +1,7 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetClient
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The app, version and keys of `vault init`: those that were given, else assumed ones.

@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// The files that a command makes in a folder, none of which may exist before.
 struct NewFiles {

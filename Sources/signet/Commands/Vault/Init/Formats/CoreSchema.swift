@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Interprets scalars by the core schema of YAML 1.2 (section 10.3.2).

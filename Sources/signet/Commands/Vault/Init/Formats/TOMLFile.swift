@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetJSON
 import SignetVault
-internal import TOMLKit
+import TOMLKit
 
 /// Reads a TOML file.
 ///

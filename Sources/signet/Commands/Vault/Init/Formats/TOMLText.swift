@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetVault
 
 /// Rewrites a TOML text for the parser, without parsing it.

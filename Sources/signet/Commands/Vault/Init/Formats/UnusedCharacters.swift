@@ -1,5 +1,5 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetVault
 
 /// Finds characters that can stand for something else while a parser reads a text.

@@ -1,7 +1,7 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetVault
-internal import Yams
+import Yams
 
 /// The size of a YAML text once its aliases are followed, found without following them.
 ///

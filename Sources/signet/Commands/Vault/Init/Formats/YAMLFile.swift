@@ -1,8 +1,8 @@
 #if Tool
-internal import SignetBase
+import SignetBase
 import SignetJSON
 import SignetVault
-internal import Yams
+import Yams
 
 /// Reads a YAML file by the core schema of YAML 1.2, and follows merge keys (`<<`).
 struct YAMLFile {
