@@ -12,7 +12,7 @@ help:
 	@echo "make demo    shows the main job step by step on this machine (installs what is missing)"
 	@echo "make test    runs the tests, against real servers on this machine"
 	@echo "make check   checks format, imports, pointers, style and documentation, and runs the tests that meet C under AddressSanitizer"
-	@echo "make check-all runs make check, make test and the rest, which they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the engines in Engines, the release build, a new package of README's lines"
+	@echo "make check-all runs make check, make test and the rest, which they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the release build, a new package of README's lines"
 	@echo "make check-page checks the pages of pins plan and self-check in Debian's chromium, which it installs, and writes pictures to .build/page"
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
 	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; makes 100,000 calls with faults in flat memory; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
@@ -35,7 +35,7 @@ test:
 
 soak:
 	@Scripts/install-dependencies
-	SIGNET_SOAK=1 Scripts/test-traits Redis -c release --filter SoakTests
+	SIGNET_SOAK=1 Scripts/test-traits -c release --filter SignetRedisTests.SoakTests
 	SIGNET_SOAK=1 swift test --disable-xctest --filter 'BodyAttackTests|PinConversionScaleTests|PythonTests|StormTests|FaultProxyTests'
 # Under AddressSanitizer: 10,000 cancelled calls must leak nothing.
 	SIGNET_SOAK=1 Scripts/check-memory --filter endsEachCancelledCallOnce

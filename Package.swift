@@ -16,10 +16,11 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let structuredHeaders: Target.Dependency = .product(
     name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let argumentParser: Target.Dependency = .product(
-    name: "ArgumentParser", package: "swift-argument-parser")
-let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
-let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+
+/// A product that only a package trait needs: without the trait, its package isn't fetched.
+func product(_ name: String, of package: String, trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
 
 func module(
     _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
@@ -41,6 +42,7 @@ func tests(
 let package = Package(
     name: "signet",
     products: [
+        .library(name: "SignetAsyncHTTPClient", targets: ["SignetAsyncHTTPClient"]),
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
@@ -58,7 +60,14 @@ let package = Package(
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
+    // The files of what a trait adds are inside `#if` and its name, and its dependencies are fetched
+    // only with the trait. Only the tool's is on unless a package says `traits: []`.
     traits: [
+        .default(enabledTraits: ["Tool"]),
+        .trait(name: "Tool", description: "The program signet, and the parsers that it needs."),
+        .trait(
+            name: "AsyncHTTPClient",
+            description: "SignetAsyncHTTPClient: an engine on async-http-client."),
         .trait(
             name: "Configuration",
             description: "SignetConfiguration: the vault's public view for swift-configuration."),
@@ -73,14 +82,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Tool
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        // The parsers of `signet vault init`; no library uses them.
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-        // Fetched and built only with the trait Configuration.
+        // AsyncHTTPClient
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.30.0"),
+        // Configuration
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-        // Fetched and built only with the trait Metrics.
+        // Metrics
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
@@ -130,8 +143,8 @@ let package = Package(
                 .embedInCode("Schemes/Documents"),
                 .embedInCode("Schemes/signet-scheme.schema.json"),
             ]),
-        // Both empty without the trait Redis, and hiredis neither looked for nor linked; their tests are
-        // a package of their own, which sets it.
+        // Both empty without the trait Redis, and hiredis neither looked for nor linked. The tests of
+        // what traits add are the package Tests/Traits, which sets them.
         .target(
             name: "CSignetHiredis", dependencies: ["CSignetOpenSSL"],
             cSettings: [.define("SIGNET_REDIS", .when(traits: ["Redis"]))],
@@ -140,14 +153,11 @@ let package = Package(
             "SignetRedis",
             ["CSignetHiredis", "SignetBase", "SignetCrypto", "SignetSigning", "SignetSystem"]),
         module("SignetVault", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
-        // Empty without the trait Configuration; its tests are a package of their own, which sets it.
         module(
             "SignetConfiguration",
             [
                 "SignetBase", "SignetCrypto", "SignetJSON", "SignetVault",
-                .product(
-                    name: "Configuration", package: "swift-configuration",
-                    condition: .when(traits: ["Configuration"])),
+                product("Configuration", of: "swift-configuration", trait: "Configuration"),
             ]),
         module(
             "SignetTransport",
@@ -159,23 +169,28 @@ let package = Package(
                 "SignetTransport", httpTypes,
             ]),
         module(
+            "SignetAsyncHTTPClient",
+            [
+                "SignetBase", "SignetPinning", "SignetTransport", httpTypes,
+                product("AsyncHTTPClient", of: "async-http-client", trait: "AsyncHTTPClient"),
+                product("NIOCore", of: "swift-nio", trait: "AsyncHTTPClient"),
+                product("NIOHTTP1", of: "swift-nio", trait: "AsyncHTTPClient"),
+                product("NIOPosix", of: "swift-nio", trait: "AsyncHTTPClient"),
+                product("NIOSSL", of: "swift-nio-ssl", trait: "AsyncHTTPClient"),
+            ]),
+        module(
             "SignetClient",
             [
                 "SignetBase", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
                 "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport", "SignetVault",
                 httpTypes, logging,
             ]),
-        // Empty without the trait Metrics; its tests are a package of their own, which sets it.
         module(
             "SignetMetrics",
             [
                 "SignetBase", "SignetClient", "SignetRPC", "SignetTransport", httpTypes,
-                .product(
-                    name: "Metrics", package: "swift-metrics",
-                    condition: .when(traits: ["Metrics"])),
-                .product(
-                    name: "Tracing", package: "swift-distributed-tracing",
-                    condition: .when(traits: ["Metrics"])),
+                product("Metrics", of: "swift-metrics", trait: "Metrics"),
+                product("Tracing", of: "swift-distributed-tracing", trait: "Metrics"),
             ]),
         // For the tests of programs that use Signet.
         module(
@@ -190,7 +205,10 @@ let package = Package(
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
                 "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
                 "SignetServiceDescription", "SignetSigning", "SignetSystem", "SignetTransport",
-                "SignetVault", argumentParser, httpTypes, logging, tomlKit, yams,
+                "SignetVault", httpTypes, logging,
+                product("ArgumentParser", of: "swift-argument-parser", trait: "Tool"),
+                product("TOMLKit", of: "TOMLKit", trait: "Tool"),
+                product("Yams", of: "Yams", trait: "Tool"),
             ],
             swiftSettings: houseRules),
 

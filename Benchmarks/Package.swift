@@ -8,7 +8,7 @@ let package = Package(
             name: "Peers", description: "The rows beside async-http-client: make bench PEERS=yes.")
     ],
     dependencies: [
-        .package(name: "signet", path: ".."),
+        .package(name: "signet", path: "..", traits: []),
         // Fetched and built only with the trait Peers.
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),

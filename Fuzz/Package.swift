@@ -22,7 +22,7 @@ let packageName = String(
 let package = Package(
     name: "signet-fuzz",
     dependencies: [
-        .package(name: "signet", path: ".."),
+        .package(name: "signet", path: "..", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
@@ -58,7 +58,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ], packageAccess: false,
-            swiftSettings: settings + [.unsafeFlags(["-package-name", packageName])]),
+            swiftSettings: settings
+                + [.define("Tool"), .unsafeFlags(["-package-name", packageName])]),
         fuzzer("updates", "SignetPinning"),
         fuzzer("urls", "SignetCurl", "SignetPinning", "SignetTransport"),
         fuzzer("verifier", "SignetSigning"),

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Runs actions after a time, for deadlines that most work never reaches.
 ///

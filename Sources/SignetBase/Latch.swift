@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// A value that is set once, and that tasks wait for.
 package final class Latch<Value: Sendable>: Sendable {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Unix time: seconds since 1970-01-01T00:00:00Z.
 package enum UnixTime {

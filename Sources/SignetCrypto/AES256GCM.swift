@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetSystem
 
 /// AES-256 in Galois/Counter Mode (NIST SP 800-38D), with 12-byte nonces and 16-byte tags.
 ///

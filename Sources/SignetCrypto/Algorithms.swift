@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+import CSignetOpenSSL
 
 /// OpenSSL's algorithms, fetched by name once per process and never freed.
 ///

@@ -1,4 +1,4 @@
-internal import CSignetBase64
+import CSignetBase64
 
 // Processes eight characters at a time, one in each byte of a 64-bit word. Each character is
 // computed, never looked up in a table, so that the time doesn't depend on the bytes. If the

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// A lock-free pool of up to four idle C contexts.
 ///

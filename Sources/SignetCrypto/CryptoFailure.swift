@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+import CSignetOpenSSL
 package import SignetBase
 
 /// The failure of a cryptographic primitive: a wrong size, a value out of range, a tag that does

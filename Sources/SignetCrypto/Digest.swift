@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+import CSignetOpenSSL
 
 /// Digests of bytes in memory (FIPS 180-4).
 package enum Digest {

@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+import CSignetOpenSSL
 
 /// An HMAC key (RFC 2104, FIPS 198-1) with a pool of contexts. Threads share a key without a lock.
 ///

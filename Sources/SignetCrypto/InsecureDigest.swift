@@ -1,4 +1,4 @@
-internal import CSignetOpenSSL
+import CSignetOpenSSL
 
 /// Digests for which collisions can be constructed (RFC 6151, RFC 6194). Only for partners that
 /// support no other.

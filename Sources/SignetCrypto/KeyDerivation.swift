@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetSystem
 
 /// HKDF with SHA-256 (RFC 5869).
 package enum HKDF {

@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetSystem
 
 /// Random bytes from OpenSSL's cryptographic generator.
 package enum RandomBytes {

@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetSystem
 
 /// The asymmetric signature algorithms of RFC 9421, section 3.3, with their names.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {

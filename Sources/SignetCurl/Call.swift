@@ -1,5 +1,5 @@
-internal import SignetTransport
-internal import Synchronization
+import SignetTransport
+import Synchronization
 
 /// A call under way: its plan, its waiting caller and its body.
 ///

@@ -1,4 +1,4 @@
-internal import CSignetCurl
+import CSignetCurl
 
 /// The system's monotonic clock.
 enum Clock {

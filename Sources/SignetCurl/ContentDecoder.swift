@@ -1,4 +1,4 @@
-internal import CSignetCurl
+import CSignetCurl
 public import HTTPTypes
 public import SignetTransport
 

@@ -1,4 +1,4 @@
-internal import CSignetCurl
+import CSignetCurl
 package import SignetTransport
 
 /// Encodes one request's body with gzip (RFC 1952), piece by piece.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 public import SignetTransport
 
 /// An HTTP engine on libcurl, with a connection pool, that checks pins before each request.

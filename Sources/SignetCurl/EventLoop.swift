@@ -1,7 +1,7 @@
-internal import CSignetCurl
-internal import SignetBase
-internal import SignetTransport
-internal import Synchronization
+import CSignetCurl
+import SignetBase
+import SignetTransport
+import Synchronization
 
 /// An event loop: a thread with one libcurl multi handle and one trust store.
 ///

@@ -1,4 +1,4 @@
-internal import CSignetCurl
+import CSignetCurl
 
 /// Identifies a version of a CA file without reading it: two stamps differ if the file has changed.
 ///

@@ -1,4 +1,4 @@
-internal import SignetSystem
+import SignetSystem
 public import SignetTransport
 
 extension HTTPRequestBody {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The calls to one scheme, host and port: the number that libcurl has, and a queue of the others.
 ///

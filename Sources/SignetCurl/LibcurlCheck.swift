@@ -1,6 +1,6 @@
-internal import CSignetCurl
-internal import SignetBase
-internal import SignetTransport
+import CSignetCurl
+import SignetBase
+import SignetTransport
 
 /// Checks that the loaded libcurl can check pins, and that CA files can be used.
 enum LibcurlCheck {

@@ -1,4 +1,4 @@
-internal import CSignetCurl
+import CSignetCurl
 
 /// The versions of the libraries that the process has loaded.
 package struct LibraryVersions: Sendable, Hashable {

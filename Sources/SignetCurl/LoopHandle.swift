@@ -1,7 +1,7 @@
-internal import CSignetCurl
-internal import SignetBase
-internal import SignetPinning
-internal import SignetTransport
+import CSignetCurl
+import SignetBase
+import SignetPinning
+import SignetTransport
 
 /// A safe wrapper of the C code's loop.
 @safe struct LoopHandle: @unchecked Sendable {

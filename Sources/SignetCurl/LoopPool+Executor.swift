@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The pool as the executor of tasks: their jobs run on the thread of the primary loop, between two
 /// of its steps and never inside a callback of libcurl.

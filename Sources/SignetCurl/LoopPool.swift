@@ -1,6 +1,6 @@
-internal import SignetPinning
-internal import SignetTransport
-internal import Synchronization
+import SignetPinning
+import SignetTransport
+import Synchronization
 
 /// The event loops of one engine: one for each trust store, version of its CA files, and proxy
 /// login.

@@ -1,4 +1,4 @@
-internal import SignetTransport
+import SignetTransport
 
 /// The key of a loop. Calls with equal keys share a loop with its connections and TLS sessions.
 struct PoolKey: Sendable, Hashable {

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetPinning
-internal import SignetTransport
+import HTTPTypes
+import SignetPinning
+import SignetTransport
 
 /// A response's header as libcurl delivered it. The caller's thread parses it, so that the loop's
 /// thread can continue with other calls.

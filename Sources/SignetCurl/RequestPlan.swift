@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetPinning
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetPinning
+import SignetTransport
 
 /// A checked request in the form that the C code expects. It is created before any I/O.
 final class RequestPlan: Sendable {

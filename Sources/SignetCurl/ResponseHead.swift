@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import SignetTransport
+import HTTPTypes
+import SignetTransport
 
 /// A parsed response header: the start line and fields.
 struct ResponseHead {

@@ -1,5 +1,5 @@
 package import HTTPTypes
-internal import SignetTransport
+import SignetTransport
 
 extension HTTPFields {
     /// The lines of trailers in libcurl's form, each ended by a zero byte.

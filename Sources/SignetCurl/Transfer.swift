@@ -1,8 +1,8 @@
-internal import CSignetCurl
-internal import SignetBase
-internal import SignetPinning
-internal import SignetSystem
-internal import SignetTransport
+import CSignetCurl
+import SignetBase
+import SignetPinning
+import SignetSystem
+import SignetTransport
 
 /// A safe wrapper of one of the C code's transfers.
 ///

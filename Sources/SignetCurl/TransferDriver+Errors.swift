@@ -1,8 +1,8 @@
-internal import CSignetCurl
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
+import CSignetCurl
+import SignetBase
+import SignetCrypto
+import SignetPinning
+import SignetTransport
 
 extension TransferDriver {
     /// Returns the error of a transfer that failed.

@@ -1,6 +1,6 @@
-internal import CSignetCurl
-internal import SignetPinning
-internal import SignetTransport
+import CSignetCurl
+import SignetPinning
+import SignetTransport
 
 extension TransferDriver {
     /// Returns the error of a call whose host was not found, or to whose host the kernel had no

@@ -1,6 +1,6 @@
-internal import CSignetCurl
-internal import SignetPinning
-internal import SignetTransport
+import CSignetCurl
+import SignetPinning
+import SignetTransport
 
 /// Drives the transfers of a loop: starts them, delivers responses and bodies, and ends them.
 ///

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 
 /// The CAs that the handshakes of one loop trust.
 struct TrustStore: Sendable, Hashable {

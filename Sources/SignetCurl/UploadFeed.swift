@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetTransport
-internal import Synchronization
+import SignetBase
+import SignetTransport
+import Synchronization
 
 /// A buffer between the source of a request's body and the loop that sends it.
 ///

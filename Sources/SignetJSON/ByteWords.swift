@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Returns eight bytes as a little-endian number, or nil if fewer are left.
 ///

@@ -1,5 +1,5 @@
 import FoundationEssentials
-internal import SignetBase
+import SignetBase
 
 extension JSONDocument {
     /// Reads a date in the form of the conventions.

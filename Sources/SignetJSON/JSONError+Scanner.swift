@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The parser's errors. They hold only an offset until `located(in:)` adds the path.
 extension JSONError {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import SignetBase
+import SignetBase
 
 extension JSONNumber {
     /// The exact value, or nil if `Decimal` would round it.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension JSONNumber {
     /// Returns a finite value's text as ECMAScript's Number::toString writes it, as RFC 8785

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension JSONNumber {
     /// Returns the nearest value if a single division finds it, otherwise nil.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A JSON number, kept as its text until you request a type.
 ///

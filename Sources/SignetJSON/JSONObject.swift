@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A JSON object: members in order, each name once.
 ///

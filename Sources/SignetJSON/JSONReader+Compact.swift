@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension JSONReader {
     /// Returns a valid JSON text in the form of `JSONValue.serialized()`: without white space,

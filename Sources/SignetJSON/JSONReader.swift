@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A strictly validated JSON text (RFC 8259), with the positions of its values.
 ///

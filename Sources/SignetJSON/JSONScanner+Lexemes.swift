@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension JSONScanner {
     /// Returns the position after any white space.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The parser: a loop with its own stack, so that no input can exhaust the thread's stack.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A JSON value as a tree (RFC 8259).
 ///

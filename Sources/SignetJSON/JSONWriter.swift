@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The layout of a JSON text.
 public struct JSONStyle: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The member names of all open objects, to detect duplicates.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The names of members in snake case; `JSONConventions.Keys.snakeCase` states the rule.
 enum SnakeCase {

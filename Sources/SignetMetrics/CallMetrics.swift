@@ -1,145 +1,145 @@
 #if Metrics
-    public import Metrics
-    internal import HTTPTypes
-    internal import SignetBase
-    public import SignetClient
-    internal import SignetTransport
+public import Metrics
+import HTTPTypes
+import SignetBase
+public import SignetClient
+import SignetTransport
 
-    /// Counts and measures calls from a system's events, with swift-metrics.
-    ///
-    /// ```swift
-    /// import SignetClient
-    /// import SignetMetrics
-    ///
-    /// func measure(_ system: NetworkSystem) -> Task<Void, Never> {
-    ///     let events = system.events  // before the first call
-    ///     return Task { await CallMetrics().record(events) }
-    /// }
-    /// ```
-    ///
-    /// | metric | kind | dimensions |
-    /// | --- | --- | --- |
-    /// | `http.client.request.duration` | recorder, in seconds | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `network.protocol.version`, `error.type` |
-    /// | `signet.client.call.duration` | recorder, in seconds | `service`, `method`, `outcome` |
-    /// | `signet.client.calls` | counter | `service`, `method`, `outcome` |
-    /// | `signet.client.retries` | counter | `service`, `reason` |
-    /// | `signet.client.lost_events` | counter | |
-    ///
-    /// The first one is OpenTelemetry's. It has one value for each request on the wire, including
-    /// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
-    /// the port 0, so that a server can't add series without end. In the others `method` is the
-    /// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
-    /// code of the error. No dimension contains a path.
-    public struct CallMetrics: Sendable {
-        private let factory: any MetricsFactory
-        private let methods: KnownMethods
+/// Counts and measures calls from a system's events, with swift-metrics.
+///
+/// ```swift
+/// import SignetClient
+/// import SignetMetrics
+///
+/// func measure(_ system: NetworkSystem) -> Task<Void, Never> {
+///     let events = system.events  // before the first call
+///     return Task { await CallMetrics().record(events) }
+/// }
+/// ```
+///
+/// | metric | kind | dimensions |
+/// | --- | --- | --- |
+/// | `http.client.request.duration` | recorder, in seconds | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `network.protocol.version`, `error.type` |
+/// | `signet.client.call.duration` | recorder, in seconds | `service`, `method`, `outcome` |
+/// | `signet.client.calls` | counter | `service`, `method`, `outcome` |
+/// | `signet.client.retries` | counter | `service`, `reason` |
+/// | `signet.client.lost_events` | counter | |
+///
+/// The first one is OpenTelemetry's. It has one value for each request on the wire, including
+/// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
+/// the port 0, so that a server can't add series without end. In the others `method` is the
+/// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
+/// code of the error. No dimension contains a path.
+public struct CallMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let methods: KnownMethods
 
-        /// Creates metrics.
-        ///
-        /// - Parameters:
-        ///   - factory: The factory of the metrics; defaults to the one that the program has set
-        ///     up.
-        ///   - methods: The HTTP methods that a dimension may name.
-        public init(
-            factory: any MetricsFactory = MetricsSystem.factory,
-            methods: KnownMethods = KnownMethods()
-        ) {
-            self.factory = factory
-            self.methods = methods
+    /// Creates metrics.
+    ///
+    /// - Parameters:
+    ///   - factory: The factory of the metrics; defaults to the one that the program has set
+    ///     up.
+    ///   - methods: The HTTP methods that a dimension may name.
+    public init(
+        factory: any MetricsFactory = MetricsSystem.factory,
+        methods: KnownMethods = KnownMethods()
+    ) {
+        self.factory = factory
+        self.methods = methods
+    }
+
+    /// Records events until they end, which they do when the system is shut down.
+    ///
+    /// If events come so fast that some are lost, `signet.client.lost_events` counts them.
+    public func record(_ events: CallEvents) async {
+        var lost = 0
+        for await event in events {
+            record(event)
+            let all = events.lostCount
+            if all > lost {
+                Counter(label: "signet.client.lost_events", factory: factory)
+                    .increment(by: all - lost)
+                lost = all
+            }
         }
+    }
 
-        /// Records events until they end, which they do when the system is shut down.
-        ///
-        /// If events come so fast that some are lost, `signet.client.lost_events` counts them.
-        public func record(_ events: CallEvents) async {
-            var lost = 0
-            for await event in events {
-                record(event)
-                let all = events.lostCount
-                if all > lost {
-                    Counter(label: "signet.client.lost_events", factory: factory)
-                        .increment(by: all - lost)
-                    lost = all
+    /// Records one event.
+    public func record(_ event: CallEvent) {
+        switch event {
+        case .retrying(let call, let reason, _):
+            Counter(
+                label: "signet.client.retries",
+                dimensions: [("service", call.service.name), ("reason", reason)],
+                factory: factory
+            ).increment()
+        case .finished(let record):
+            count(record)
+            for attempt in record.attempts {
+                let first = attempt.hops.first.flatMap { try? WebURL(parsing: $0.url) }
+                for hop in attempt.hops where !hop.isSimulated {
+                    measure(hop, from: first?.origin)
                 }
             }
+        default: break
         }
+    }
 
-        /// Records one event.
-        public func record(_ event: CallEvent) {
-            switch event {
-            case .retrying(let call, let reason, _):
-                Counter(
-                    label: "signet.client.retries",
-                    dimensions: [("service", call.service.name), ("reason", reason)],
-                    factory: factory
-                ).increment()
-            case .finished(let record):
-                count(record)
-                for attempt in record.attempts {
-                    let first = attempt.hops.first.flatMap { try? WebURL(parsing: $0.url) }
-                    for hop in attempt.hops where !hop.isSimulated {
-                        measure(hop, from: first?.origin)
-                    }
-                }
-            default: break
-            }
-        }
+    private func count(_ record: CallRecord) {
+        let dimensions = [
+            ("service", record.identity.service.name), ("method", record.identity.method),
+            ("outcome", record.failure?.name ?? "success"),
+        ]
+        Counter(label: "signet.client.calls", dimensions: dimensions, factory: factory)
+            .increment()
+        Recorder(
+            label: "signet.client.call.duration", dimensions: dimensions, aggregate: true,
+            factory: factory
+        ).record(record.duration.inSeconds)
+    }
 
-        private func count(_ record: CallRecord) {
-            let dimensions = [
-                ("service", record.identity.service.name), ("method", record.identity.method),
-                ("outcome", record.failure?.name ?? "success"),
+    /// Measures one request of an attempt whose first request went to an origin.
+    private func measure(_ hop: CallRecord.Exchange, from first: WebOrigin?) {
+        var dimensions = [
+            (
+                HTTPConventions.method,
+                methods.name(of: hop.method.rawValue) ?? HTTPConventions.otherMethod
+            )
+        ]
+        // A server that redirects to ever new hosts must not make ever new series.
+        if let origin = (try? WebURL(parsing: hop.url))?.origin, origin == first {
+            dimensions += [
+                (HTTPConventions.serverAddress, origin.host.text),
+                (HTTPConventions.serverPort, "\(origin.port)"),
             ]
-            Counter(label: "signet.client.calls", dimensions: dimensions, factory: factory)
-                .increment()
-            Recorder(
-                label: "signet.client.call.duration", dimensions: dimensions, aggregate: true,
-                factory: factory
-            ).record(record.duration.inSeconds)
-        }
-
-        /// Measures one request of an attempt whose first request went to an origin.
-        private func measure(_ hop: CallRecord.Exchange, from first: WebOrigin?) {
-            var dimensions = [
-                (
-                    HTTPConventions.method,
-                    methods.name(of: hop.method.rawValue) ?? HTTPConventions.otherMethod
-                )
+        } else {
+            dimensions += [
+                (HTTPConventions.serverAddress, HTTPConventions.otherServer),
+                (HTTPConventions.serverPort, "0"),
             ]
-            // A server that redirects to ever new hosts must not make ever new series.
-            if let origin = (try? WebURL(parsing: hop.url))?.origin, origin == first {
-                dimensions += [
-                    (HTTPConventions.serverAddress, origin.host.text),
-                    (HTTPConventions.serverPort, "\(origin.port)"),
-                ]
-            } else {
-                dimensions += [
-                    (HTTPConventions.serverAddress, HTTPConventions.otherServer),
-                    (HTTPConventions.serverPort, "0"),
-                ]
-            }
-            if let status = hop.status { dimensions.append((HTTPConventions.status, "\(status)")) }
-            if let version = hop.httpVersion {
-                dimensions.append(
-                    (HTTPConventions.protocolVersion, HTTPConventions.version(version)))
-            }
-            if let error = hop.errorType { dimensions.append((HTTPConventions.errorType, error)) }
-            Recorder(
-                label: HTTPConventions.requestDuration, dimensions: dimensions, aggregate: true,
-                factory: factory
-            ).record(hop.timings.total.inSeconds)
         }
-    }
-
-    extension CallRecord.Exchange {
-        /// The value of `error.type`; nil for a request that succeeded.
-        fileprivate var errorType: String? {
-            failure
-                ?? status.flatMap { $0 >= HTTPConventions.firstErrorStatus ? "\($0)" : nil }
+        if let status = hop.status { dimensions.append((HTTPConventions.status, "\(status)")) }
+        if let version = hop.httpVersion {
+            dimensions.append(
+                (HTTPConventions.protocolVersion, HTTPConventions.version(version)))
         }
+        if let error = hop.errorType { dimensions.append((HTTPConventions.errorType, error)) }
+        Recorder(
+            label: HTTPConventions.requestDuration, dimensions: dimensions, aggregate: true,
+            factory: factory
+        ).record(hop.timings.total.inSeconds)
     }
+}
 
-    extension Duration {
-        fileprivate var inSeconds: Double { self / .seconds(1) }
+extension CallRecord.Exchange {
+    /// The value of `error.type`; nil for a request that succeeded.
+    fileprivate var errorType: String? {
+        failure
+            ?? status.flatMap { $0 >= HTTPConventions.firstErrorStatus ? "\($0)" : nil }
     }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double { self / .seconds(1) }
+}
 #endif

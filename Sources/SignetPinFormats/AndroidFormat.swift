@@ -1,4 +1,4 @@
-internal import SignetPinning
+import SignetPinning
 
 /// Android's network security configuration (developer.android.com, "Network security
 /// configuration", configuration file format).

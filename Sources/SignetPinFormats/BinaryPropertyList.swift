@@ -1,5 +1,5 @@
-internal import SignetJSON
-internal import SignetPinning
+import SignetJSON
+import SignetPinning
 
 /// Reads and writes binary property lists, version 00: a header, the objects, a table of their
 /// offsets, and a trailer with the offset of the table (documented in CFBinaryPList.c of Apple's

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 
 /// The notes of a conversion, without duplicates.
 struct ConversionNotes {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 
 /// The value of curl's `--pinnedpubkey` (curl's manual): `sha256//BASE64;sha256//BASE64`.
 enum CurlFormat {

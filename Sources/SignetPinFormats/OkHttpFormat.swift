@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetPinning
+import SignetBase
+import SignetJSON
+import SignetPinning
 
 /// Code that builds OkHttp's `CertificatePinner` (square.github.io/okhttp, CertificatePinner).
 ///

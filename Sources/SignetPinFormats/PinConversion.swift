@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetJSON
+import SignetBase
+import SignetJSON
 public import SignetPinning
 
 /// Reads and writes policies in the formats of other programs.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A file format for pins, of this package or of another program.
 public struct PinFormat: Sendable, Hashable, CustomStringConvertible {

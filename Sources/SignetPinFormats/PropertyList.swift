@@ -1,5 +1,5 @@
-internal import SignetJSON
-internal import SignetPinning
+import SignetJSON
+import SignetPinning
 
 /// Reads Apple's property lists as JSON values.
 enum PropertyList {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 
 /// Finds the rules of a policy that cover the hosts of another rule, without comparing all pairs of
 /// rules.

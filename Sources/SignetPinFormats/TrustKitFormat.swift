@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetPinning
+import SignetBase
+import SignetJSON
+import SignetPinning
 
 /// TrustKit's configuration, as the project's TSKTrustKitConfig.h documents its keys.
 ///

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetPinning
+import SignetBase
+import SignetPinning
 
 /// An element of an XML document, with its attributes and children.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The last day on which a rule is valid. The rule expires when that day ends in UTC.
 public struct ExpiryDate: Sendable, Hashable, CustomStringConvertible {

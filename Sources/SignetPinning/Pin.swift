@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// The SHA-256 digest of a public key, as DER SubjectPublicKeyInfo (RFC 7469, section 2.4).
 ///

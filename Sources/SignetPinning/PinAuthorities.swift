@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
+import SignetBase
+import SignetCrypto
+import SignetSystem
 
 /// CA certificates that a rule trusts for its hosts, and for no other host.
 ///

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetJSON
+import SignetBase
+import SignetJSON
 
 /// Finds all errors and weaknesses of a pin policy at once.
 ///

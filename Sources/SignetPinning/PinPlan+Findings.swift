@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension PinPlan {
     /// Collects the findings, host by host.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A forecast for a policy's pins: which host loses which pin and when, which pins have no known
 /// key, and which pins to add before a key changes.

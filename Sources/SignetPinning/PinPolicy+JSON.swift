@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetJSON
+import SignetBase
+import SignetJSON
 
 extension PinPolicy {
     /// Reads a policy document, and refuses every member and value that it doesn't know.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension PinPolicy {
     /// Returns the remedy for a chain in which no key is pinned.

@@ -1,4 +1,4 @@
-internal import SignetJSON
+import SignetJSON
 
 extension PinPolicy {
     /// Writes the policy as a document that `init(parsing:)` reads as the same policy.

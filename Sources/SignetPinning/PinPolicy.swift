@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The public keys that a program accepts from each of its hosts.
 ///

@@ -1,4 +1,4 @@
-internal import SignetSystem
+import SignetSystem
 
 /// Suffixes such as `co.uk` and `github.io` below which hosts have different owners
 /// (publicsuffix.org).

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// An error reported by the server (JSON-RPC 2.0, section 5.1).

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A harmless violation of the protocol by the server.
 public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {

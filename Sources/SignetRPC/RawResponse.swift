@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 
 /// An HTTP response with its whole body, not yet interpreted.
 public struct RawResponse: Sendable, Hashable {

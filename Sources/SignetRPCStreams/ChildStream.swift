@@ -1,7 +1,7 @@
-internal import Dispatch
-internal import SignetBase
-internal import SignetRPC
-internal import Synchronization
+import Dispatch
+import SignetBase
+import SignetRPC
+import Synchronization
 
 /// A stream to a program that it starts, such as a language server: the program's standard input
 /// and output.

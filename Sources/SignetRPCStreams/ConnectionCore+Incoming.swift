@@ -1,5 +1,5 @@
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 import Synchronization
 
 /// Messages from the peer.

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 import Synchronization
 
 /// The state that a connection's tasks share. It lives until the stream has ended.

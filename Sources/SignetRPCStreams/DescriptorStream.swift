@@ -1,5 +1,5 @@
-internal import Dispatch
-internal import SignetRPC
+import Dispatch
+import SignetRPC
 
 /// A stream over open descriptors: a pipe for each direction, or a socket.
 ///

@@ -1,11 +1,11 @@
-internal import CSignetStreams
-internal import SignetRPC
-internal import SignetSystem
+import CSignetStreams
+import SignetRPC
+import SignetSystem
 
 #if canImport(Glibc)
-    internal import Glibc
+import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+import Musl
 #endif
 
 /// A descriptor for each direction, and one that ends waits on them. All are closed with the last

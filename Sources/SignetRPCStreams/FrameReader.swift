@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetRPC
+import SignetBase
+import SignetRPC
 
 /// Splits a stream of bytes into messages. The bytes may arrive in pieces of any size; each is
 /// inspected once.

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 import Synchronization
 
 /// The peer's requests and notifications, in order, until the handler receives them. If the peer

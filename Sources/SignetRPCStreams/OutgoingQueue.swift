@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetRPC
+import SignetBase
+import SignetRPC
 import Synchronization
 
 /// Frames to be written, in order. One task removes them.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetRPC
+import SignetBase
+import SignetRPC
 import Synchronization
 
 /// One outgoing batch. When its last call has ended, it resumes the caller with all outcomes, once.

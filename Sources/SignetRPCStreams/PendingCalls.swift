@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetRPC
+import SignetBase
+import SignetRPC
 import Synchronization
 
 /// A connection's calls that wait for their responses. The code that removes a call from the table

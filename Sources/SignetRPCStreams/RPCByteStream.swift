@@ -1,4 +1,4 @@
-internal import SignetRPC
+import SignetRPC
 
 /// A stream of bytes in both directions between this program and a peer, such as a socket or a
 /// child's standard input and output.

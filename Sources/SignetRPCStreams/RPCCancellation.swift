@@ -1,5 +1,5 @@
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 
 /// The notification with which one side cancels its request at the other.
 public struct RPCCancellation: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import SignetRPC
+import SignetRPC
 
 /// The framing of messages in a stream of bytes.
 ///

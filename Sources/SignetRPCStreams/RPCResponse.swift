@@ -1,5 +1,5 @@
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 import Synchronization
 
 /// A response to a request of the peer.

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 
 /// Reads the operations of an OpenAPI 3 document.
 struct OpenAPIReader {

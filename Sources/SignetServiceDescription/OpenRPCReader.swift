@@ -1,5 +1,5 @@
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 
 /// Reads the methods of an OpenRPC document.
 struct OpenRPCReader {

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
-internal import SignetRPC
+import SignetRPC
 
 extension ParameterSchema {
     /// Returns the first mismatch of a form; nil if it fits, or may fit. The mismatch repeats no

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
-internal import SignetRPC
+import SignetRPC
 
 /// The common core of JSON Schema, as service descriptions use it, to find a wrong parameter before
 /// it is sent.

@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 public import SignetRPC
 

@@ -1,5 +1,5 @@
-internal import SignetCrypto
-internal import SignetSystem
+import SignetCrypto
+import SignetSystem
 
 /// The digest algorithms that RFC 9530 lists as active.
 public enum BodyDigest: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension UInt8 {
     /// Whether the byte is allowed in a key after the first byte (RFC 9651, section 3.1.2).

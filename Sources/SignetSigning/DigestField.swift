@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// A digest field of RFC 9530: Content-Digest or Repr-Digest.
 enum DigestField: String, Sendable, Hashable, CaseIterable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The details of a verification, for someone who compares what both sides computed, and for the
 /// log. Don't send it to the sender of the message.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A key that is held elsewhere, such as in a KMS or an HSM.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Finds many fields by name in one list of field lines.
 ///

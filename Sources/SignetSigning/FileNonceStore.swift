@@ -1,8 +1,8 @@
-internal import Dispatch
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
-internal import Synchronization
+import Dispatch
+import SignetBase
+import SignetCrypto
+import SignetSystem
+import Synchronization
 
 /// A nonce store in a file that several processes of one machine share.
 ///

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 extension CryptoKey {
     /// Returns the key with its algorithm of RFC 9421.

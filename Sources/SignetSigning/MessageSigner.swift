@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// Signs messages with one key, by one scheme, over one list of covered components.
 ///

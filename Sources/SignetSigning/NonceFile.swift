@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
+import SignetBase
+import SignetCrypto
+import SignetSystem
 
 /// The nonces of a file as one process knows them. The caller holds the file's lock.
 struct NonceFile {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import Synchronization
+import SignetBase
+import Synchronization
 
 /// A store of used nonces.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension SignableMessage.Request {
     /// Appends host and port in canonical form: in lower case, without the scheme's default port

@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 
 extension SignableMessage {
     /// Creates a message from a request. Its authority becomes the first field, Host.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension SignableMessage {
     /// The largest size of the lines before the body, in bytes.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A request or a response to sign or verify: its first line, fields, body and trailers as bytes.
 ///

@@ -1,5 +1,5 @@
 package import SignetBase
-internal import SignetCrypto
+import SignetCrypto
 
 /// The reason why a message was not signed or not verified.
 ///

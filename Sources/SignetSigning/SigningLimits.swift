@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// The range of a signature's times: 1970 to the end of the year 9999.
 enum SigningTime {

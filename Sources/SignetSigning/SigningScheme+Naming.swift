@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
+import SignetBase
+import SignetCrypto
+import SignetSystem
 
 extension SigningScheme {
     /// Whether a scheme's name is a path of a document: not a built-in name, and with a slash or a

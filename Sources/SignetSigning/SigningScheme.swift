@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 public import SignetJSON
 
 /// A signature scheme, either built in or defined by your own document.

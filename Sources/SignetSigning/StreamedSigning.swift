@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Signs a message whose body is read once, while it is sent. The body's digest and the signature
 /// follow it as trailers.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Verifies a message whose body arrives in pieces.
 ///

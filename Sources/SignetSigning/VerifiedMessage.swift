@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The proof of a valid signature: the values that it covered, and nothing else of the message.
 ///

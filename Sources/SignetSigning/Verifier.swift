@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Verifies messages: checks the policy before any cryptography, compares in constant time,
 /// recomputes the body's digest, and stores the nonce only after the signature is valid.

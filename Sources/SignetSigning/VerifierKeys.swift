@@ -1,5 +1,5 @@
-internal import SignetCrypto
-internal import Synchronization
+import SignetCrypto
+import Synchronization
 
 /// The key set of a verifier. It can be replaced while other threads read it.
 final class VerifierKeys: Sendable {

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SignetBase
+import Glibc
+import SignetBase
 
 /// Replaces files atomically: writes a temporary file, waits until the disk has it, and renames it.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The pauses between attempts, until a deadline. They block the thread.
 struct Backoff {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// Reads a file, a pipe or standard input in chunks, into one reused buffer.
 package struct ChunkReader: ~Copyable {

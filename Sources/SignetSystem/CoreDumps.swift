@@ -1,4 +1,4 @@
-internal import CSignetSystem
+import CSignetSystem
 
 /// Keeps the keys in a process's memory out of core files and crash reports.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// An open file, closed by its only owner and never inherited by a child process.
 struct Descriptor: ~Copyable {

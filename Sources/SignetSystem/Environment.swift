@@ -1,5 +1,5 @@
-internal import CSignetSystem
-internal import Glibc
+import CSignetSystem
+import Glibc
 
 /// The process's environment variables.
 package enum Environment {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 package import SignetBase
 
 /// A file cannot be read or written.

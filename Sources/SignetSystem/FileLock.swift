@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// An exclusive lock on a file for changing it, held as long as this value exists.
 ///

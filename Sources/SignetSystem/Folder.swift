@@ -1,6 +1,6 @@
-internal import CSignetSystem
-internal import Glibc
-internal import SignetBase
+import CSignetSystem
+import Glibc
+import SignetBase
 
 /// The contents of folders.
 package enum Folder {

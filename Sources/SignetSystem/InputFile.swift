@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The input of a command: a file, a pipe, or standard input.
 package enum InputFile {

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A copy of a secret in pages of its own, which the system doesn't write to swap or to core files.
 /// The copy is wiped when its owner is destroyed.

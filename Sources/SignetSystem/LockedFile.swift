@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A file that one process at a time reads and writes. Others wait for its lock (`flock`).
 package struct LockedFile: ~Copyable {

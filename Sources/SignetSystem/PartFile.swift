@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A file that is written over several runs of a program and gets its name when it is complete.
 ///

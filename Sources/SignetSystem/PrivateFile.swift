@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SignetBase
+import Glibc
+import SignetBase
 
 /// Files with secrets: read only if no other user has access to them, and written atomically.
 package enum PrivateFile {

@@ -1,5 +1,5 @@
-internal import CSignetSystem
-internal import Glibc
+import CSignetSystem
+import Glibc
 
 /// The program that the process runs.
 package enum ProcessImage {

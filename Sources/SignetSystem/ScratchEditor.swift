@@ -1,6 +1,6 @@
-internal import CSignetSystem
-internal import Glibc
-internal import SignetBase
+import CSignetSystem
+import Glibc
+import SignetBase
 
 /// Opens secret bytes in the user's editor without leaving a copy.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// The bytes of a secret, wiped when their owner is destroyed.
 ///

@@ -1,5 +1,5 @@
-internal import CSignetSystem
-internal import Glibc
+import CSignetSystem
+import Glibc
 
 /// Asks for a secret on the terminal without showing it.
 package enum SecretPrompt {

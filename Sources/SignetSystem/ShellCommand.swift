@@ -1,5 +1,5 @@
-internal import CSignetSystem
-internal import Glibc
+import CSignetSystem
+import Glibc
 
 /// Runs the operator's command lines with `sh`.
 package enum ShellCommand {

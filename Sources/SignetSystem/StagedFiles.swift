@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SignetBase
+import Glibc
+import SignetBase
 
 /// New files that appear in a folder together.
 ///

@@ -1,5 +1,5 @@
-internal import CSignetSystem
-internal import Glibc
+import CSignetSystem
+import Glibc
 import Synchronization
 
 /// The process's standard streams. A closed pipe or a full disk is an error.

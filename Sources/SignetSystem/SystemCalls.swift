@@ -1,4 +1,4 @@
-internal import CSignetSystem
+import CSignetSystem
 
 /// System calls through the C shim. They have their own file, because with both modules imported,
 /// `stat` may mean the shim's declaration, not the system's.

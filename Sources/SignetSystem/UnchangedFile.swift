@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 /// A file that is read in pieces and must not change until it has been read, or a pipe, which is
 /// read once.

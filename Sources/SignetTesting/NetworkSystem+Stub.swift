@@ -1,6 +1,6 @@
 public import SignetClient
-internal import SignetPinning
-internal import SignetTransport
+import SignetPinning
+import SignetTransport
 
 extension NetworkSystem {
     /// Starts a system whose requests go to a stub engine instead of the network.

@@ -1,9 +1,9 @@
 public import HTTPTypes
-internal import SignetBase
-internal import SignetClient
+import SignetBase
+import SignetClient
 public import SignetJSON
 public import SignetTransport
-internal import Synchronization
+import Synchronization
 
 /// An engine without a network: it responds as a test says, and records what it was given.
 ///

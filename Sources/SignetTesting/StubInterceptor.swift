@@ -1,6 +1,6 @@
 public import SignetClient
-internal import SignetTransport
-internal import Synchronization
+import SignetTransport
+import Synchronization
 
 /// An interceptor that responds with stubs instead of the network, for debugging and for tests.
 ///

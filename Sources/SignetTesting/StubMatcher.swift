@@ -1,6 +1,6 @@
 public import HTTPTypes
-internal import SignetBase
-internal import SignetClient
+import SignetBase
+import SignetClient
 public import SignetJSON
 
 /// A condition for the requests that a stub responds to.

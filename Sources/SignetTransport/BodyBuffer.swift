@@ -1,6 +1,6 @@
 public import HTTPTypes
-internal import SignetBase
-internal import Synchronization
+import SignetBase
+import Synchronization
 
 /// A buffer between an engine that receives a body and a caller that reads it.
 ///

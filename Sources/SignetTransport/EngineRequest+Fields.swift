@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 
 extension EngineRequest {
     /// Returns whether an engine sends a field of the request unchanged. An engine calls this for

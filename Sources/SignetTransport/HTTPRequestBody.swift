@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import Synchronization
+import HTTPTypes
+import Synchronization
 
 /// A request's body: bytes, or a stream that is read only as fast as the server accepts it.
 ///

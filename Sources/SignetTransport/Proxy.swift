@@ -1,6 +1,6 @@
 public import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
+import SignetCrypto
+import SignetSystem
 
 /// A proxy: its protocol, host, port and credentials.
 ///

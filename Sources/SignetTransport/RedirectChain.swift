@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 public import SignetPinning
 
 /// The redirects of one call: checks each (RFC 9110, section 15.4) and creates the next request.

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The timings of one request, each measured from the request's start, and its sizes.
 ///

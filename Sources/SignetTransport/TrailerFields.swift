@@ -1,5 +1,5 @@
 package import HTTPTypes
-internal import SignetBase
+import SignetBase
 
 /// The rules for trailers: fields that follow a body (RFC 9110, section 6.5).
 package enum TrailerFields {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import Synchronization
 
 /// The visibility of keys that can be read through the public view.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// The values of each key and origin while inputs are merged, and the problems that were found.

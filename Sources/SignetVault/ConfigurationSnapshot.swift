@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// A source of a configuration whose secrets a program reads: a ``GlobalConfiguration``, or the
 /// latest snapshot of a ``LiveConfiguration``.

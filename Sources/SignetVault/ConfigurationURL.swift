@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// An absolute URL in a configuration: ASCII text with scheme, `//` and a host (RFC 3986).
 public struct ConfigurationURL: Sendable, Hashable, CustomStringConvertible {

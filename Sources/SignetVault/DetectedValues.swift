@@ -1,7 +1,7 @@
 import FoundationEssentials
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// The values that a program detects about itself and its machine; see
 /// `ConfigurationInput.detected`.

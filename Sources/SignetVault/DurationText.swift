@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Reads durations of a configuration: a number of seconds, or a text of numbers with units

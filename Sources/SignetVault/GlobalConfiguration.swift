@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// A program's whole configuration: merged from three inputs, checked against a schema, immutable.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 package import SignetJSON
 
 /// A schema that is guessed from the values of a configuration that exists already.

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 package import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// Reads inputs as keys with their values. Entries without an error are read even if others have
 /// one.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// The origin of a value. Later cases win over earlier ones.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 package import SignetJSON
 
 /// An object that is built from dotted names: each dot starts a nested object.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// The part of a configuration that its schema makes public, read by typed keys.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// The keys that a configuration may have: their types and limits, their visibility, and the inputs

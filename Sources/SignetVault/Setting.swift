@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A key's values, at most one for each origin. The highest origin wins.
 typealias Setting = [ConfigurationOrigin: CheckedValue]

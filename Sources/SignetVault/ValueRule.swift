@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// The schema's rule for a value: its type and limits. For a list or a map also the rule of its

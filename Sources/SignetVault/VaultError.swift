@@ -1,7 +1,7 @@
 package import SignetBase
 import SignetCrypto
-internal import SignetJSON
-internal import SignetSystem
+import SignetJSON
+import SignetSystem
 
 /// An error of a schema, a configuration input or a sealed dump.
 ///

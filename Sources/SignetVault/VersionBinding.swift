@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// The version of Signet's network system. A sealed dump is bound to it and to the app's version.

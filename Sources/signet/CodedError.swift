@@ -1,11 +1,12 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetPinning
 import SignetRPC
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 import SignetVault
 
@@ -112,3 +113,4 @@ extension PinRefusal {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// The options of every command.
@@ -13,3 +14,4 @@ struct CommonOptions: ParsableArguments {
     /// The terminal that the command speaks through.
     var terminal: Terminal { Terminal(json: json, isQuiet: isQuiet) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import SignetJSON
 
 /// The members of a JSON object as text, so that no tree is built of a value that may be large.
@@ -28,3 +29,4 @@ struct MemberText: Sendable {
         return text
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 extension SecretPrompt {
     /// Reads a line from the terminal without echo.
@@ -46,3 +47,4 @@ struct PassphraseOption {
         return passphrase
     }
 }
+#endif

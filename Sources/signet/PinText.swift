@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
@@ -62,3 +63,4 @@ extension PinRefusal {
             .split(separator: "\n").dropFirst().dropLast().map { "  \($0)" }
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
 import Dispatch
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// The tool's commands.
@@ -135,3 +136,4 @@ enum Signet {
         return separated + arguments[options.endIndex...]
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 
 /// Columns for people: padded with spaces, in colour only on a terminal that allows it.
@@ -55,3 +56,4 @@ struct Table {
         isAllowed && tone != .plain && !text.isEmpty ? tone.rawValue + text + "\u{1B}[0m" : text
     }
 }
+#endif

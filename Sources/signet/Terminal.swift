@@ -1,13 +1,14 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// The tool's output and its exits.
@@ -170,3 +171,4 @@ struct Terminal: Sendable {
 }
 
 extension ExitStatus: Error {}
+#endif

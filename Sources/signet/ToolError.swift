@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetJSON
 import SignetPinning
 import SignetRPC
@@ -141,3 +142,4 @@ extension ErrorCode {
     static let lintFindings = checkFailed("lint-findings")
     static let selfCheckFailed = checkFailed("self-check-failed")
 }
+#endif

@@ -87,11 +87,10 @@ import Testing
         let text = Self.base64url(Self.secret)
         let keys = try folder.write(
             #"{"keys":[{"kty":"oct","kid":"shop","k":"\#(text)"}]}"#, to: "keys")
-        let hex = Self.secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-            .joined()
+        let digits = hex(Self.secret)
         let forms = [
             Self.secret, Array(text.utf8), Array(Data(Self.secret).base64EncodedString().utf8),
-            Array(hex.utf8), Array(hex.uppercased().utf8),
+            Array(digits.utf8), Array(digits.uppercased().utf8),
         ]
         let files = try forms.enumerated().map { try plant($1, in: folder, as: "\($0)") }
         let output = try await scan(["--keys", keys] + files)

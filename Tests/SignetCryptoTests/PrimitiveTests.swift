@@ -30,7 +30,7 @@ import Testing
         _ = consume abandoned
         #expect(
             try Digest.of([])
-                == unhex("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
+                == bytes(ofHex: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"))
     }
 }
 

@@ -48,16 +48,5 @@ extension JSONObject {
     func number(_ name: String) -> Int { Int(self[name]?.number?.int64 ?? -1) }
 
     /// A member's hexadecimal digits as bytes.
-    func hex(_ name: String) -> [UInt8] { unhex(text(name)) }
-}
-
-/// The bytes of hexadecimal digits.
-func unhex(_ text: String) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var rest = Substring(text)
-    while let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 {
-        bytes.append(byte)
-        rest = rest.dropFirst(2)
-    }
-    return bytes
+    func hex(_ name: String) -> [UInt8] { bytes(ofHex: text(name)) }
 }

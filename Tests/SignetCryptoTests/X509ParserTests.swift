@@ -173,7 +173,7 @@ import Testing
 
     private func pin(of name: String) throws -> [UInt8] {
         let text = try openssl(["dgst", "-sha256", "-r", name])
-        return unhex(String(text.prefix(64)))
+        return bytes(ofHex: String(text.prefix(64)))
     }
 
     @discardableResult

@@ -14,7 +14,7 @@ struct PythonTests {
         let isLong = ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil
         var documents = RandomDocuments(seed: 8259)
         let texts = (0..<(isLong ? 100_000 : 3000)).map { documents.next(isDamaged: $0 % 2 == 1) }
-        let input = texts.map { hexadecimal($0) + "\n" }.joined()
+        let input = texts.map { hex($0) + "\n" }.joined()
         let output = try await ChildProcess.run(
             "python3", ["-I", PythonPeer.script("json-values")], stdin: bytes(input))
         #expect(output.exit == 0, "\(output.stderr)")
@@ -30,7 +30,7 @@ struct PythonTests {
                 let value = try JSONValue(parsing: text)
                 #expect(kind == "value", "\(shown)")
                 #expect(
-                    hexadecimal(value.serialized()) == parts.last.map { String($0) }, "\(shown)")
+                    hex(value.serialized()) == parts.last.map { String($0) }, "\(shown)")
             } catch {
                 #expect(kind != "value", "\(error): \(shown)")
                 // A text may have more than one defect, and each reader meets another one first.
@@ -41,11 +41,6 @@ struct PythonTests {
         for kind in ["value", "malformed", "constant", "duplicate", "surrogate"] {
             #expect(kinds[kind, default: 0] > 10, "\(kinds)")
         }
-    }
-
-    private func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }
 

@@ -7,9 +7,9 @@ import Testing
 @testable import SignetRPCStreams
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Streams of the system: children, pipes and sockets, and how they end.

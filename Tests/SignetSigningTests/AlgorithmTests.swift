@@ -185,9 +185,7 @@ import Testing
     }
 
     private static func bytes(_ hex: String, width: Int? = nil) -> [UInt8] {
-        var bytes = stride(from: 0, to: hex.utf8.count, by: 2).compactMap { offset in
-            UInt8(hex.dropFirst(offset).prefix(2), radix: 16)
-        }
+        var bytes = TestSupport.bytes(ofHex: hex)
         guard let width else { return bytes }
         while bytes.count > width, bytes.first == 0 { bytes.removeFirst() }
         return [UInt8](repeating: 0, count: max(0, width - bytes.count)) + bytes

@@ -35,11 +35,7 @@ import Testing
     }
 
     private static var sha256: String {
-        get throws {
-            try Digest.of(DownloadServer.file).map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }.joined()
-        }
+        get throws { hex(try Digest.of(DownloadServer.file)) }
     }
 
     @Test func reportsTheFileAndChecksItsDigest() async throws {

@@ -85,10 +85,6 @@ import Testing
     private static let point = bytes(
         ofHex: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
 
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
-    }
-
     /// A block of OpenSSH with these parts.
     private static func block(
         cipher: String = "none", keys: UInt8 = 1, secondCheck: UInt8 = 7, point: [UInt8] = point,
@@ -174,7 +170,7 @@ import Testing
         let k = base64.replacing("+", with: "-").replacing("/", with: "_")
         for (encoding, text) in [
             ("base64", base64), ("base64url", k),
-            ("hex", Self.hex(secret)),
+            ("hex", hex(secret)),
         ] {
             let lines = text.prefix(64) + lineBreak + text.dropFirst(64) + lineBreak
             let key = try await imported(Array(lines.utf8), "--encoding", encoding)
@@ -249,11 +245,11 @@ import Testing
 
     /// Discord shows its public key as 32 bytes in hex, and NaCl a private one as 64.
     @Test func readsANaClKeyAndNamesTheHalvesOfABareOne() async throws {
-        let hex = Self.hex(Self.seed + Self.point)
+        let digits = hex(Self.seed + Self.point)
         let options = ["--encoding", "hex", "--type", "ed25519"]
-        let key = try await imported(Array(hex.utf8), "--encoding", "hex", "--type", "ed25519")
+        let key = try await imported(Array(digits.utf8), "--encoding", "hex", "--type", "ed25519")
         #expect(key["x"] == "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")
-        let (seed, point) = (hex.prefix(64), hex.suffix(64))
+        let (seed, point) = (digits.prefix(64), digits.suffix(64))
         for half in [seed, point] {
             try await expectRefusal(Array(half.utf8), options, saying: "302a300506032b6570032100")
         }

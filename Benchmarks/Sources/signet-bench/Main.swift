@@ -44,7 +44,7 @@ struct Main {
         makers.append((SystemRows.names, { try SystemRows.rows() }))
         makers.append((SystemLoopRows.names, { try await SystemLoopRows.rows() }))
         #if Peers
-            makers.append((PeerRows.names, { try await PeerRows.rows() }))
+        makers.append((PeerRows.names, { try await PeerRows.rows() }))
         #endif
         let known = makers.flatMap(\.names)
         if let wrong = only.first(where: { !known.contains($0) }) {

@@ -1,5 +1,5 @@
-internal import SignetJSON
-internal import SignetRPC
+import SignetJSON
+import SignetRPC
 
 extension CallPipeline {
     /// Makes a typed call.

@@ -1,5 +1,5 @@
 public import SignetRPC
-internal import Synchronization
+import Synchronization
 
 /// The outcome of a call with all that is known of it, be it a success or a failure.
 ///

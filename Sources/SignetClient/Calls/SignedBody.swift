@@ -1,5 +1,5 @@
-internal import SignetSigning
-internal import SignetTransport
+import SignetSigning
+import SignetTransport
 
 extension HTTPRequestBody {
     /// Reads all of the body, to know its digests.

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetRPC
+import SignetTransport
 
 extension CallPipeline {
     /// Fetches a resource into a file.

@@ -1,9 +1,9 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSigning
-internal import SignetSystem
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetCrypto
+import SignetSigning
+import SignetSystem
+import SignetTransport
 
 /// A running download: its partial file and its next request.
 struct DownloadRun: ~Copyable {

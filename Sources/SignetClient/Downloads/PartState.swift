@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
+import HTTPTypes
+import SignetBase
+import SignetCrypto
+import SignetJSON
 
 /// The notes about a partial download: the digest of its URL, and the validator by which the server
 /// recognises the resource.

@@ -1,5 +1,5 @@
-internal import SignetTransport
-internal import Synchronization
+import SignetTransport
+import Synchronization
 
 /// The engine choice of one call.
 struct CallEngine: Sendable {

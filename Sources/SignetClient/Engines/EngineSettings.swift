@@ -1,6 +1,6 @@
-internal import SignetCurl
-internal import SignetTransport
-internal import SignetVault
+import SignetCurl
+import SignetTransport
+import SignetVault
 
 extension CurlEngine.Configuration {
     /// Reads the keys `engine.…`; the article ConfigurationKeys lists them.

@@ -1,11 +1,11 @@
-internal import Logging
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetTransport
-internal import SignetVault
-internal import Synchronization
+import Logging
+import SignetBase
+import SignetCrypto
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import SignetVault
+import Synchronization
 
 /// Fetches the values of a configuration: at the start, where stored ones may replace them, and
 /// whenever it is asked again.

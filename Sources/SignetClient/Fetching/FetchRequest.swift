@@ -1,7 +1,7 @@
-internal import SignetCrypto
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetVault
+import SignetCrypto
+import SignetJSON
+import SignetRPC
+import SignetVault
 
 /// The service and the parameters with which a system fetches values. Defaults and launch values
 /// fix them at the start.

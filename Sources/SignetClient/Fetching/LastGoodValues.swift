@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetVault
+import SignetBase
+import SignetCrypto
+import SignetVault
 
 /// The sealed dump in which the last good fetched values are kept.
 struct LastGoodValues {

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The events of calls, for one listener.
 ///

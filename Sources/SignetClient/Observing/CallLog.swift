@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetRPC
+import SignetTransport
+import Synchronization
 
 /// The log of one call so far, from which its record is made. It has no reference to its call.
 final class CallLog: Sendable {

@@ -1,5 +1,5 @@
-internal import Logging
-internal import SignetCurl
+import Logging
+import SignetCurl
 
 /// Writes the lines about calls to the system's logger, at debug, because a library's caller
 /// decides what is news. They contain no URL, field, value of a path or message of an error.

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetTransport
+import Synchronization
 
 /// The progress of one call's upload and download.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// A handle that the caller passes to a call: the call's events while it runs, its attempts so far,
 /// and its record when it has ended, even if it failed.

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Delivers events to all observers.
 final class EventHub: Sendable {

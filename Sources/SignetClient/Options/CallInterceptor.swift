@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SignetRPC
 public import SignetTransport
-internal import Synchronization
+import Synchronization
 
 /// A request on its way, as interceptors see it.
 public struct OutgoingCall: Sendable, CustomReflectable {

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// An owner of calls, such as a session or a job: when the last reference to the
 /// owner is released, its running calls end with `cancelled`.

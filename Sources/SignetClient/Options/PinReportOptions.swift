@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 public import SignetPinning
 
 /// The destinations and limits of reports about pins that didn't match.

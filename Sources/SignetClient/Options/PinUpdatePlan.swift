@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 public import SignetPinning
 
 /// The source of signed pin policies, which `signet pins sign` makes.

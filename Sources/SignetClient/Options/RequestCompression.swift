@@ -1,6 +1,6 @@
 package import HTTPTypes
-internal import SignetCurl
-internal import SignetTransport
+import SignetCurl
+import SignetTransport
 
 /// Whether and when the bodies of requests are compressed (RFC 9110, section 8.4).
 ///

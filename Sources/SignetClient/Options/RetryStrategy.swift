@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import SignetBase
+import HTTPTypes
+import SignetBase
 
 /// Which calls are worth another attempt, and the pauses before it.
 ///

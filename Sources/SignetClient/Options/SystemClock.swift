@@ -1,6 +1,6 @@
 package import HTTPTypes
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// The times, pauses and random numbers of a system. Tests replace them.
 package struct SystemClock: Sendable {

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// A task that is started once and can be stopped before and after.
 final class LoopTask: Sendable {

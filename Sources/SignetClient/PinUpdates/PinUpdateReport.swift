@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 public import SignetJSON
 
 /// The state of the updates of signed pin policies.

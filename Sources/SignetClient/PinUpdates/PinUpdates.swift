@@ -1,10 +1,10 @@
-internal import HTTPTypes
-internal import Logging
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import Logging
+import SignetBase
+import SignetCrypto
+import SignetPinning
+import SignetTransport
+import Synchronization
 
 /// Fetches signed pin policies by a plan, keeps the newest one in a file, and puts it into use.
 final class PinUpdates: Sendable {

@@ -1,5 +1,5 @@
-internal import SignetRPC
-internal import SignetTransport
+import SignetRPC
+import SignetTransport
 
 /// The first stage: merges the options, gives the call its identity and its snapshot, and runs the
 /// rest of the pipeline as the call's work. Each call ends once.

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetTransport
+import Synchronization
 
 /// One attempt: the first request and those that redirects lead to.
 final class Attempt: Sendable {

@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetRPC
+import SignetTransport
 
 /// Makes attempts until one succeeds, or no further one is allowed.
 struct AttemptStage: Sendable {

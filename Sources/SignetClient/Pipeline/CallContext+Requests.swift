@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetRPC
+import SignetTransport
 
 /// A request that the service's adapter has boxed.
 struct BoxedCall: Sendable {

@@ -1,7 +1,7 @@
-internal import SignetBase
-internal import SignetPinning
-internal import SignetRPC
-internal import SignetTransport
+import SignetBase
+import SignetPinning
+import SignetRPC
+import SignetTransport
 
 /// The snapshot, service, options, limits and identity of an admitted call, until its end. Every
 /// stage gets it, so it is an object, which costs less to hand on than its members.

@@ -1,5 +1,5 @@
-internal import SignetRPC
-internal import SignetTransport
+import SignetRPC
+import SignetTransport
 
 /// The limits of one call.
 struct CallLimits: Sendable {

@@ -1,8 +1,8 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetRPC
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetBase
+import SignetRPC
+import SignetTransport
+import Synchronization
 
 /// Every call goes through these stages: typed calls, batches, exchanges, uploads, downloads,
 /// streams, pages, fetched values, signed pin policies and pin reports. Those that no duplicate

@@ -1,4 +1,4 @@
-internal import SignetRPC
+import SignetRPC
 
 /// The request for a call: where it goes and which options it has.
 struct CallTarget: Sendable {

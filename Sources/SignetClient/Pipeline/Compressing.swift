@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetCurl
-internal import SignetTransport
+import HTTPTypes
+import SignetCurl
+import SignetTransport
 
 extension OutgoingCall {
     /// The call with a compressed body, if the options and the request allow it.

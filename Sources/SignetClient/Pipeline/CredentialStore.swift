@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import Synchronization
+import HTTPTypes
+import SignetBase
+import Synchronization
 
 /// The owner of a credential: a service, a type of source and a scope. Scopes compare as bytes.
 struct CredentialKey: Sendable, Hashable {

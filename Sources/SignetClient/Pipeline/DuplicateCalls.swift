@@ -1,8 +1,8 @@
-internal import HTTPTypes
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import Synchronization
 
 /// The identity of a call for its duplicate policy, made before boxing: ids differ each time.
 struct DuplicateKey: Sendable, Hashable {

@@ -1,8 +1,8 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetCrypto
+import SignetPinning
+import SignetTransport
 
 extension HopStage {
     /// Sends one request, and returns when its response's header has arrived.

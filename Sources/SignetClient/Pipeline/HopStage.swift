@@ -1,9 +1,9 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetCurl
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetCrypto
+import SignetCurl
+import SignetRPC
+import SignetTransport
 
 /// Sends the request of one attempt, and those that redirects lead to, all within one time limit.
 /// Each is signed again while the call has not left its origin.

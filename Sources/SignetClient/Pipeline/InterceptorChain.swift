@@ -1,4 +1,4 @@
-internal import SignetTransport
+import SignetTransport
 
 /// Interceptors around a step, the first one outermost.
 enum InterceptorChain {

@@ -1,8 +1,8 @@
-internal import HTTPTypes
-internal import SignetCurl
-internal import SignetRPC
-internal import SignetSigning
-internal import SignetTransport
+import HTTPTypes
+import SignetCurl
+import SignetRPC
+import SignetSigning
+import SignetTransport
 
 /// Undoes the content codings of responses.
 struct ResponseDecoder: Sendable {

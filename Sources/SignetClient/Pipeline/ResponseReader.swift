@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetRPC
+import SignetTransport
 
 /// Reads the responses of one call: into memory, into a file, or into a stream that the caller
 /// reads.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import Synchronization
+import SignetBase
+import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// Work that several callers wait for. A caller that is cancelled stops waiting alone; the work is
 /// cancelled after the last caller has left.

@@ -1,6 +1,6 @@
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetTransport
+import SignetJSON
+import SignetRPC
+import SignetTransport
 
 /// The pages of a list; each iteration begins with the first one.
 ///

@@ -1,6 +1,6 @@
-internal import Logging
-internal import SignetBase
-internal import SignetPinning
+import Logging
+import SignetBase
+import SignetPinning
 
 /// Tells reports to a logger.
 struct LogPinReportSink: PinReportSink {

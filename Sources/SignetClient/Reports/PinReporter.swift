@@ -1,7 +1,7 @@
-internal import Logging
-internal import SignetPinning
-internal import SignetTransport
-internal import Synchronization
+import Logging
+import SignetPinning
+import SignetTransport
+import Synchronization
 
 /// Takes findings and refusals from calls, drops repeated ones, and passes the others to the sinks.
 final class PinReporter: Sendable {

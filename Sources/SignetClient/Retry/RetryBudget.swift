@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The tokens for further attempts, for each host: so that an outage does not multiply its traffic.
 ///

@@ -1,10 +1,10 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetCurl
-internal import SignetPinning
-internal import SignetSystem
+import SignetBase
+import SignetCrypto
+import SignetCurl
+import SignetPinning
+import SignetSystem
 public import SignetTransport
-internal import SignetVault
+import SignetVault
 
 /// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
 ///

@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// The project file: where a program's own files are.
 ///

@@ -1,8 +1,8 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
-internal import SignetVault
+import SignetBase
+import SignetCrypto
+import SignetPinning
+import SignetTransport
+import SignetVault
 
 /// The parts of a self-check that a running system and a folder of files have in common.
 struct SelfCheckRun {

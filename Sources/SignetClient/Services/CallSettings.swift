@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetJSON
-internal import SignetVault
+import HTTPTypes
+import SignetBase
+import SignetJSON
+import SignetVault
 
 /// The settings for calls to all services, of a configuration and of the system's options: limits
 /// of scenarios, retries, checks, the user agent.

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetBase
-internal import SignetTransport
+import HTTPTypes
+import SignetBase
+import SignetTransport
 
 /// One cookie of an origin.
 struct Cookie: Sendable, Identifiable {

@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetCurl
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import Synchronization
 
 /// The cookies of one service, in memory (RFC 6265bis, a strict part of it).
 ///

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetVault
+import SignetBase
+import SignetVault
 
 /// The mode of a system, what it simulates, and what is set without effect.
 struct ModeSettings: Sendable {

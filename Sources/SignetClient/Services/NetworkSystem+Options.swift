@@ -1,8 +1,8 @@
 public import Logging
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 public import SignetCurl
-internal import SignetPinning
+import SignetPinning
 public import SignetRPC
 public import SignetSigning
 public import SignetTransport

@@ -1,9 +1,9 @@
-internal import HTTPTypes
-internal import SignetCrypto
-internal import SignetRPC
-internal import SignetSigning
-internal import SignetSystem
-internal import SignetTransport
+import HTTPTypes
+import SignetCrypto
+import SignetRPC
+import SignetSigning
+import SignetSystem
+import SignetTransport
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first
 /// call.

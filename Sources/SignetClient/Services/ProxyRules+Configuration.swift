@@ -1,6 +1,6 @@
-internal import SignetJSON
-internal import SignetTransport
-internal import SignetVault
+import SignetJSON
+import SignetTransport
+import SignetVault
 
 extension ProxyRules {
     /// Reads `proxy.url`, `proxy.credentials` and `proxy.noProxy`; none if `proxy.url` has no

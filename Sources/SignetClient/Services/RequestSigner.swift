@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetCrypto
-internal import SignetSigning
+import HTTPTypes
+import SignetCrypto
+import SignetSigning
 
 /// Signs a service's requests with a key of the set, or with one that is held elsewhere.
 struct RequestSigner: Sendable {

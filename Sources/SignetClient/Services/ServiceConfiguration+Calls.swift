@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetVault
+import HTTPTypes
+import SignetJSON
+import SignetRPC
+import SignetVault
 
 /// The response checks that lists of rules in a configuration can name.
 struct NamedChecks {

@@ -1,6 +1,6 @@
-internal import SignetJSON
-internal import SignetSigning
-internal import SignetVault
+import SignetJSON
+import SignetSigning
+import SignetVault
 
 extension ServiceConfiguration {
     /// The signature of a service's requests.

@@ -1,10 +1,10 @@
 public import HTTPTypes
-internal import SignetCrypto
+import SignetCrypto
 public import SignetJSON
 public import SignetPinning
 public import SignetRPC
 public import SignetTransport
-internal import SignetVault
+import SignetVault
 
 /// The settings of one service.
 ///

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetRPC
+import SignetTransport
 
 // Settings that may hold secrets show names, limits and types when they are printed or dumped: no
 // value of a field or parameter, no query, and nothing of a program's own credential sources and

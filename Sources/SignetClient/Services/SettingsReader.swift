@@ -1,4 +1,4 @@
-internal import SignetVault
+import SignetVault
 
 /// Reads keys that the network system knows, with errors that name key and never value.
 struct SettingsReader {

@@ -1,5 +1,5 @@
-internal import Logging
-internal import Synchronization
+import Logging
+import Synchronization
 
 /// The one place that holds the current snapshot; counts how often it was replaced.
 final class SnapshotBox: Sendable {

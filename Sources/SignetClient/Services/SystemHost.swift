@@ -1,5 +1,5 @@
-internal import SignetPinning
-internal import SignetTransport
+import SignetPinning
+import SignetTransport
 
 /// A host that the system calls for itself: that of signed pin policies, or a collector of pin
 /// reports.

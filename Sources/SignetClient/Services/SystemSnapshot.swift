@@ -1,8 +1,8 @@
-internal import Logging
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
-internal import SignetVault
+import Logging
+import SignetCrypto
+import SignetPinning
+import SignetTransport
+import SignetVault
 
 /// All that calls need to know, prepared from one configuration and never changed: a call keeps the
 /// snapshot that it began with.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetVault
+import SignetBase
+import SignetVault
 
 /// Regular expressions that decide about a request's URL before anything is sent, also after a
 /// redirect.

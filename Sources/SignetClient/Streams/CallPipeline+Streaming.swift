@@ -1,5 +1,5 @@
-internal import SignetRPC
-internal import SignetTransport
+import SignetRPC
+import SignetTransport
 
 extension CallPipeline {
     /// Makes a typed call whose response is handed out as it arrives.

@@ -1,7 +1,7 @@
-internal import HTTPTypes
-internal import SignetJSON
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetJSON
+import SignetTransport
+import Synchronization
 
 /// Hands the response of one call from the call's task to its reader, one chunk at a time.
 ///

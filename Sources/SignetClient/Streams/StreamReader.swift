@@ -1,10 +1,10 @@
-internal import HTTPTypes
-internal import SignetCurl
-internal import SignetJSON
-internal import SignetRPC
-internal import SignetSigning
-internal import SignetTransport
-internal import Synchronization
+import HTTPTypes
+import SignetCurl
+import SignetJSON
+import SignetRPC
+import SignetSigning
+import SignetTransport
+import Synchronization
 
 /// Reads the response of a stream: hands the header out when it has arrived, and then the body
 /// chunk by chunk.

@@ -1,5 +1,5 @@
-internal import SignetCurl
-internal import SignetTransport
+import SignetCurl
+import SignetTransport
 
 extension CallPipeline {
     /// Makes the stages of a system. Its calls make no pin reports yet.

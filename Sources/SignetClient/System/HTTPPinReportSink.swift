@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetPinning
-internal import SignetTransport
+import HTTPTypes
+import SignetPinning
+import SignetTransport
 
 /// Sends reports to a collector through a pipeline that makes no reports of its own.
 struct HTTPPinReportSink: PinReportSink {

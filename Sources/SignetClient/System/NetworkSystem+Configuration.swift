@@ -1,5 +1,5 @@
-internal import Logging
-internal import SignetBase
+import Logging
+import SignetBase
 public import SignetCrypto
 public import SignetPinning
 public import SignetRPC

@@ -1,6 +1,6 @@
-internal import HTTPTypes
-internal import SignetRPC
-internal import SignetTransport
+import HTTPTypes
+import SignetRPC
+import SignetTransport
 
 extension NetworkSystem {
     /// Fetches the response to a call into a file, which gets its name when it is whole.

@@ -1,8 +1,8 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetPinning
-internal import SignetTransport
-internal import SignetVault
+import SignetBase
+import SignetCrypto
+import SignetPinning
+import SignetTransport
+import SignetVault
 
 // MARK: - Self-check
 

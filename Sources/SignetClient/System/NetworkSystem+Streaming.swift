@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import SignetJSON
 public import SignetRPC
-internal import SignetTransport
+import SignetTransport
 
 extension NetworkSystem {
     /// Signs and sends a request unchanged, and returns when the header of its response has

@@ -1,4 +1,4 @@
-internal import SignetRPC
+import SignetRPC
 
 extension NetworkSystem {
     /// Makes a typed call.

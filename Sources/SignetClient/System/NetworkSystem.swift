@@ -2,9 +2,9 @@ public import HTTPTypes
 public import SignetCrypto
 public import SignetPinning
 public import SignetRPC
-internal import SignetTransport
+import SignetTransport
 public import SignetVault
-internal import Synchronization
+import Synchronization
 
 /// The client network system: one entry point for every call of a program.
 ///

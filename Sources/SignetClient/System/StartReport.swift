@@ -1,4 +1,4 @@
-internal import Logging
+import Logging
 public import SignetJSON
 
 /// The report of a system's start: its mode, the keys that have no effect, and the source of the

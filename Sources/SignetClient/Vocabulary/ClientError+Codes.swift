@@ -1,9 +1,9 @@
-internal import SignetBase
-internal import SignetPinning
-internal import SignetRPC
-internal import SignetSigning
-internal import SignetTransport
-internal import SignetVault
+import SignetBase
+import SignetPinning
+import SignetRPC
+import SignetSigning
+import SignetTransport
+import SignetVault
 
 // Every code that can reach a user of the network system. ClientError.Code.kind decides the kind.
 extension ClientError.Code {

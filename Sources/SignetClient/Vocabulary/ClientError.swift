@@ -1,9 +1,9 @@
 package import SignetBase
 public import SignetJSON
 public import SignetRPC
-internal import SignetSigning
+import SignetSigning
 package import SignetTransport
-internal import SignetVault
+import SignetVault
 
 /// An error of the network system: why a call has no value to return.
 ///

@@ -17,9 +17,9 @@ public enum RunMode: String, Sendable, Hashable, CaseIterable {
     /// them, so a program's own release build cannot switch, and its debug build can.
     public static var isSwitchable: Bool {
         #if DEBUG
-            true
+        true
         #else
-            false
+        false
         #endif
     }
 }

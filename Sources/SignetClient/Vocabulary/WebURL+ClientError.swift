@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import SignetTransport
+import HTTPTypes
+import SignetTransport
 
 extension WebURL {
     /// Parses a URL.

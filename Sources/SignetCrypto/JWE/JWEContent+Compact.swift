@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The compact serialization (RFC 7516, section 7.1) with an empty encrypted key (`dir`).
 extension JWEContent {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 package import SignetJSON
 
 /// The parts of a JWE (RFC 7516) that every serialization has: a protected header, and content that

@@ -1,6 +1,6 @@
-internal import CSignetOpenSSL
-internal import SignetJSON
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetJSON
+import SignetSystem
 
 /// Encrypts the key of a JWE's content for a recipient (RFC 7518, sections 4.3 and 4.6), and
 /// decrypts it.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 extension KeySource {
     /// Reads the keys, also of a shared key set, which an identity opens.

@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// A key set that is sealed for the public keys of several people: a JWE in general JSON
 /// serialization (RFC 7516, section 7.2.1).

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 extension CryptoKey {
     /// Creates a key for HMAC from a text, such as the secret of a partner's webhooks.

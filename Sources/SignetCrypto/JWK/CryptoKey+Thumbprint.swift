@@ -1,5 +1,5 @@
-internal import SignetJSON
-internal import SignetSystem
+import SignetJSON
+import SignetSystem
 
 extension CryptoKey {
     /// The key's thumbprint (RFC 7638): 43 characters, the SHA-256 of the required members in

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// A key of a JWK Set, bound to an algorithm, a use and a period of validity (RFC 7517, section 4).
 ///

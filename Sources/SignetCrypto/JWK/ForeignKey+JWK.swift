@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetJSON
+import SignetBase
+import SignetJSON
 
 extension ForeignKey {
     /// Reads a JWK, or the key of a JWK Set: the one that already has the new id, or else the only

@@ -1,6 +1,6 @@
-internal import CSignetOpenSSL
-internal import SignetBase
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetBase
+import SignetSystem
 
 /// A JWK for a key in PEM or DER, or for a secret.
 struct ForeignKey {

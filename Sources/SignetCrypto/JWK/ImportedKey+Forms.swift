@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 extension ImportedKey {
     /// Returns what bytes that would become a secret are rather, with the next step; nil if they

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 /// A key that another program wrote, as a JWK for a key file.
 package struct ImportedKey {

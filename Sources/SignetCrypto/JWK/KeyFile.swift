@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 /// Creates key files and adds keys to them: JWK Sets with mode 0600, written atomically.
 package enum KeyFile {

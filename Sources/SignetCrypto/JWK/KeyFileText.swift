@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// The text of a key file. Adding, removing or revoking a key keeps every other byte: the layout,
 /// and members that other programs use.

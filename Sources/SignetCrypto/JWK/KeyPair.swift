@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetSystem
 
 /// A key of OpenSSL, generated or read from DER, that can be written as a JWK.
 @safe struct KeyPair: ~Copyable {

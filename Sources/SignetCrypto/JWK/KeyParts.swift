@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// The checked contents of a JWK, from which a `CryptoKey` is created.
 struct KeyParts: ~Copyable {

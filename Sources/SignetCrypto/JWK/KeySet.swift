@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// The keys of a JWK Set (RFC 7517, section 5). One malformed key makes the whole set unusable.

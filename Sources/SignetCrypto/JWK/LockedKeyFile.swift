@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 /// A key file that this process has locked, to add, remove and revoke keys.
 ///

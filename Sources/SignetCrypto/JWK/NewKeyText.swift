@@ -1,5 +1,5 @@
-internal import SignetJSON
-internal import SignetSystem
+import SignetJSON
+import SignetSystem
 
 /// The text of a new JWK, laid out as in a key file. It is wiped when it is destroyed.
 ///

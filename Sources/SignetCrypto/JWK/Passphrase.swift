@@ -1,5 +1,5 @@
-internal import SignetSystem
-internal import Synchronization
+import SignetSystem
+import Synchronization
 
 /// A passphrase from which a vault's root key is derived, instead of a key file. It is never
 /// printed.

@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetJSON
-internal import SignetSystem
+import SignetBase
+import SignetJSON
+import SignetSystem
 
 /// A foreign JWK with its numbers in the form of RFC 7518.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A secret as senders of standard-webhooks show it: `whsec_` and base64.
 enum WebhookSecret {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Published test vectors, in hexadecimal.
 enum KnownAnswers {

@@ -1,4 +1,4 @@
-internal import SignetSystem
+import SignetSystem
 
 /// A private key in version 2 of PKCS #8 (RFC 5958, section 2), with its public key. OpenSSL 3.0
 /// reads only version 1, which has none.

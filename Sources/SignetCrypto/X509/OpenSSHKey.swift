@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Reads Ed25519 keys as OpenSSH writes them. No option of ssh-keygen converts them to PKCS #8 or
 /// to a SubjectPublicKeyInfo; it converts those of other types.

@@ -1,6 +1,6 @@
-internal import CSignetOpenSSL
-internal import SignetBase
-internal import SignetSystem
+import CSignetOpenSSL
+import SignetBase
+import SignetSystem
 
 /// Reads and writes blocks between `-----BEGIN …-----` and `-----END …-----` (RFC 7468).
 package enum PEM {

@@ -1,5 +1,5 @@
-internal import CSignetOpenSSL
-internal import SignetBase
+import CSignetOpenSSL
+import SignetBase
 
 /// Reads certificates and keys without verifying them.
 package enum X509Parser {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-internal import SignetBase
+import SignetBase
 
 extension JSONDocument {
     /// Decodes a value of one of Foundation's types.

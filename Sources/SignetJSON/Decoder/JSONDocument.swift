@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import Synchronization
 
 /// A text that is being decoded: its nodes, and the conversions of a node to a Swift value.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// An object's members by key.
 ///

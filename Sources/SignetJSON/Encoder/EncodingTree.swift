@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The values of a text that is being encoded, as an array of nodes.
 struct EncodingTree {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Writes a compact text while a value is encoded, as long as its parts come in order.
 ///

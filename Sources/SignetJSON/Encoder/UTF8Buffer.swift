@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A growing buffer of UTF-8 text.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Reads the values of a stream one at a time, from chunks of any size, in bounded memory.
 ///

@@ -1,6 +1,6 @@
-internal import Dispatch
-internal import SignetJSON
-internal import SignetSystem
+import Dispatch
+import SignetJSON
+import SignetSystem
 
 /// Writes pin reports to a file, one JSON object a line. Several processes can share the file.
 ///

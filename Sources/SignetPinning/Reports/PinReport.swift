@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// A report that a host used no pinned key, or that a policy refused it.

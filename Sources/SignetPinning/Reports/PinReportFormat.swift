@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
+import SignetBase
+import SignetCrypto
+import SignetJSON
 
 /// A JSON format of pin reports for collectors.
 public struct PinReportFormat: Sendable, Hashable {

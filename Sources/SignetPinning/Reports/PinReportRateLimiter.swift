@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 /// Admits one report of each kind in a period. Reports with the same host, port, rule, code, mode
 /// and chain are of one kind.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetSystem
+import SignetBase
+import SignetSystem
 
 /// Keeps the newest signed policy in a file, so that a program doesn't accept an older one after a
 /// restart.

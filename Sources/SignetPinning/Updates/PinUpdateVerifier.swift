@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 public import SignetCrypto
-internal import SignetJSON
+import SignetJSON
 
 /// A signed policy whose signature and validity were verified. Only `PinUpdateVerifier` creates it.
 public struct VerifiedPinPolicy: Sendable, Hashable {

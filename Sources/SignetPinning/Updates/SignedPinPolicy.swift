@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 public import SignetCrypto
-internal import SignetJSON
+import SignetJSON
 
 /// A signed pin policy with its serial number and validity.
 ///

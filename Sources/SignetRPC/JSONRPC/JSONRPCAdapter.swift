@@ -1,5 +1,5 @@
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// JSON-RPC over HTTP: version 2.0 with notifications and batches, and version 1.0.

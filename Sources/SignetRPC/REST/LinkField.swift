@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 
 /// The links of a response's Link fields (RFC 8288).
 public struct LinkField: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A media type (RFC 9110, section 8.3.1), without parameters.
 package struct MediaType: Equatable {

@@ -1,4 +1,4 @@
-internal import SignetJSON
+import SignetJSON
 
 /// Counts the pages or the items of a list.
 package struct PageCount: Sendable, Hashable {

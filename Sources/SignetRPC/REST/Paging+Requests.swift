@@ -1,4 +1,4 @@
-internal import HTTPTypes
+import HTTPTypes
 package import SignetJSON
 
 // The place of a cursor or a number in requests, calls and boxed requests.

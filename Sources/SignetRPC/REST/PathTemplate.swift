@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// A path with named places for values, such as `/orders/{id}/items/{item}` (RFC 6570, simple

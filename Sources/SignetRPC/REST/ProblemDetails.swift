@@ -1,5 +1,5 @@
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// A server's description of an error (RFC 9457, `application/problem+json`).

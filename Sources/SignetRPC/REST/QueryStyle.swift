@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// How a parameter with several values is written in the query, by OpenAPI 3's styles.

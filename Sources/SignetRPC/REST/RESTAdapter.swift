@@ -1,5 +1,5 @@
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// An adapter that also boxes whole REST requests, not only calls with parameters by name.

@@ -1,5 +1,5 @@
 public import HTTPTypes
-internal import SignetBase
+import SignetBase
 public import SignetJSON
 
 /// The body of a REST request: bytes and their media type.

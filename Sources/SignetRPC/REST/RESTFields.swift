@@ -1,5 +1,5 @@
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Writes parameters as fields of a request. Refuses a value that could be read as several.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The path of a REST resource, written as a string with values: `"/orders/\(id)/items"`.
 ///

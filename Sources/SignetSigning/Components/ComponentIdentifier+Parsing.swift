@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension ComponentIdentifier {
     /// The largest number of components in a list.

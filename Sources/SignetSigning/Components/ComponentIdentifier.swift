@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A component of a message that a signature covers (RFC 9421, section 2): a lower-case field name,
 /// or a derived component such as `@method`, with parameters.

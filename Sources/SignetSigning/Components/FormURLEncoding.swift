@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The form encoding of query parameters (RFC 9421, section 2.2.8, after the URL standard): decodes
 /// and percent-encodes again, so that each parameter has one spelling.

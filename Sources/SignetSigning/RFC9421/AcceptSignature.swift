@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// One signature that a peer requests in Accept-Signature (RFC 9421, section 5.1).
 ///

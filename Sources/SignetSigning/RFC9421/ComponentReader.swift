@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 /// Reads the values of components (RFC 9421, section 2). Parses a field only once for several
 /// components.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A list of covered components, compiled once to the steps that write a signature base (RFC 9421,
 /// section 2.5).

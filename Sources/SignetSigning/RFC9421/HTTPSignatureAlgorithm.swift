@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// An algorithm of RFC 9421, section 3.3, with its name in IANA's registry.
 ///

@@ -1,4 +1,4 @@
-internal import Synchronization
+import Synchronization
 
 /// The compiled lists of components of verified signatures. There are at most 16, so searching them
 /// is cheaper than hashing. Reading takes no lock, because entries are only appended. With this

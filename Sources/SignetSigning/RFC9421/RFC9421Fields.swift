@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The fields and names that the signer and the verifier of RFC 9421 share.
 enum RFC9421Fields {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// Signs messages by RFC 9421, section 3.1.
 final class RFC9421Signer: Sendable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The signature to verify, parsed from a message's fields.
 struct ReceivedSignature {

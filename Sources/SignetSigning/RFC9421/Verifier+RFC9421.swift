@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension Verifier {
     /// Verifies a message by RFC 9421, section 3.2. Doesn't check whether the nonce was used

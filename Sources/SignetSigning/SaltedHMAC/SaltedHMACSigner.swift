@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// Signs by `salted-hmac-v1`.
 struct SaltedHMACSigner: Sendable {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// The text that `salted-hmac-v1` signs: a sequence of netstrings, so that no value can be mistaken
 /// for a part of another.

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 extension Verifier {
     /// Verifies a message by `salted-hmac-v1`. Doesn't check whether the nonce was used before.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Parses dictionaries of RFC 9651 in canonical form, which is what serializers write. Returns nil
 /// for any other form.

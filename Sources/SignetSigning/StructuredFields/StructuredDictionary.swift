@@ -1,6 +1,6 @@
-internal import RawStructuredFieldValues
-internal import SignetBase
-internal import SignetCrypto
+import RawStructuredFieldValues
+import SignetBase
+import SignetCrypto
 
 /// A Dictionary of RFC 9651 without repeated keys or parameters.
 ///

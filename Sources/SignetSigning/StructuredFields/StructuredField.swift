@@ -1,6 +1,6 @@
-internal import RawStructuredFieldValues
-internal import SignetBase
-internal import SignetCrypto
+import RawStructuredFieldValues
+import SignetBase
+import SignetCrypto
 
 /// The strict serialization of a structured field of any type (RFC 9421, sections 2.1.1 and 2.1.2).
 ///

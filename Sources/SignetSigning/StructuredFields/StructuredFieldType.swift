@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The type of a structured field (RFC 9651, section 3).
 public enum StructuredFieldType: String, Sendable, Hashable, CaseIterable {

@@ -1,7 +1,7 @@
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetJSON
-internal import SignetSystem
+import SignetJSON
+import SignetSystem
 
 extension DumpFile {
     /// A change to the current dump.

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 extension DumpFile {
     /// Seals the dump for newer versions under a new root that is derived from the current one in

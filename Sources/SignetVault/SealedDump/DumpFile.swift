@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 
 /// A sealed dump in a file. All changes to the file go through this type.

@@ -1,5 +1,5 @@
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// The secret that one dump's keys are derived from.
 enum DumpRoot: Sendable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 public import SignetCrypto
 public import SignetJSON
 

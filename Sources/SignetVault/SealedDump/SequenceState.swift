@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 

@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// A file with the highest sequences seen. It is changed under its lock and always replaced whole.
 struct StateFile: Sendable {

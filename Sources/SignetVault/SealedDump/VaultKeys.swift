@@ -1,6 +1,6 @@
-internal import SignetBase
+import SignetBase
 public import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// The secret that opens and seals dumps: a key set with vault roots, or a passphrase.
 ///

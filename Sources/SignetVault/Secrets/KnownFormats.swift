@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Recognises formats of text and bytes that look random: pins, UUIDs, hashes, certificates and
 /// keys.

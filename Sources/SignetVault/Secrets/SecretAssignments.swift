@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Finds assignments of secrets in a text: `password=…`, `api-key: …`, `<token>…`.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Recognises whole texts that are a secret: codes in groups, card numbers, logins, key bytes and

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Finds secrets that follow the option of a command or a directive's name, without a sign between.

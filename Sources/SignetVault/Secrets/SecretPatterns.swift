@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// Recognises secrets by their format: prefixes of tokens, password hashes, authorizations, cookies
 /// and recovery phrases.

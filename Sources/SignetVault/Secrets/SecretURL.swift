@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 import SignetJSON
 
 /// Finds secrets in the URLs of a text: user info, parameters, and the paths of webhooks.

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetJSON
 
@@ -39,3 +40,4 @@ struct CompletionsCommand: ParsableCommand {
             text: Array(script.utf8))
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetSystem
+import SignetSystem
 
 /// `signet manual`: the manual pages, for `make install`.
 struct ManualCommand: ParsableCommand {
@@ -28,3 +29,4 @@ struct ManualCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 
 /// HTML: its literal parts are tags of the tool's own sources, and what is interpolated is text,
 /// which is escaped.
@@ -50,3 +51,4 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         return escaped
     }
 }
+#endif

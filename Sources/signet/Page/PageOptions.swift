@@ -1,7 +1,8 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// The file to which a command writes its result as a page.
 struct PageOptions: ParsableArguments {
@@ -59,3 +60,4 @@ struct PageOptions: ParsableArguments {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 /// The style of pages: light or dark as the reader's system is, and black on white on paper.
 enum PageStyle {
     /// The text of the element, whose digest the page's policy names.
@@ -58,3 +59,4 @@ enum PageStyle {
 
         """
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetPinning
 
 extension StatusPage {
@@ -122,3 +123,4 @@ extension PinPlan.State {
         }
     }
 }
+#endif

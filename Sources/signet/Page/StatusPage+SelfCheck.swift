@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetPinning
@@ -105,3 +106,4 @@ extension CryptoKey {
             end: expires, note: expires == nil ? "without an end" : "", isOpen: expires == nil)
     }
 }
+#endif

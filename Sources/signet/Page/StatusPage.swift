@@ -1,3 +1,4 @@
+#if Tool
 import SignetCrypto
 
 /// A page for a browser and for paper: one file without scripts, which loads nothing.
@@ -114,3 +115,4 @@ struct StatusPage {
         "<span class=\"state \(tone.rawValue)\">\(word)</span>"
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 
 /// Times of validity: a drawing, and a table that says the same in words.
 struct Timeline {
@@ -184,3 +185,4 @@ struct Timeline {
         return year * 12 + month - 1
     }
 }
+#endif

@@ -1,8 +1,9 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 extension Project {
@@ -61,3 +62,4 @@ extension Project {
             ProjectTrust(try SelfCheckProject(file: path, isFound: true)), for: folder)
     }
 }
+#endif

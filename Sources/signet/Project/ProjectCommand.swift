@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// `signet project`: the project file, and the folders whose project files the user trusts.
 struct ProjectCommand: ParsableCommand {
@@ -164,3 +165,4 @@ struct ProjectSchemaCommand: ParsableCommand {
 
     func run() throws { try common.terminal.result(documentSchema: DocumentSchemas.project) }
 }
+#endif

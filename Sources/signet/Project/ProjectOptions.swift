@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// Which project file fills in the options that were not given.
 struct ProjectOptions: ParsableArguments {
@@ -283,3 +284,4 @@ struct Project {
         if let leftOut { terminal.note(leftOut) }
     }
 }
+#endif

@@ -1,9 +1,10 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSigning
-internal import SignetSystem
+import SignetSigning
+import SignetSystem
 
 /// The things that a user trusts with a folder: the project file's content, without the members
 /// that commands change, the keys of its key set, and the files by which a command trusts others.
@@ -210,3 +211,4 @@ struct TrustList {
 
     private init(folders: JSONObject) { self.folders = folders }
 }
+#endif

@@ -1,5 +1,6 @@
-internal import SignetBase
-internal import SignetSystem
+#if Tool
+import SignetBase
+import SignetSystem
 
 /// The folders of the user who runs the tool.
 enum UserFolder {
@@ -33,3 +34,4 @@ enum UserFolder {
         try Folder.createPrivate(own)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 extension DocumentSchemas {
     /// A configuration's schema.
     static let configuration = #"""
@@ -148,3 +149,4 @@ extension DocumentSchemas {
         }
         """#
 }
+#endif

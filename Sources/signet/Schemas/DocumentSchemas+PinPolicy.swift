@@ -1,3 +1,4 @@
+#if Tool
 extension DocumentSchemas {
     /// A pin policy.
     static let pinPolicy = #"""
@@ -84,3 +85,4 @@ extension DocumentSchemas {
         }
         """#
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 extension DocumentSchemas {
     /// The project file.
     static let project = #"""
@@ -52,3 +53,4 @@ extension DocumentSchemas {
         }
         """#
 }
+#endif

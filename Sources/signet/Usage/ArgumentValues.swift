@@ -1,3 +1,4 @@
+#if Tool
 public import ArgumentParser
 public import SignetClient
 public import SignetCrypto
@@ -46,3 +47,4 @@ extension HTTPSignatureAlgorithm: ExpressibleByArgument {
 extension ServiceConfiguration.PayloadProtocol: ExpressibleByArgument {}
 
 extension ValueType: ExpressibleByArgument {}
+#endif

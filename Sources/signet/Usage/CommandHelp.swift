@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 extension CommandConfiguration {
@@ -26,3 +27,4 @@ extension CommandConfiguration {
             defaultSubcommand: defaultSubcommand)
     }
 }
+#endif

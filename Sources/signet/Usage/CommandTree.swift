@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetJSON
 
@@ -79,3 +80,4 @@ extension CommandTree.Argument {
         takesAnyWord = argument["parsingStrategy"] == "unconditional"
     }
 }
+#endif

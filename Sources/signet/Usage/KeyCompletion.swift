@@ -1,7 +1,8 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The words that a shell offers where the configuration's keys are expected.
@@ -52,3 +53,4 @@ enum KeyCompletion {
         }
     }
 }
+#endif

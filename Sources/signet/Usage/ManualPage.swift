@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 
 /// A command's manual page in the language of man(7).
 struct ManualPage {
@@ -138,3 +139,4 @@ extension CommandTree.Argument {
         return kind == .option ? "\(names) \(valueName.uppercased())" : names
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 
 /// The words that other tools use for our commands.
 ///
@@ -62,3 +63,4 @@ enum OtherWords {
         return path.count == 1 ? command : (path + [command]).joined(separator: " ")
     }
 }
+#endif

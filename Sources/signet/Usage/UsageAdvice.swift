@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 
 /// Finds the word in a command line that the parser does not know, and the one that was meant.
 ///
@@ -135,3 +136,4 @@ extension ParsableCommand {
         configuration.subcommands.first { $0.name == name }
     }
 }
+#endif

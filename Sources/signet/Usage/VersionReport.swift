@@ -1,3 +1,4 @@
+#if Tool
 import SignetCurl
 import SignetJSON
 import SignetVault
@@ -23,3 +24,4 @@ enum VersionReport {
         ]
     }
 }
+#endif

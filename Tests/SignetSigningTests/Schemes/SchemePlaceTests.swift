@@ -316,10 +316,9 @@ import Testing
         ] {
             let key = try HMACKey(.sha256, key: Array("secret one".utf8).span)
             let tag = try key.tag(of: Array("\(time)body".utf8))
-            let hex = tag.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
             let message =
                 "POST / HTTP/1.1\nHost: h\nTwitch-Timestamp: \(time)\n"
-                + "Twitch-Signature: sha256=\(hex)\n\nbody"
+                + "Twitch-Signature: sha256=\(hex(tag))\n\nbody"
             #expect(try Self.reason(scheme, message) == wanted, "\(time)")
             let changed = message.replacing(".6", with: ".5")
             if changed != message {

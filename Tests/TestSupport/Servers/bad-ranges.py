@@ -1,9 +1,8 @@
 """Cuts the first response for a path at byte 90,000; the path's name gives the response to the second request."""
-import re
-from servers import head, respond, say, serve
+from files import begin, field, file, first_byte, other_file, send
+from servers import head, say, serve
 
-whole = bytes(i * 7 % 251 for i in range(200000))
-other = bytes(i * 5 % 241 for i in range(150000))
+whole, other = file(200000), other_file(150000)
 sunday = 'Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT'
 tags = {
     '/weak': ['ETag: W/"a"'], '/date': [sunday, 'Date: Sun, 06 Nov 1994 08:50:37 GMT'],
@@ -19,8 +18,6 @@ always = {
     '/mislabelled': (whole, '200 OK', 'Repr-Digest: sha-256=:' + 'A' * 43 + '=:'),
 }
 seen = {}
-
-def send(c, body, status, *fields): respond(c, body, status, 'Connection: close', *fields)
 
 def second(path, first, tag):
     """The response to a request from a byte on."""
@@ -50,17 +47,13 @@ def second(path, first, tag):
 def run(c):
     data = head(c)
     path = data.split(b' ')[1].decode()
-
-    def field(name): return (re.search(name + br': *([^\r]*)', data, re.I) or [None, None])[1]
-    first, tag = field(b'\r\nrange'), field(b'\r\nif-range')
-    first = int(re.match(br'bytes=(\d+)-$', first)[1]) if first else None
+    first, tag = first_byte(data), field(data, b'if-range')
     n = seen[path] = seen.get(path, 0) + 1
     say('REQ', path, first, (tag or b'').decode())
     tag = tags.get(path, ['ETag: "a"'])
     if path in always: send(c, *always[path])
     elif path == '/never' and n > 1: send(c, b'', '416 No', 'Content-Range: bytes */200000')
     elif n == 1 and (first is None or path == '/never'):
-        lines = ['HTTP/1.1 200 OK', 'Connection: close', *tag, 'Content-Length: 200000', '', '']
-        c.sendall('\r\n'.join(lines).encode() + whole[:90000])
+        begin(c, '200 OK', *tag, 'Content-Length: 200000', body=whole[:90000])
     elif first is None: send(c, whole, '200 OK', *tag)
     else: send(c, *second(path, first, tag))

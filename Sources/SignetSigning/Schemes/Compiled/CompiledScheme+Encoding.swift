@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension CompiledScheme.Encoding {
     func encode(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension CompiledScheme {
     /// The sources that the signature depends on, whatever the settings are: those of the signed

@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
+import SignetBase
+import SignetCrypto
+import SignetJSON
 
 /// A parsed and checked scheme document.
 ///

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A compiled scheme with the settings of one signer or verifier.
 ///

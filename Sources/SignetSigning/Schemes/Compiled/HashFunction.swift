@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 /// A hash function that a scheme document can name.
 enum HashFunction: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 /// The parts of a message that a scheme's signed text contains.
 struct SchemeCoverage: Sendable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A text with placeholders: `{name}` is replaced by a value; `{{` and `}}` are braces.
 ///

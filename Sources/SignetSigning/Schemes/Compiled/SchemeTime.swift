@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A format of times in schemes, all in UTC. The raw values are the names of placeholders.
 enum SchemeTime: String, Sendable, CaseIterable {

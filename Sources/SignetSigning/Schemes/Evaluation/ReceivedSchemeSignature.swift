@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// A scheme's signature as read from a message, before it is verified.
 struct ReceivedSchemeSignature {

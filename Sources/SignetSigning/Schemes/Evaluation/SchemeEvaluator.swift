@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// Evaluates the steps of a scheme for one message.
 struct SchemeEvaluator {

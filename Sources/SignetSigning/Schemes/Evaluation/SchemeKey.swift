@@ -1,7 +1,7 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetSystem
-internal import Synchronization
+import SignetBase
+import SignetCrypto
+import SignetSystem
+import Synchronization
 
 /// A key prepared for one scheme.
 final class SchemeKey: Sendable {

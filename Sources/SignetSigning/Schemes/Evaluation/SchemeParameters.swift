@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The parameters that a scheme signs. One buffer contains all names and values.
 struct SchemeParameters {

@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetCrypto
+import SignetBase
+import SignetCrypto
 
 /// Signs messages by a scheme document with one key.
 struct SchemeSigner: Sendable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The parts of a scheme's signed text by their names in the document, for comparing two sides. It
 /// also has the parts that a hash hides, except the body.

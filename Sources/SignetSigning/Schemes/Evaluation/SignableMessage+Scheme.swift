@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The parameters of a query, a form or a flat XML body, as schemes read and write them.
 extension SignableMessage {

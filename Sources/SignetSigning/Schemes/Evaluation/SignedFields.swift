@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The fields that a scheme signs, sorted by name, with the lines of one name combined into one.
 struct SignedFields {

@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 extension Verifier {
     /// Verifies a message by a scheme document. Doesn't check whether the nonce was used before.

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 extension SigningScheme {
     /// The weaknesses of the scheme, as `signet schemes lint` prints them. Always empty for

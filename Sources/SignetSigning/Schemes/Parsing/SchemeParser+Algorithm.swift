@@ -1,4 +1,4 @@
-internal import SignetCrypto
+import SignetCrypto
 
 /// Parses the algorithm and checks that the parts of the document fit together.
 extension SchemeParser {

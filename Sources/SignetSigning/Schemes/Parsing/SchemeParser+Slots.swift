@@ -1,5 +1,5 @@
-internal import SignetBase
-internal import SignetJSON
+import SignetBase
+import SignetJSON
 
 /// Parses the rules for signed fields and nonces, and the slots of `inject` and `place`.
 extension SchemeParser {

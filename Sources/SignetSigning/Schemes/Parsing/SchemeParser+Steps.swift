@@ -1,4 +1,4 @@
-internal import SignetJSON
+import SignetJSON
 
 extension SchemeParser {
     static let stepKinds =

@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
+import SignetBase
+import SignetCrypto
+import SignetJSON
 
 /// Parses a scheme document and checks that its parts fit together.
 ///

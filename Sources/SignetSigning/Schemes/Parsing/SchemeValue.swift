@@ -1,6 +1,6 @@
-internal import SignetBase
-internal import SignetCrypto
-internal import SignetJSON
+import SignetBase
+import SignetCrypto
+import SignetJSON
 
 /// The limits of a scheme document. Its JSON Schema states the same numbers.
 enum SchemeLimits {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 package import SignetJSON
 
 /// The keys of a dump, each with its value and origin.

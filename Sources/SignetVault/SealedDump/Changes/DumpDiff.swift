@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// The differences between two dumps, key by key.
 package struct DumpDiff: Sendable {

@@ -1,4 +1,4 @@
-internal import SignetBase
+import SignetBase
 
 /// A three-way merge of the contents of two dumps and their common ancestor.
 ///

@@ -1,7 +1,8 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 
 /// The private key that opens shared key sets.
 struct IdentityOptions: ParsableArguments {
@@ -67,3 +68,4 @@ extension KeySet {
     /// The thumbprints of the vaults' roots, sorted.
     var roots: [String] { keys.filter { $0.kind == .vault }.compactMap(\.thumbprint).sorted() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// `signet keys`: making, importing and listing keys, and giving away their public halves.
@@ -16,3 +17,4 @@ struct KeysCommand: ParsableCommand {
             KeysRemoveCommand.self,
         ])
 }
+#endif

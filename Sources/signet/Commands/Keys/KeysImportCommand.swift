@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// `signet keys import`: a key of another program as a key of a key file.
 struct KeysImportCommand: ParsableCommand {
@@ -99,3 +100,4 @@ struct KeysImportCommand: ParsableCommand {
         return (bytes, source.description, warning)
     }
 }
+#endif

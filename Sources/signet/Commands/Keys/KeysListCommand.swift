@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// `signet keys list`: the keys of a file, without their secrets.
 struct KeysListCommand: ParsableCommand {
@@ -107,3 +108,4 @@ extension KeySet {
         }
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 
@@ -47,3 +48,4 @@ struct KeysNewCommand: ParsableCommand {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetCrypto
 import SignetJSON
@@ -71,3 +72,4 @@ struct KeysPublicCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 
@@ -84,3 +85,4 @@ struct KeyChangeOptions: ParsableArguments {
     /// The key and the file, for `--json`.
     var object: JSONObject { ["id": .string(id), "file": .string(file)] }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// `signet keys share`: a key set that is sealed for other people's public keys.
 struct KeysShareCommand: ParsableCommand {
@@ -105,3 +106,4 @@ struct KeysShareCommand: ParsableCommand {
         return shared
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// The name of a new key and the file that gets it.
@@ -14,3 +15,4 @@ struct NewKeyOptions: ParsableArguments {
 
     func validate() throws { try ToolError.requireFile(out, subject: "a key") }
 }
+#endif

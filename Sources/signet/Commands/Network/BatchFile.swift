@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 import SignetRPC
 
@@ -46,3 +47,4 @@ enum BatchFile {
         ToolError(.malformedInput, "\(file): \(what)")
     }
 }
+#endif

@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// A body in a file, which is read through one buffer.
@@ -55,3 +56,4 @@ struct BodyFile: ~Copyable {
     /// Goes back to the beginning, if that is possible.
     mutating func rewind() throws { try reader.rewind() }
 }
+#endif

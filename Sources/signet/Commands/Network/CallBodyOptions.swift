@@ -1,12 +1,13 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl
 import SignetJSON
 import SignetRPC
-internal import SignetServiceDescription
-internal import SignetSystem
+import SignetServiceDescription
+import SignetSystem
 import SignetTransport
 
 /// The body of a REST call in place of JSON: a file's bytes, or a form.
@@ -292,3 +293,4 @@ enum NamedText {
         return text
     }
 }
+#endif

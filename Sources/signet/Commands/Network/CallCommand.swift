@@ -1,10 +1,11 @@
+#if Tool
 import ArgumentParser
 import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetRPC
-internal import SignetServiceDescription
-internal import SignetSystem
+import SignetServiceDescription
+import SignetSystem
 
 /// `signet call`: one call, boxed, signed, pinned, unboxed.
 struct CallCommand: AsyncParsableCommand {
@@ -299,3 +300,4 @@ extension PayloadError {
         return .object(object)
     }
 }
+#endif

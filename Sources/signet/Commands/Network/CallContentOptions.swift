@@ -1,11 +1,12 @@
+#if Tool
 import ArgumentParser
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetRPC
-internal import SignetServiceDescription
-internal import SignetSystem
+import SignetServiceDescription
+import SignetSystem
 
 /// The parameters and fields of a call.
 struct CallContentOptions: ParsableArguments {
@@ -218,3 +219,4 @@ struct CallContentOptions: ParsableArguments {
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 }
+#endif

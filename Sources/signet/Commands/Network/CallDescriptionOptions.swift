@@ -1,10 +1,11 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetJSON
 import SignetRPC
-internal import SignetServiceDescription
-internal import SignetSystem
+import SignetServiceDescription
+import SignetSystem
 
 /// The description of the service's methods.
 struct CallDescriptionOptions: ParsableArguments {
@@ -72,3 +73,4 @@ struct CallDescriptionOptions: ParsableArguments {
         }
     }
 }
+#endif

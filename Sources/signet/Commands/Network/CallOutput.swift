@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
 import SignetJSON
 import SignetPinning
@@ -129,3 +130,4 @@ extension Duration {
         components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 }
+#endif

@@ -1,12 +1,13 @@
+#if Tool
 import ArgumentParser
 import Logging
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl
 import SignetPinning
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// The trusted CAs, the addresses of hosts, and the time limit.
@@ -226,3 +227,4 @@ func withNetworkSystem<Result>(
         throw error
     }
 }
+#endif

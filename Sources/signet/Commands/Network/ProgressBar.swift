@@ -1,5 +1,6 @@
+#if Tool
 import SignetClient
-internal import SignetSystem
+import SignetSystem
 
 /// Shows on standard error how far a command's upload or download is, if it takes longer than a
 /// second.
@@ -75,3 +76,4 @@ struct ProgressBar {
         return unit == "bytes" ? "\(count) bytes" : "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 }
+#endif

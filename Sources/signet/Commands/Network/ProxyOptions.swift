@@ -1,6 +1,7 @@
+#if Tool
 import ArgumentParser
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// The proxies: those of the options, or else of the environment.
@@ -71,3 +72,4 @@ struct ProxyOptions: ParsableArguments {
         return rules
     }
 }
+#endif

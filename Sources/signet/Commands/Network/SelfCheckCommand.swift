@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
@@ -165,3 +166,4 @@ extension SelfCheckReport {
         return [line]
     }
 }
+#endif

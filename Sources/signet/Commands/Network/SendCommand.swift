@@ -1,6 +1,7 @@
+#if Tool
 import ArgumentParser
 import HTTPTypes
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetCurl
@@ -187,3 +188,4 @@ struct SendCommand: AsyncParsableCommand {
         return Array((head + "\r\n").utf8) + response.body
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import SignetCrypto
 import SignetPinning
 
@@ -59,3 +60,4 @@ struct PinnedTarget {
             })
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
@@ -188,3 +189,4 @@ struct PinsCheckCommand: AsyncParsableCommand {
         return table
     }
 }
+#endif

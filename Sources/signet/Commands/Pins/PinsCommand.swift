@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// `signet pins`: the public keys of servers, and the policies that name them.
@@ -14,3 +15,4 @@ struct PinsCommand: ParsableCommand {
             PinsVerifyCommand.self, PinsSchemaCommand.self,
         ])
 }
+#endif

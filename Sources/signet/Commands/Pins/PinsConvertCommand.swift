@@ -1,10 +1,11 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetPinFormats
+import SignetPinFormats
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// `signet pins convert`: converts pins between the formats of programs.
 struct PinsConvertCommand: ParsableCommand {
@@ -89,3 +90,4 @@ struct PinsConvertCommand: ParsableCommand {
         return object
     }
 }
+#endif

@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// `signet pins lint`: all errors and weaknesses of a policy.
 struct PinsLintCommand: ParsableCommand {
@@ -57,3 +58,4 @@ struct PinsLintCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitStatus.refused }
     }
 }
+#endif

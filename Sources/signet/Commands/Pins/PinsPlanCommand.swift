@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// `signet pins plan`: which hosts lose which pin when, and what to add before.
@@ -180,3 +181,4 @@ struct PinsPlanCommand: AsyncParsableCommand {
         }
     }
 }
+#endif

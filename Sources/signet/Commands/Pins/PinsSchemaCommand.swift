@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// `pins schema`: the form of a pin policy.
@@ -13,3 +14,4 @@ struct PinsSchemaCommand: ParsableCommand {
 
     func run() throws { try common.terminal.result(documentSchema: DocumentSchemas.pinPolicy) }
 }
+#endif

@@ -1,10 +1,11 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 import SignetTransport
 
 /// `signet pins show`: the pins of servers and of files, as lines or as a policy.
@@ -182,3 +183,4 @@ struct PinsShowCommand: AsyncParsableCommand {
         return table
     }
 }
+#endif

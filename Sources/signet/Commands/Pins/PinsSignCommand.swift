@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// `signet pins sign`: a policy that programs take from any web server.
 struct PinsSignCommand: ParsableCommand {
@@ -115,3 +116,4 @@ struct PinsSignCommand: ParsableCommand {
         try common.terminal.write(document)
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetJSON
@@ -102,3 +103,4 @@ extension SeenCertificate {
 func pinsText(_ chain: [SeenCertificate]) -> String {
     chain.map { "\($0.pin.text) (\($0.subject))" }.joined(separator: ", ")
 }
+#endif

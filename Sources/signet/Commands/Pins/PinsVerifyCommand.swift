@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetPinning
-internal import SignetSystem
+import SignetSystem
 
 /// `signet pins verify`: a signed policy, checked as a program checks it.
 struct PinsVerifyCommand: ParsableCommand {
@@ -75,3 +76,4 @@ struct PinsVerifyCommand: ParsableCommand {
         try common.terminal.result(result, text: policy)
     }
 }
+#endif

@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
 import SignetCrypto
 import SignetSigning
 
 #if Redis
-    import SignetRedis
+import SignetRedis
 #endif
 
 /// The place in which `verify` remembers nonces.
@@ -54,26 +55,27 @@ struct NonceOptions: ParsableArguments {
         if let nonces { return FileNonceStore(path: nonces) }
         guard let nonceStore else { return nil }
         #if Redis
-            var options = try RedisNonceStore.Options(url: nonceStore)
-            options.username = nonceStoreUser
-            // One call, of a person or a script.
-            options.connections = 1
-            options.connectTimeout = .seconds(5)
-            options.commandTimeout = .seconds(5)
-            if let nonceStoreCaFile {
-                guard options.tls != nil else {
-                    throw ToolError.usage("--nonce-store-ca-file needs a URL with rediss://")
-                }
-                options.tls?.authorityFile = nonceStoreCaFile
+        var options = try RedisNonceStore.Options(url: nonceStore)
+        options.username = nonceStoreUser
+        // One call, of a person or a script.
+        options.connections = 1
+        options.connectTimeout = .seconds(5)
+        options.commandTimeout = .seconds(5)
+        if let nonceStoreCaFile {
+            guard options.tls != nil else {
+                throw ToolError.usage("--nonce-store-ca-file needs a URL with rediss://")
             }
-            return try RedisNonceStore(
-                options, password: nonceStorePassword.map { try Passphrase(KeySource($0)) })
+            options.tls?.authorityFile = nonceStoreCaFile
+        }
+        return try RedisNonceStore(
+            options, password: nonceStorePassword.map { try Passphrase(KeySource($0)) })
         #else
-            _ = nonceStore
-            throw ToolError(
-                SigningError.Code.unsupportedOption.value,
-                "--nonce-store needs a signet that was built with Redis: swift build --traits Redis"
-            )
+        _ = nonceStore
+        throw ToolError(
+            SigningError.Code.unsupportedOption.value,
+            "--nonce-store needs a signet that was built with Redis: swift build --traits default,Redis"
+        )
         #endif
     }
 }
+#endif

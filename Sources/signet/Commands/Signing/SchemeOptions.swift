@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetSigning
 
@@ -48,3 +49,4 @@ struct SchemeOptions: ParsableArguments {
         return rule
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetJSON
 import SignetSigning
 
@@ -109,3 +110,4 @@ struct SchemesLintCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitStatus.refused }
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning
@@ -165,3 +166,4 @@ struct SignCommand: ParsableCommand {
         return object
     }
 }
+#endif

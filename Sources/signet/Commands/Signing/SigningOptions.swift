@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning
-internal import SignetSystem
+import SignetSystem
 
 /// The options of both `sign` and `verify`.
 struct SigningOptions: ParsableArguments {
@@ -194,3 +195,4 @@ func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     }
     return try seconds(value, of: option)
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSigning
@@ -159,3 +160,4 @@ struct VerifyCommand: ParsableCommand {
             + verified.covered.map(\.line)
     }
 }
+#endif

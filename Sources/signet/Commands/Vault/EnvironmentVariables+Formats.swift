@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -123,3 +124,4 @@ extension EnvironmentVariables {
             }
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -124,3 +125,4 @@ struct EnvironmentVariables {
         "COR_PROFILER",
     ]
 }
+#endif

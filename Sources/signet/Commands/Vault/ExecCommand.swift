@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `signet exec`: a command with the values of a sealed dump in its environment.
@@ -92,3 +93,4 @@ struct ExecCommand: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 import SignetVault
 
@@ -80,3 +81,4 @@ struct KeySelection {
         return ToolError(.noValue, "the dump has no value for \(quoted(name))\(suggestion)")
     }
 }
+#endif

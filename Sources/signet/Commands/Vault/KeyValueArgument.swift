@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// A key and where its new value comes from, as `vault set` is given it.
@@ -220,3 +221,4 @@ extension SecretPrompt {
         return SecretBytes(copying: typed.bytes)
     }
 }
+#endif

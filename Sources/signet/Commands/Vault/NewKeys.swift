@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The keys that `vault set --add` puts into the schema.
@@ -152,3 +153,4 @@ struct NewKeys {
         }
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The dump that `vault set` or `vault unset` changes.
@@ -101,3 +102,4 @@ extension Terminal {
                 ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// Everything about the configuration and its sealed dump.
@@ -29,3 +30,4 @@ struct VaultCommand: AsyncParsableCommand {
             VaultMergeCommand.self,
         ])
 }
+#endif

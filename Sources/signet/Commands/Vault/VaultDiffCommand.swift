@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault diff`: the differences between two dumps, or between a dump and the inputs of another.
@@ -294,3 +295,4 @@ struct VaultDiffCommand: ParsableCommand {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetJSON
 import SignetVault
@@ -37,3 +38,4 @@ struct VaultDisclosure {
         showsSecrets || schema?.rule(named: name)?.allowsShowing(value) == true
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault edit`: the values of a sealed dump in a person's editor.
@@ -205,3 +206,4 @@ private struct Draft {
         return base.replacing(with: object, schema: schema)
     }
 }
+#endif

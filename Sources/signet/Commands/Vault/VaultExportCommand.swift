@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -142,3 +143,4 @@ struct VaultExportCommand: ParsableCommand {
         try common.terminal.result(["text": .string(text)], text: Array(text.utf8))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetJSON
 import SignetVault
@@ -48,3 +49,4 @@ struct VaultExportKeyCommand: ParsableCommand {
         try common.terminal.result(jwk, lines: [JSONValue.object(jwk).text])
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault get`: single values of a sealed dump.
@@ -96,3 +97,4 @@ struct VaultGetCommand: ParsableCommand {
 
 /// A configuration key's name for a message.
 func quoted(_ name: String) -> String { "\"\(printable(name))\"" }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetVault
 
@@ -39,3 +40,4 @@ struct VaultInspectCommand: ParsableCommand {
         }
     }
 }
+#endif

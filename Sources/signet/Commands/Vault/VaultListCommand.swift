@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -72,3 +73,4 @@ struct VaultListCommand: ParsableCommand {
         }
     }
 }
+#endif

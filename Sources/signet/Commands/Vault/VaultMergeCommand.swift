@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault merge`: merges two dumps by their changes since a third; git's merge driver.
@@ -233,3 +234,4 @@ struct VaultMergeCommand: ParsableCommand {
             ])
     }
 }
+#endif

@@ -1,8 +1,9 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault open`: the configuration of a sealed dump.
@@ -82,3 +83,4 @@ struct VaultOpenCommand: ParsableCommand {
         return jwk
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetCrypto
 import SignetJSON
@@ -189,3 +190,4 @@ struct VaultOlderVersionOptions: ParsableArguments {
             "An older version of the network system; may be repeated.", valueName: "V"))
     var acceptSystemVersion: [String] = []
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -35,3 +36,4 @@ struct VaultPublicCommand: ParsableCommand {
             lines: table.lines(colored: false))
     }
 }
+#endif

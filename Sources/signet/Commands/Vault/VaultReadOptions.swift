@@ -1,7 +1,8 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// How a command opens a dump that it only reads.
@@ -38,3 +39,4 @@ struct VaultReadOptions: ParsableArguments {
                 + "signet vault get \(printable(key)) prints the value of a key")
     }
 }
+#endif

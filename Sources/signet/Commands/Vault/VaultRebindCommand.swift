@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -142,3 +143,4 @@ enum DumpReport {
         return object
     }
 }
+#endif

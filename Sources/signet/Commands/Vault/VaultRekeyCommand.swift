@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -98,3 +99,4 @@ struct VaultRekeyCommand: ParsableCommand {
             ])
     }
 }
+#endif

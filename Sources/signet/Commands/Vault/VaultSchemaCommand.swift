@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 
 /// `vault schema`: the form of a configuration's schema.
@@ -15,3 +16,4 @@ struct VaultSchemaCommand: ParsableCommand {
 
     func run() throws { try common.terminal.result(documentSchema: DocumentSchemas.configuration) }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -97,3 +98,4 @@ struct VaultSealCommand: ParsableCommand {
         try common.terminal.result(object, lines: lines)
     }
 }
+#endif

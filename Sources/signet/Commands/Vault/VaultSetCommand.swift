@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetVault
 
@@ -110,3 +111,4 @@ struct VaultSetCommand: ParsableCommand {
         return origin
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import ArgumentParser
 import SignetVault
 
@@ -41,3 +42,4 @@ struct VaultUnsetCommand: ParsableCommand {
         }
     }
 }
+#endif

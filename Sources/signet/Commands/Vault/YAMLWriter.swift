@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 
 /// Writes JSON values as YAML 1.2 that readers of YAML 1.1 take for the same.
@@ -53,3 +54,4 @@ enum YAMLWriter {
         return text
     }
 }
+#endif

@@ -1,5 +1,6 @@
+#if Tool
 import SignetBase
-internal import SignetSystem
+import SignetSystem
 
 /// Files that git leaves out.
 enum GitIgnore {
@@ -66,3 +67,4 @@ enum GitIgnore {
         return text + String(repeating: "\\ ", count: pattern.count - text.count)
     }
 }
+#endif

@@ -1,6 +1,7 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetClient
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// The app, version and keys of `vault init`: those that were given, else assumed ones.
@@ -73,3 +74,4 @@ struct InitChoices {
             })
     }
 }
+#endif

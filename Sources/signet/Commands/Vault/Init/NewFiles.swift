@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 
 /// The files that a command makes in a folder, none of which may exist before.
 struct NewFiles {
@@ -96,3 +97,4 @@ struct NewFiles {
         return (ups + target[common...]).joined(separator: "/")
     }
 }
+#endif

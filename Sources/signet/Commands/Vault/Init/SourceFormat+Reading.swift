@@ -1,5 +1,6 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetJSON
 import SignetVault
 
@@ -20,3 +21,4 @@ extension SourceFormat: ExpressibleByArgument {
         }
     }
 }
+#endif

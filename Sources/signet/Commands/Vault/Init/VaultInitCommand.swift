@@ -1,9 +1,10 @@
+#if Tool
 import ArgumentParser
-internal import SignetBase
+import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
-internal import SignetSystem
+import SignetSystem
 import SignetVault
 
 /// `vault init`: the files of a project from a configuration that exists already.
@@ -244,3 +245,4 @@ struct VaultInitCommand: ParsableCommand {
                     + "(`git rm --cached`, if git tracks it already)")
     }
 }
+#endif

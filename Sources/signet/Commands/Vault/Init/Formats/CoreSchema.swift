@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 
 /// Interprets scalars by the core schema of YAML 1.2 (section 10.3.2).
@@ -69,3 +70,4 @@ enum CoreSchema {
         return UInt64(digits, radix: radix).map { JSONNumber($0) }
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -112,3 +113,4 @@ enum SecretManifest {
         }
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetVault
@@ -82,3 +83,4 @@ enum SourceFormat: String, CaseIterable {
         return object
     }
 }
+#endif

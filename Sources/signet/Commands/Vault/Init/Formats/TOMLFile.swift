@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 import SignetVault
-internal import TOMLKit
+import TOMLKit
 
 /// Reads a TOML file.
 ///
@@ -73,3 +74,4 @@ struct TOMLFile {
         return JSONNumber(text: unsigned).map(JSONValue.number) ?? .string(text)
     }
 }
+#endif

@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetVault
 
 /// Rewrites a TOML text for the parser, without parsing it.
@@ -208,3 +209,4 @@ struct TOMLText {
         rest = rest.dropFirst(count)
     }
 }
+#endif

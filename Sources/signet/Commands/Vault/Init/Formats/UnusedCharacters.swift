@@ -1,4 +1,5 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetVault
 
 /// Finds characters that can stand for something else while a parser reads a text.
@@ -26,3 +27,4 @@ enum UnusedCharacters {
         return chosen
     }
 }
+#endif

@@ -1,6 +1,7 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetVault
-internal import Yams
+import Yams
 
 /// The size of a YAML text once its aliases are followed, found without following them.
 ///
@@ -131,3 +132,4 @@ struct YAMLAliases {
         return first == alias ? String(scalar.string.unicodeScalars.dropFirst()) : nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Tool
 import SignetVault
 
 /// The characters that the parser changes although YAML 1.2 takes them for text (sections 5.2 and
@@ -113,3 +114,4 @@ struct YAMLCharacters {
         return (value, isLong, digits.endIndex)
     }
 }
+#endif

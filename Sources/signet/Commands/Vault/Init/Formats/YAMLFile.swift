@@ -1,7 +1,8 @@
-internal import SignetBase
+#if Tool
+import SignetBase
 import SignetJSON
 import SignetVault
-internal import Yams
+import Yams
 
 /// Reads a YAML file by the core schema of YAML 1.2, and follows merge keys (`<<`).
 struct YAMLFile {
@@ -188,3 +189,4 @@ struct YAMLFile {
         }
     }
 }
+#endif

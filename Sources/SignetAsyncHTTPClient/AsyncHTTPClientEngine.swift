@@ -1,10 +1,11 @@
-internal import AsyncHTTPClient
-internal import NIOCore
-internal import NIOSSL
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
 public import SignetTransport
-internal import Synchronization
+import Synchronization
 
-/// An HTTP engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
+/// An engine on async-http-client. It doesn't check pins, and refuses requests to pinned hosts.
 ///
 /// The engine refuses requests for what it can't do: proxies, other addresses, trailers, CAs of a
 /// single host, and a time for connecting that is shorter than its own. It follows no redirect and
@@ -33,8 +34,8 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         public var maximumConnectionsPerHost = 64
         /// The time after which an idle connection is closed. Defaults to 60 seconds.
         public var maximumIdleTime = Duration.seconds(60)
-        /// The time for connecting, including TLS. Defaults to 10 seconds. A request that sets a shorter
-        /// `connectTimeout` is refused, because async-http-client has one for all requests.
+        /// The time for connecting, including TLS. Defaults to 10 seconds. A request that sets a
+        /// shorter `connectTimeout` is refused, because async-http-client has one for all requests.
         public var connectTimeout = Duration.seconds(10)
         /// The approximate number of bytes that are buffered if a body's reader is slower than the
         /// server. Defaults to 256 KiB.
@@ -129,3 +130,4 @@ public final class AsyncHTTPClientEngine: HTTPEngine {
         return configuration
     }
 }
+#endif

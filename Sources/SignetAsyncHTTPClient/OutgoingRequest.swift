@@ -1,11 +1,13 @@
-internal import AsyncHTTPClient
-internal import Foundation
-internal import HTTPTypes
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOSSL
-internal import SignetPinning
-internal import SignetTransport
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import SignetBase
+import SignetPinning
+import SignetTransport
 
 /// Makes async-http-client's request, or refuses what async-http-client can't do.
 enum OutgoingRequest {
@@ -36,7 +38,8 @@ enum OutgoingRequest {
         let path = request.request.path ?? "/"
         let text = "\(origin.scheme)://\(origin.authority)\(path)"
         // Foundation escapes what it doesn't know, and the target must be sent as it was signed.
-        guard path.hasPrefix("/"), !path.contains("#"), URL(string: text)?.absoluteString == text
+        guard path.startsWithBytes(of: "/"), !path.utf8.contains(UInt8(ascii: "#")),
+            URL(string: text)?.absoluteString == text
         else { throw unsupported("this target") }
         var outgoing = HTTPClientRequest(url: text)
         outgoing.method = HTTPMethod(rawValue: request.request.method.rawValue)
@@ -96,3 +99,4 @@ private struct BodySequence: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator { Iterator(body: body) }
 }
+#endif

@@ -1,12 +1,13 @@
-internal import AsyncHTTPClient
-internal import HTTPTypes
-internal import NIOCore
-internal import NIOHTTP1
-internal import SignetTransport
-internal import Synchronization
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import SignetTransport
+import Synchronization
 
-/// Turns async-http-client's response into an engine's, and moves its body with back-pressure, within
-/// the request's limits.
+/// Turns async-http-client's response into an engine's, and moves its body with back-pressure,
+/// within the request's limits.
 struct IncomingResponse: Sendable {
     let request: EngineRequest
     let start: ContinuousClock.Instant
@@ -123,3 +124,4 @@ private final class Tasks: Sendable {
         for task in tasks { task.cancel() }
     }
 }
+#endif

@@ -1,13 +1,15 @@
-internal import AsyncHTTPClient
-internal import Foundation
-internal import NIOCore
-internal import NIOHTTP1
-internal import NIOPosix
-internal import NIOSSL
-internal import SignetTransport
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SignetBase
+import SignetTransport
 
-/// Turns the errors of async-http-client and SwiftNIO into those of an engine. Their texts may repeat
-/// fields' values, so only names of errors are taken from them.
+/// Turns the errors of async-http-client and SwiftNIO into those of an engine. Their texts may
+/// repeat fields' values, so only names of errors are taken from them.
 struct ErrorMap: Sendable {
     /// Host and port.
     let origin: String
@@ -77,7 +79,7 @@ struct ErrorMap: Sendable {
         case .invalidURL, .emptyHost, .emptyScheme, .traceRequestWithBody:
             TransportError(.invalidRequest, "\(origin): \(error.shortDescription)")
         default:
-            error.shortDescription.hasPrefix("Invalid header")
+            error.shortDescription.startsWithBytes(of: "Invalid header")
                 ? TransportError(.invalidRequest, "\(origin): \(error.shortDescription)")
                 : cutOff(error.shortDescription)
         }
@@ -117,3 +119,4 @@ struct ErrorMap: Sendable {
         return cutOff("the channel was closed")
     }
 }
+#endif

@@ -1,0 +1,9 @@
+#if !Tool
+/// The program of a build without the package trait `Tool`, which fetches no parsers.
+@main
+enum Signet {
+    static func main() {
+        print("signet: this build has no commands, because the package trait Tool is off")
+    }
+}
+#endif
