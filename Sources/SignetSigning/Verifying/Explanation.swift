@@ -71,16 +71,10 @@ extension Verifier {
         let now = now ?? UnixTime.now()
         var reason: SigningError?
         do throws(SigningError) {
-            _ = try check(message, now: now)
+            _ = try engine.check(message, now: now)
         } catch {
             reason = error
         }
-        let draft =
-            switch scheme.kind {
-            case .rfc9421: try? draftRFC9421(message)
-            case .saltedHMAC: try? draftSaltedHMAC(message)
-            case .document(let plan): try? draftScheme(plan, of: message)
-            }
-        return Explanation(reason: reason, draft: draft)
+        return Explanation(reason: reason, draft: try? engine.draft(message))
     }
 }
