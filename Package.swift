@@ -100,7 +100,6 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("z")]),
 
         // Only a header; a system library needs no C file.
-        .systemLibrary(name: "CSignetBase64"),
         .target(name: "CSignetSystem"),
         .target(name: "CSignetStreams"),
 
@@ -110,7 +109,7 @@ let package = Package(
         module("SignetJSON", ["SignetBase"]),
         module(
             "SignetCrypto",
-            ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
+            ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
