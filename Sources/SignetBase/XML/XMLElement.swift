@@ -59,8 +59,8 @@ package struct XMLReader {
     ///
     /// - Parameters:
     ///   - bytes: The document.
-    ///   - isFlat: Whether to refuse all but a root, its children and their text, CDATA and the five
-    ///     entities of XML.
+    ///   - isFlat: Whether to refuse all but a root, its children, their text and CDATA and the
+    ///     five entities of XML.
     package static func read(
         _ bytes: [UInt8], isFlat: Bool = false
     ) throws(XMLError) -> XMLElement {

@@ -33,7 +33,7 @@ final class VerifierRules: Sendable {
     let scheme: SigningScheme
     let policy: VerificationPolicy
     let keys: VerifierKeys
-    /// Whether each signature must have a nonce, because it is stored or because the policy says so.
+    /// Whether each signature must have a nonce: it is stored, or the policy says so.
     let requiresNonce: Bool
 
     init(
