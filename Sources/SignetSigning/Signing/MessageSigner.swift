@@ -185,3 +185,16 @@ public struct MessageSigner: Sendable {
         return nonce
     }
 }
+
+extension SigningScheme {
+    /// Returns the engine that signs by this scheme with one key.
+    func signer(
+        for key: Key, options: MessageSigner.Options
+    ) throws(SigningError) -> any SignatureEngine {
+        switch kind {
+        case .rfc9421: try RFC9421Signer(key: key, options: options)
+        case .saltedHMAC: try SaltedHMACSigner(key: key, options: options)
+        case .document(let compiled): try SchemeSigner(compiled, key: key, options: options)
+        }
+    }
+}

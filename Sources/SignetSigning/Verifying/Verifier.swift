@@ -123,6 +123,23 @@ public final class Verifier: Sendable {
         return verified
     }
 
+    /// Verifies a message and explains the result. Neither checks nor stores the nonce.
+    ///
+    /// - Parameters:
+    ///   - message: The message as it arrived.
+    ///   - now: The time, in seconds since 1970; nil means now.
+    /// - Returns: The reason of a failure, the base and its parts.
+    public func explain(_ message: SignableMessage, now: Int64? = nil) -> Explanation {
+        let now = now ?? UnixTime.now()
+        var reason: SigningError?
+        do throws(SigningError) {
+            _ = try engine.check(message, now: now)
+        } catch {
+            reason = error
+        }
+        return Explanation(reason: reason, draft: try? engine.draft(message))
+    }
+
     /// Stores the nonce of a valid signature, or throws if it was used before.
     func remember(_ claims: SignatureClaims, now: Int64) throws(SigningError) {
         if let nonces, let nonce = claims.nonce {
@@ -148,5 +165,16 @@ public final class Verifier: Sendable {
         let usual = max(claims.created, now) + window
         guard claims.ignoresMaximumAge, let expiration = claims.expiration else { return usual }
         return max(usual, expiration + policy.clampedClockSkew)
+    }
+}
+
+extension SigningScheme {
+    /// Returns the engine that verifies by this scheme.
+    func verifier(_ rules: VerifierRules) throws(SigningError) -> any VerificationEngine {
+        switch kind {
+        case .rfc9421: try RFC9421Verifier(rules)
+        case .saltedHMAC: try SaltedHMACVerifier(rules)
+        case .document(let compiled): try SchemeVerifier(rules, compiled: compiled)
+        }
     }
 }
