@@ -100,6 +100,7 @@ let package = Package(
             cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("z")]),
 
         // Only a header; a system library needs no C file.
+        .systemLibrary(name: "CSignetBase64"),
         .target(name: "CSignetSystem"),
         .target(name: "CSignetStreams"),
 
@@ -109,7 +110,7 @@ let package = Package(
         module("SignetJSON", ["SignetBase"]),
         module(
             "SignetCrypto",
-            ["CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
+            ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(

@@ -10,6 +10,7 @@ import Testing
         let source = try folder.write("import SignetClient\n" + program, to: "endpoints.swift")
         let build = SignetTool.url.deletingLastPathComponent()
         let maps = [
+            PackageLayout.url("Sources/CSignetBase64/module.modulemap").path,
             PackageLayout.url("Sources/CSignetOpenSSL/module.modulemap").path,
             PackageLayout.url("Sources/CSignetLibcurl/module.modulemap").path,
             build.appending(path: "CSignetCurl.build/module.modulemap").path,

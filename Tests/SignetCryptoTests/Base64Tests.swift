@@ -38,6 +38,25 @@ import Testing
         }
     }
 
+    @Test func machinesWithoutWideRegistersAgree() {
+        for count in 0...130 {
+            let plain = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 89 &+ count) }
+            let url = bytes(Base64.encode(plain, as: .url))
+            #expect(Base64.encodeInWords(plain, as: .url) == url)
+            #expect(
+                Base64.encodeInWords(plain, as: .standard)
+                    == bytes(Base64.encode(plain, as: .standard)))
+            #expect(Base64.decodeInWords(url, from: .url) == plain)
+            for place in url.indices {
+                for letter in bytes("+/=[`{@:.\u{0}\u{7f}") + [0x80, 0xff] {
+                    var changed = url
+                    changed[place] = letter
+                    #expect(Base64.decodeInWords(changed, from: .url) == nil)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [
         "Zg", "Zg=", "Zg===", "Z", "=", "==", "====", "Zm9vZg", "Zg==Zg==", "Zm=v", "Zh==", "Zm9=",
         "Zm8=\n", " Zm8=", "Zm8 =", "Zm 8", "Zm9v\n", "-_==", "Zm9v-A==", "Z\u{0}8=", "Zm8é",

@@ -144,6 +144,7 @@ extension ConfigurationKey where Value == Level, Visibility == Public {
         let build = SignetTool.url.deletingLastPathComponent()
         let modules = build.appending(path: "Modules").path
         let maps = [
+            PackageLayout.url("Sources/CSignetBase64/module.modulemap").path,
             PackageLayout.url("Sources/CSignetOpenSSL/module.modulemap").path,
             build.appending(path: "CSignetSystem.build/module.modulemap").path,
         ]
