@@ -121,6 +121,7 @@ struct SchemeTemplate: Sendable, Hashable {
                 end = start
             }
             guard end > position else { return nil }
+            if captures.isEmpty { captures.reserveCapacity(sources.count) }
             captures.append((source, Array(text[position..<end])))
             position = end
         }

@@ -24,6 +24,7 @@ struct ReceivedSchemeSignature {
         of message: SignableMessage, scheme: ConfiguredScheme
     ) throws(SigningError) {
         let compiled = scheme.compiled
+        claimed.reserveCapacity(8)
         for slot in scheme.placements {
             try read(slot, of: message, scheme: compiled, missing: .noSignature)
         }
