@@ -120,7 +120,7 @@ final class RFC9421Signer: SignatureEngine {
 
     func sign(
         _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
-        salt _: [UInt8]? = nil
+        salt _: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
         guard key != nil else { throw Self.keyIsElsewhere }
         let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
