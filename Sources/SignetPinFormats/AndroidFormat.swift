@@ -1,3 +1,4 @@
+import SignetBase
 import SignetPinning
 
 /// Android's network security configuration (developer.android.com, "Network security
@@ -16,7 +17,7 @@ enum AndroidFormat {
         guard bytes.count <= PropertyList.sizeLimit else {
             throw malformed("found more than 16 MiB")
         }
-        let root = try XMLReader.read(bytes)
+        let root = try XMLElement.root(of: bytes)
         guard root.name == "network-security-config" else {
             throw malformed("expected <network-security-config>")
         }

@@ -1,3 +1,4 @@
+import SignetBase
 import SignetJSON
 import SignetPinning
 
@@ -33,7 +34,7 @@ enum PropertyList {
 /// Property lists in XML (Apple's PropertyList-1.0 document type).
 enum XMLPropertyList {
     static func read(_ bytes: [UInt8]) throws(PinError) -> JSONValue {
-        let root = try XMLReader.read(bytes)
+        let root = try XMLElement.root(of: bytes)
         let values = root.elements
         guard root.name == "plist", values.count == 1, !root.hasText else {
             throw PropertyList.malformed("expected <plist> with one value")

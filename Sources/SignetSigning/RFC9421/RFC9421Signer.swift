@@ -2,7 +2,7 @@ import SignetBase
 import SignetCrypto
 
 /// Signs messages by RFC 9421, section 3.1.
-final class RFC9421Signer: Sendable {
+final class RFC9421Signer: SignatureEngine {
     /// The list of covered components, or the default lists.
     private enum Coverage: Sendable {
         case fixed(CoveragePlan)
@@ -27,11 +27,17 @@ final class RFC9421Signer: Sendable {
     private let label: [UInt8]
     private let lifetime: Int64?
     let digest: BodyDigest
+    let addsNonce: Bool
     private let acceptSignature: AcceptSignature?
     /// `;keyid="…"`
     private let keyIDParameter: [UInt8]
     /// `;tag="…"` and, if it was requested, `;alg="…"`; may be empty.
     private let lastParameters: [UInt8]
+
+    convenience init(key: CryptoKey, options: MessageSigner.Options) throws(SigningError) {
+        let own = try key.rfc9421SigningKey()
+        try self.init(key: own, keyID: key.id, algorithm: own.algorithm, options: options)
+    }
 
     /// - Parameter key: Nil if the key is held elsewhere; then only drafts can be made.
     init(
@@ -54,6 +60,7 @@ final class RFC9421Signer: Sendable {
         self.label = label
         self.lifetime = options.lifetime
         self.digest = options.digest
+        self.addsNonce = options.addsNonce && acceptSignature?.nonce == nil
         var parameter = Array(";keyid=".utf8)
         parameter.append(quoted: keyID.utf8)
         self.keyIDParameter = parameter
@@ -112,7 +119,8 @@ final class RFC9421Signer: Sendable {
     }
 
     func sign(
-        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
+        salt _: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
         guard key != nil else { throw Self.keyIsElsewhere }
         let draft = try draft(&message, created: created, expiration: expiration, nonce: nonce)
@@ -122,6 +130,10 @@ final class RFC9421Signer: Sendable {
             message.fields.removeLast(draft.digests.count)
             throw error
         }
+    }
+
+    func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
+        DigestField.allAlgorithms(in: message.fields).union([digest])
     }
 
     /// Returns the signature of a draft.

@@ -2,7 +2,7 @@ import SignetBase
 import SignetCrypto
 
 /// Signs by `salted-hmac-v1`.
-struct SaltedHMACSigner: Sendable {
+struct SaltedHMACSigner: SignatureEngine {
     private let key: HMACKey
     private let keyID: String
     private let fields: [ComponentIdentifier]
@@ -11,8 +11,9 @@ struct SaltedHMACSigner: Sendable {
     /// The parameter `alg`.
     private let algorithm: String
 
-    /// The algorithm of the body's digest.
-    var digest: BodyDigest { key.algorithm == .sha256 ? .sha256 : .sha512 }
+    func bodyDigests(for _: SignableMessage) -> Set<BodyDigest> {
+        [key.algorithm == .sha256 ? .sha256 : .sha512]
+    }
 
     init(key: CryptoKey, options: MessageSigner.Options) throws(SigningError) {
         try SigningText.requireNone(options.settings, of: SigningScheme.saltedHMAC.name)
@@ -56,8 +57,12 @@ struct SaltedHMACSigner: Sendable {
 
     /// Signs a message. Salt and nonce are random unless the caller passes them.
     func sign(
-        _ message: inout SignableMessage, created: Int64, nonce: String?, salt: [UInt8]?
+        _ message: inout SignableMessage, created: Int64, expiration: Int64?, nonce: String?,
+        salt: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
+        guard expiration == nil else {
+            throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiration")
+        }
         guard !message.contains(SaltedHMACText.fieldBytes) else {
             throw SigningError(.duplicateLabel, "the message already has a field Signet-Signature")
         }

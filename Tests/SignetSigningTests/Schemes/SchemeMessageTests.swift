@@ -196,7 +196,10 @@ import Testing
             "<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><x><a>&e;</a></x>",
             "<xml><a><![CDATA[b</a></xml>", "<xml><a>b</a></xml><xml></xml>", "<xml/>",
             "<xml><!-- c --><a>b</a></xml>", "<xml>text<a>b</a></xml>", "<xml>< a>b</a></xml>",
-            "{\"a\":1}",
+            "{\"a\":1}", "\u{FEFF}<xml><a>b</a></xml>", "<?x y?><xml><a>b</a></xml>",
+            "<xml><a>b</a></xml><!-- c -->", "<xml><a>b</a><![CDATA[c]]></xml>", "<xml><a/></xml>",
+            "<xml><a>&amp</a></xml>", "<xml><1a>b</1a></xml>", "<xml><a>\u{1}</a></xml>",
+            "<?xml version=\"1.0\" encoding=\"gbk\"?><xml><a>b</a></xml>",
             "<xml>" + (0...512).map { "<a\($0)></a\($0)>" }.joined() + "</xml>",
         ])
     func refusesBodiesThatAreNotFlatXML(_ body: String) {

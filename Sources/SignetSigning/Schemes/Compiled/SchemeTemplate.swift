@@ -102,42 +102,45 @@ struct SchemeTemplate: Sendable, Hashable {
     /// After a comma, any number of spaces matches, as in lists of HTTP fields.
     ///
     /// - Returns: The value of each placeholder, or `nil` if the text does not match.
-    func match(_ text: [UInt8]) -> [(source: Source, value: [UInt8])]? {
+    func match(_ text: ArraySlice<UInt8>) -> [(source: Source, value: [UInt8])]? {
         var captures: [(source: Source, value: [UInt8])] = []
-        var position = 0
+        var position = text.startIndex
         for (index, source) in sources.enumerated() {
             if case .literal(let literal) = source {
                 guard let end = Self.skip(literal, in: text, at: position) else { return nil }
                 position = end
                 continue
             }
-            var end = text.count
+            var end = text.endIndex
             if index + 1 < sources.count {
                 guard case .literal(let next) = sources[index + 1],
-                    let start = (position..<text.count).first(where: {
+                    let start = (position..<text.endIndex).first(where: {
                         text[$0] == next[0] && Self.skip(next, in: text, at: $0) != nil
                     })
                 else { return nil }
                 end = start
             }
             guard end > position else { return nil }
+            if captures.isEmpty { captures.reserveCapacity(sources.count) }
             captures.append((source, Array(text[position..<end])))
             position = end
         }
-        return position == text.count ? captures : nil
+        return position == text.endIndex ? captures : nil
     }
 
     /// Returns the end of a literal that begins at a position, or `nil` if it does not begin there.
-    private static func skip(_ literal: [UInt8], in text: [UInt8], at start: Int) -> Int? {
+    private static func skip(
+        _ literal: [UInt8], in text: ArraySlice<UInt8>, at start: Int
+    ) -> Int? {
         var position = start
         var index = 0
         while index < literal.count {
-            guard position < text.count, text[position] == literal[index] else { return nil }
+            guard position < text.endIndex, text[position] == literal[index] else { return nil }
             position += 1
             index += 1
             guard literal[index - 1] == ASCII.comma else { continue }
             while index < literal.count, literal[index] == ASCII.space { index += 1 }
-            while position < text.count, text[position] == ASCII.space { position += 1 }
+            while position < text.endIndex, text[position] == ASCII.space { position += 1 }
         }
         return position
     }

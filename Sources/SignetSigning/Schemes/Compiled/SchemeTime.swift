@@ -42,6 +42,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
         let (year, month, day) = UnixTime.civil(time / 86_400)
         let second = time % 86_400
         let hasSeparators = self != .date && self != .basic
+        // Reserves memory once.
+        target.append(addingCapacity: Self.secondsCount) { (target: inout OutputSpan<UInt8>) in
         target.append(twoDigits: year / 100)
         target.append(twoDigits: year % 100)
         if hasSeparators { target.append(ASCII.minus) }
@@ -55,6 +57,8 @@ enum SchemeTime: String, Sendable, CaseIterable {
         target.append(twoDigits: second / 60 % 60)
         if hasSeparators { target.append(ASCII.colon) }
         target.append(twoDigits: second % 60)
+        }
+        guard isWhole else { return }
         if self == .precise {
             let fraction = fraction ?? Array("000".utf8)
             if !fraction.isEmpty { target += [UInt8(ascii: ".")] + fraction }
@@ -98,24 +102,29 @@ enum SchemeTime: String, Sendable, CaseIterable {
             else { return nil }
             return Self.extended.time(of: text.prefix(Self.secondsCount) + [0x5A])
         case .basic, .extended:
-            let digits = text.filter(\.isDigit).map { Int64($0 - ASCII.zero) }
-            guard digits.count == 14 else { return nil }
-            func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
+            // The digits of year, month, day, hour, minute and second as one number.
+            var number: Int64 = 0
+            for byte in text where byte.isDigit {
+                number = number * 10 + Int64(byte - ASCII.zero)
+                guard number < 100_000_000_000_000 else { return nil }
+            }
+            let (date, second) = number.quotientAndRemainder(dividingBy: 1_000_000)
             let days = UnixTime.daysSince1970(
-                year: number(0..<4), month: number(4..<6), day: number(6..<8))
+                year: date / 10_000, month: date / 100 % 100, day: date % 100)
             let time =
-                days * 86_400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
+                days * 86_400 + second / 10_000 * 3600 + second / 100 % 100 * 60 + second % 100
             guard time >= 0 else { return nil }
-            // Formatting must produce the same text: this refuses 30 February, hour 25 and other
-            // separators.
+            // Formatting must produce the same text: this refuses 30 February, hour 25, another
+            // number of digits and other separators.
             var formatted: [UInt8] = []
+            formatted.reserveCapacity(Self.secondsCount + 1)
             append(time, to: &formatted)
             return formatted == text ? time : nil
         }
     }
 }
 
-extension [UInt8] {
+extension OutputSpan<UInt8> {
     /// Appends a number in 0...99.
     fileprivate mutating func append(twoDigits number: Int64) {
         append(ASCII.zero + UInt8(truncatingIfNeeded: number / 10))

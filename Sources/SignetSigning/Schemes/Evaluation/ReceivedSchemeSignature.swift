@@ -24,6 +24,7 @@ struct ReceivedSchemeSignature {
         of message: SignableMessage, scheme: ConfiguredScheme
     ) throws(SigningError) {
         let compiled = scheme.compiled
+        claimed.reserveCapacity(8)
         for slot in scheme.placements {
             try read(slot, of: message, scheme: compiled, missing: .noSignature)
         }
@@ -87,10 +88,10 @@ struct ReceivedSchemeSignature {
                 "\(location.name): the text does not match, expected \(printable(slot.shape))")
         }
         guard let separator = slot.separator else {
-            guard let captures = slot.templates[0].match(text) else { throw malformed }
+            guard let captures = slot.templates[0].match(text[...]) else { throw malformed }
             return try receive(captures, in: location, scheme: scheme)
         }
-        let entries = text.split(separator: separator[0]).map { Array($0).trimmingWhiteSpace() }
+        let entries = text.split(separator: separator[0]).map { $0.trimmingBlanks() }
         guard entries.count <= 64 else { throw malformed }
         for template in slot.templates {
             // Ignore entries that match no template, such as those of other versions. Only the

@@ -62,6 +62,7 @@ struct SchemeEvaluator {
         case .value(let index): return try value(index)
         default:
             var result: [UInt8] = []
+            result.reserveCapacity(64)
             try append(source, to: &result)
             return result
         }

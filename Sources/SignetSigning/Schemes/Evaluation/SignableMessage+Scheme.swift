@@ -128,9 +128,28 @@ extension SignableMessage {
     /// Returns the children of the root of a flat XML body, as WeChat Pay v2 sends it.
     ///
     /// - Throws: `malformed-message` for any other body, `body-not-held`.
-    func xmlChildren() throws(SigningError) -> [Parameter] {
-        var reader = FlatXML(try content.held())
-        return try reader.children()
+    func xmlChildren() throws(SigningError) -> [Parameter] { try flatXML().children }
+
+    /// Reads `<xml><name>text</name>…</xml>`: a root of at most 512 elements with different names,
+    /// which contain text or CDATA. Returns them, and the position of the root's end tag.
+    private func flatXML() throws(SigningError) -> (children: [Parameter], end: Int) {
+        func malformed(_ problem: String) -> SigningError {
+            SigningError(.malformedMessage, "the body is not flat XML: \(problem)")
+        }
+        let bytes = try content.held()
+        let root: XMLElement
+        do throws(XMLError) {
+            root = try XMLReader.read(bytes, isFlat: true)
+        } catch {
+            throw malformed(error.message)
+        }
+        let children = root.elements
+        guard children.count <= 512 else { throw malformed("found more than 512 elements") }
+        guard !root.hasText else { throw malformed("found text between the elements") }
+        guard Set(children.map { ByteName($0.name) }).count == children.count else {
+            throw malformed("found an element twice")
+        }
+        return (children.map { (Array($0.name.utf8), Array($0.text.utf8)) }, root.end ?? 0)
     }
 
     /// Appends a child to the root of a flat XML body.
@@ -138,8 +157,8 @@ extension SignableMessage {
     /// - Throws: As `xmlChildren`; `malformed-message` also for a duplicate element,
     ///   `invalid-value` for a value with `]]>`.
     mutating func appendXML(name: [UInt8], value: [UInt8]) throws(SigningError) {
-        var reader = FlatXML(try content.held())
-        guard try !reader.children().contains(where: { $0.name == name }) else {
+        let xml = try flatXML()
+        guard !xml.children.contains(where: { $0.name == name }) else {
             throw SigningError(
                 .malformedMessage,
                 "the body already has an element \(String(decoding: name, as: UTF8.self))")
@@ -154,7 +173,7 @@ extension SignableMessage {
         child += value
         child += Array("]]></".utf8) + name + Array(">".utf8)
         var bytes = body
-        bytes.insert(contentsOf: child, at: reader.rootEnd)
+        bytes.insert(contentsOf: child, at: xml.end)
         replaceBody(by: bytes)
     }
 }

@@ -34,9 +34,7 @@ struct SignedFields {
         of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?,
         scheme: String
     ) throws(SigningError) {
-        fields = Self.lines(of: message, by: rule) { name in
-            received?.contains(name) ?? rule.selects(name)
-        }
+        fields = Self.lines(of: message, by: rule, received: received)
         joinLinesOfOneName()
         guard fields.count <= Self.maximumCount else {
             throw SigningError(
@@ -52,23 +50,30 @@ struct SignedFields {
     /// Returns the selected field lines, sorted by name. The rule says whether lines of one name
     /// are sorted by value too, or keep their order.
     private static func lines(
-        of message: SignableMessage, by rule: CompiledScheme.HeaderRule,
-        where isSelected: ([UInt8]) -> Bool
+        of message: SignableMessage, by rule: CompiledScheme.HeaderRule, received: [[UInt8]]?
     ) -> [Field] {
         var lines: [Field] = []
         lines.reserveCapacity(message.fields.count + 1)
         func add(_ name: [UInt8], value: [UInt8]) {
-            guard isSelected(name) else { return }
             let value = rule.collapsesSpaces ? collapsed(value) : value
             lines.append(Field(name: name, value: value, position: lines.count))
         }
         // The request's authority replaces the field Host.
-        if let authority = message.request?.authority {
+        if let authority = message.request?.authority,
+            received?.contains(SignableMessage.host) ?? rule.selects(SignableMessage.host)
+        {
             add(SignableMessage.host, value: authority)
         }
-        for field in message.fields {
-            let name = field.name.utf8.map(\.lowercased)
-            if name != SignableMessage.host { add(name, value: field.value) }
+        for field in message.fields where !field.name.isSame(asLowercase: SignableMessage.host) {
+            if let received {
+                guard let name = received.first(where: field.name.isSame(asLowercase:)) else {
+                    continue
+                }
+                add(name, value: field.value)
+            } else {
+                let name = field.name.lowercasedBytes
+                if rule.selects(name) { add(name, value: field.value) }
+            }
         }
         lines.sort { left, right in
             if left.name != right.name { return left.name.lexicographicallyPrecedes(right.name) }

@@ -167,10 +167,12 @@ extension SchemeParser {
                 allowing: \.isVisible)
             return kind == "query" ? .query(parameter) : .form(parameter)
         default:
-            return .xml(
-                try name.bytes(
-                    count: count, expected: "an element name of letters, digits, - and _",
-                    allowing: \.isNameByte))
+            let expected = "an element name of letters, digits, - and _, first a letter or _"
+            let element = try name.bytes(count: count, expected: expected, allowing: \.isNameByte)
+            guard element[0].isLetter || element[0] == ASCII.underscore else {
+                throw name.wrong(expected: expected)
+            }
+            return .xml(element)
         }
     }
 

@@ -73,8 +73,22 @@ extension String {
 
     /// Whether both are equal except for the case of ASCII letters.
     func isSame(ignoringCaseOf other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && utf8.elementsEqual(other.utf8) { $0.lowercased == $1.lowercased }
+        guard utf8.count == other.utf8.count else { return false }
+        let (bytes, others) = (utf8.span, other.utf8.span)
+        for index in bytes.indices where bytes[index].lowercased != others[index].lowercased {
+            return false
+        }
+        return true
+    }
+
+    /// The bytes with ASCII letters in lower case.
+    var lowercasedBytes: [UInt8] {
+        let source = utf8.span
+        var bytes: [UInt8] = []
+        bytes.append(addingCapacity: source.count) { (target: inout OutputSpan<UInt8>) in
+            for index in source.indices { target.append(source[index].lowercased) }
+        }
+        return bytes
     }
 
     /// Whether both are equal except for the case of ASCII letters; `lowercase` must be in lower

@@ -1,5 +1,3 @@
-import SignetBase
-
 /// The details of a verification, for someone who compares what both sides computed, and for the
 /// log. Don't send it to the sender of the message.
 ///
@@ -46,41 +44,5 @@ public struct Explanation: Sendable, Hashable {
         ).map(String.init)
         lines.append("--------")
         return lines
-    }
-}
-
-extension MessagePart {
-    /// The part as text: `name: value`, or the lines of the value below the name if there are
-    /// several.
-    public var lines: [String] {
-        let lines = String(decoding: value, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count > 1 else { return ["\(identifier): \(lines.first ?? "")"] }
-        return ["\(identifier):"] + lines.map { "    | \($0)" }
-    }
-}
-
-extension Verifier {
-    /// Verifies a message and explains the result. Neither checks nor stores the nonce.
-    ///
-    /// - Parameters:
-    ///   - message: The message as it arrived.
-    ///   - now: The time, in seconds since 1970; nil means now.
-    /// - Returns: The reason of a failure, the base and its parts.
-    public func explain(_ message: SignableMessage, now: Int64? = nil) -> Explanation {
-        let now = now ?? UnixTime.now()
-        var reason: SigningError?
-        do throws(SigningError) {
-            _ = try check(message, now: now)
-        } catch {
-            reason = error
-        }
-        let draft =
-            switch scheme.kind {
-            case .rfc9421: try? draftRFC9421(message)
-            case .saltedHMAC: try? draftSaltedHMAC(message)
-            case .document(let plan): try? draftScheme(plan, of: message)
-            }
-        return Explanation(reason: reason, draft: draft)
     }
 }

@@ -1,22 +1,36 @@
 import SignetCrypto
 
-extension Verifier {
-    /// Verifies a message by a scheme document. Doesn't check whether the nonce was used before.
-    func verifyScheme(
-        _ compiled: CompiledScheme, of message: SignableMessage, now: Int64
+/// Verifies messages by a scheme document.
+final class SchemeVerifier: VerificationEngine {
+    private let rules: VerifierRules
+    private let scheme: ConfiguredScheme
+    private var policy: VerificationPolicy { rules.policy }
+
+    init(_ rules: VerifierRules, compiled: CompiledScheme) throws(SigningError) {
+        let policy = rules.policy
+        guard policy.tag == nil, !policy.restrictsAlgorithms else {
+            throw SigningError(
+                .unsupportedOption,
+                "\(compiled.name): the policy cannot have a tag or algorithms")
+        }
+        self.rules = rules
+        self.scheme = try ConfiguredScheme(compiled, settings: policy.settings)
+        if rules.requiresNonce { try rules.scheme.requireSignedNonce() }
+    }
+
+    func check(
+        _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let scheme = try configured(compiled)
-        var (evaluator, received, claims, covered) = try admitScheme(scheme, of: message, now: now)
+        var (evaluator, received, claims, covered) = try admit(message, now: now)
         let text = try evaluator.text()
-        let key = try signer(
-            of: text, received: received, scheme: scheme, with: &evaluator, now: now)
+        let key = try signer(of: text, received: received, with: &evaluator, now: now)
         for (source, value) in received.claimed where try evaluator.bytes(of: source) != value {
             throw SigningError(
                 .signatureMismatch, "a value sent with the signature does not match the message")
         }
         let proof = VerifiedMessage(
-            scheme: self.scheme, keyID: key.id,
-            created: compiled.signed.hasTime ? received.time : nil,
+            scheme: rules.scheme, keyID: key.id,
+            created: scheme.compiled.signed.hasTime ? received.time : nil,
             expiration: claims.expiration, nonce: claims.nonce, covered: covered,
             of: evaluator.message,
             body: covered.contains(.body) ? evaluator.message.heldBody : nil)
@@ -25,13 +39,13 @@ extension Verifier {
     }
 
     /// Checks everything that needs neither cryptography nor the body.
-    private func admitScheme(
-        _ scheme: ConfiguredScheme, of message: SignableMessage, now: Int64
+    private func admit(
+        _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (
         SchemeEvaluator, ReceivedSchemeSignature, SignatureClaims, [SchemeCoverage.Part]
     ) {
         let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
-        var evaluator = evaluator(of: message, received: received, scheme: scheme)
+        var evaluator = evaluator(of: message, received: received)
         for name in scheme.injectedNames where received.headerNames?.contains(name) == false {
             throw ReceivedSchemeSignature.notCovered(name)
         }
@@ -40,28 +54,24 @@ extension Verifier {
         where !covered.contains(where: { $0.name == component.listed }) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
-        let claims = try checkTime(of: received, scheme: scheme.compiled, now: now)
-        try requireNonce(claims)
+        let claims = try checkTime(of: received, now: now)
+        try rules.requireNonce(claims)
         return (evaluator, received, claims, covered)
     }
 
-    /// Checks the head of a message before its body is received.
-    func admitScheme(
-        _ compiled: CompiledScheme, head: SignableMessage, now: Int64
-    ) throws(SigningError) {
-        var (evaluator, _, _, _) = try admitScheme(configured(compiled), of: head, now: now)
+    func checkHead(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims)? {
+        var (evaluator, _, _, _) = try admit(message, now: now)
         // Throws for a scheme that signs the body itself and not a hash of it.
         _ = try evaluator.text()
+        return nil
     }
 
-    /// Computes the signed text of a message and its parts, whether or not the signature is valid.
-    func draftScheme(
-        _ compiled: CompiledScheme, of message: SignableMessage
-    ) throws(SigningError) -> Explanation.Draft {
-        let scheme = try configured(compiled)
+    func draft(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
-        var evaluator = evaluator(of: message, received: received, scheme: scheme)
-        let known = keys.current.set.keys
+        var evaluator = evaluator(of: message, received: received)
+        let known = rules.keys.current.set.keys
         if received.keyID == nil, known.count == 1 { evaluator.keyID = Array(known[0].id.utf8) }
         let trace = SchemeTrace(of: evaluator)
         var draft = Explanation.Draft(base: [], parts: trace.parts, failure: trace.failure)
@@ -73,14 +83,8 @@ extension Verifier {
         return draft
     }
 
-    /// Returns the scheme with the policy's settings.
-    private func configured(_ compiled: CompiledScheme) throws(SigningError) -> ConfiguredScheme {
-        if let configuredScheme { return configuredScheme }
-        return try ConfiguredScheme(compiled, settings: policy.settings)
-    }
-
     private func evaluator(
-        of message: SignableMessage, received: ReceivedSchemeSignature, scheme: ConfiguredScheme
+        of message: SignableMessage, received: ReceivedSchemeSignature
     ) -> SchemeEvaluator {
         var evaluator = SchemeEvaluator(scheme, message: message)
         evaluator.keyID = Array((received.keyID ?? "").utf8)
@@ -96,14 +100,15 @@ extension Verifier {
     /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed,
     /// because anyone could have written it.
     private func checkTime(
-        of received: ReceivedSchemeSignature, scheme: CompiledScheme, now: Int64
+        of received: ReceivedSchemeSignature, now: Int64
     ) throws(SigningError) -> SignatureClaims {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         var claims = SignatureClaims(
             keyID: received.keyID ?? "", created: received.time ?? now, expiration: nil,
-            nonce: scheme.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
+            nonce: scheme.compiled.signed.sources.contains(.nonce) ? received.nonce : nil, tag: nil)
         guard let time = received.time else { return claims }
-        guard let lifetime = received.lifetime, scheme.signed.sources.contains(.lifetime) else {
+        guard let lifetime = received.lifetime, scheme.compiled.signed.sources.contains(.lifetime)
+        else {
             try policy.check(claims, now: now)
             return claims
         }
@@ -123,12 +128,12 @@ extension Verifier {
 
     /// Returns the key that made the signature. If the message names no key, tries all usable keys.
     private func signer(
-        of text: [UInt8], received: ReceivedSchemeSignature, scheme: ConfiguredScheme,
+        of text: [UInt8], received: ReceivedSchemeSignature,
         with evaluator: inout SchemeEvaluator, now: Int64
     ) throws(SigningError) -> CryptoKey {
-        let table = keys.current
+        let table = rules.keys.current
         if let id = received.keyID {
-            let key = try key(id, now: now)
+            let key = try rules.key(id, now: now)
             guard
                 try table.schemeKey(key, for: scheme.compiled).verifies(
                     received.signatures, of: text, with: &evaluator)

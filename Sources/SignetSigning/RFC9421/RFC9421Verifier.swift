@@ -1,9 +1,18 @@
 import SignetBase
 
-extension Verifier {
-    /// Verifies a message by RFC 9421, section 3.2. Doesn't check whether the nonce was used
-    /// before.
-    func verifyRFC9421(
+/// Verifies messages by RFC 9421, section 3.2.
+final class RFC9421Verifier: VerificationEngine {
+    private let rules: VerifierRules
+    private let plans = PlanCache()
+    private var policy: VerificationPolicy { rules.policy }
+
+    init(_ rules: VerifierRules) throws(SigningError) {
+        try SigningText.requireNone(rules.policy.settings, of: rules.scheme.name)
+        _ = try DistinctComponents(rules.policy.coveredComponents ?? [])
+        self.rules = rules
+    }
+
+    func check(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
         let signature = try ReceivedSignature(message, tag: policy.tag)
@@ -12,8 +21,8 @@ extension Verifier {
         let plan = if let known { known } else { try compile(signature) }
         try requireCoverage(plan, of: message)
         try policy.check(claims, now: now)
-        try requireNonce(claims)
-        let key = try key(claims.keyID, now: now).rfc9421Key()
+        try rules.requireNonce(claims)
+        let key = try rules.key(claims.keyID, now: now).rfc9421Key()
         let algorithm = key.algorithm
         guard signature.algorithm.map({ sameBytes($0, algorithm.name) }) ?? true else {
             throw SigningError(
@@ -28,14 +37,13 @@ extension Verifier {
         try plan.checkDigests(of: message, checksRepresentation: policy.checksRepresentation)
         if known == nil { plans.add(plan) }
         let verified = VerifiedMessage(
-            scheme: scheme, claims: claims, text: text,
+            scheme: rules.scheme, claims: claims, text: text,
             body: plan.provesBody(checksRepresentation: policy.checksRepresentation)
                 ? message.heldBody : nil)
         return (verified, claims)
     }
 
-    /// Computes the base of a message's signature, whether or not it is valid.
-    func draftRFC9421(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
+    func draft(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try ReceivedSignature(message, tag: policy.tag)
         let plan = try compile(signature)
         var text = SignedText()
@@ -48,8 +56,21 @@ extension Verifier {
         return Explanation.Draft(base: text.bytes, parts: text.parts)
     }
 
+    func checkHead(
+        _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims)? {
+        try signsHead(message) ? check(message, now: now) : nil
+    }
+
+    func provesBody(_ verified: VerifiedMessage) -> Bool {
+        let components = verified.names.compactMap { try? ComponentIdentifier.list(parsing: $0) }
+        return components.joined().compactMap(CoveragePlan.Digest.init).contains { digest in
+            !digest.isOfRequest && (digest.field == .content || policy.checksRepresentation)
+        }
+    }
+
     /// Whether the selected signature is in the head and covers no trailers.
-    func signsHeadRFC9421(_ message: SignableMessage) throws(SigningError) -> Bool {
+    private func signsHead(_ message: SignableMessage) throws(SigningError) -> Bool {
         guard message.contains(RFC9421Fields.signatureInput) else { return false }
         do throws(SigningError) {
             let plan = try compile(try ReceivedSignature(message, tag: policy.tag))

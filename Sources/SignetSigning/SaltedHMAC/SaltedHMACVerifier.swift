@@ -1,12 +1,31 @@
 import SignetBase
 import SignetCrypto
 
-extension Verifier {
-    /// Verifies a message by `salted-hmac-v1`. Doesn't check whether the nonce was used before.
-    func verifySaltedHMAC(
+/// Verifies messages by `salted-hmac-v1`.
+final class SaltedHMACVerifier: VerificationEngine {
+    private let rules: VerifierRules
+
+    init(_ rules: VerifierRules) throws(SigningError) {
+        let policy = rules.policy
+        try SigningText.requireNone(policy.settings, of: rules.scheme.name)
+        guard policy.tag == nil, policy.nonce == nil, !policy.restrictsAlgorithms else {
+            throw SigningError(
+                .unsupportedOption,
+                "salted-hmac-v1: the policy cannot have a tag, a nonce or algorithms")
+        }
+        let components = policy.coveredComponents ?? []
+        guard components.allSatisfy({ $0.source == .field && $0.parameters.isEmpty }) else {
+            throw SigningError(
+                .unsupportedComponent,
+                "salted-hmac-v1: the covered components must be fields without parameters")
+        }
+        self.rules = rules
+    }
+
+    func check(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        let (signature, key) = try checkSaltedHMACHead(message, now: now)
+        let (signature, key) = try signature(of: message, now: now)
         let claims = signature.claims
         let text = try SaltedHMACText(of: message, signature: signature, digest: key.algorithm)
         let expected = try text.tag(key: key, salt: signature.salt)
@@ -14,23 +33,30 @@ extension Verifier {
             throw SigningError(.signatureMismatch, "the signature does not fit the message")
         }
         let verified = VerifiedMessage(
-            scheme: scheme, claims: claims, text: text.signed, body: message.heldBody)
+            scheme: rules.scheme, claims: claims, text: text.signed, body: message.heldBody)
         return (verified, claims)
     }
 
-    /// Does the checks that don't need the body.
-    func checkSaltedHMACHead(
+    func checkHead(
         _ message: SignableMessage, now: Int64
+    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims)? {
+        _ = try signature(of: message, now: now)
+        return nil
+    }
+
+    /// Does the checks that don't need the body. Returns the signature and its key.
+    private func signature(
+        of message: SignableMessage, now: Int64
     ) throws(SigningError) -> (SaltedHMACSignature, HMACKey) {
         let signature = try SaltedHMACSignature(message)
         let claims = signature.claims
-        for component in policy.coveredComponents ?? [] where !signature.fields.contains(component)
-        {
+        for component in rules.policy.coveredComponents ?? []
+        where !signature.fields.contains(component) {
             throw SigningError(.notCovered, "\(component.name) is not covered")
         }
-        try policy.check(claims, now: now)
-        try requireNonce(claims)
-        let key = try key(claims.keyID, now: now).signingHMACKey()
+        try rules.policy.check(claims, now: now)
+        try rules.requireNonce(claims)
+        let key = try rules.key(claims.keyID, now: now).signingHMACKey()
         let name = SaltedHMACText.name(of: key.algorithm)
         guard signature.algorithm == name else {
             throw SigningError(
@@ -40,10 +66,9 @@ extension Verifier {
         return (signature, key)
     }
 
-    /// Computes the text of a message, whether or not its signature is valid.
-    func draftSaltedHMAC(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
+    func draft(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let signature = try SaltedHMACSignature(message)
-        let key = try key(signature.claims.keyID).signingHMACKey()
+        let key = try rules.key(signature.claims.keyID).signingHMACKey()
         let text = try SaltedHMACText(of: message, signature: signature, digest: key.algorithm)
         return Explanation.Draft(base: text.signed.bytes, parts: text.signed.parts)
     }

@@ -48,7 +48,7 @@ public struct StreamedVerification: ~Copyable, Sendable {
         self.message = message
         self.startTime = now
         self.isHeadVerified = head != nil
-        self.isBodyCovered = head.map(verifier.provesBody) ?? true
+        self.isBodyCovered = head.map(verifier.engine.provesBody) ?? true
     }
 
     /// Adds the next bytes of the body, as they arrived.
@@ -134,8 +134,8 @@ public struct StreamedVerification: ~Copyable, Sendable {
         }
         message.setBody(digests)
         message.trailers += trailers
-        let (verified, claims) = try verifier.check(message, now: time)
-        guard message.content.isEmpty || verifier.provesBody(verified) else {
+        let (verified, claims) = try verifier.engine.check(message, now: time)
+        guard message.content.isEmpty || verifier.engine.provesBody(verified) else {
             throw Self.notCovered
         }
         return (verified, isHeadVerified ? nil : claims)
@@ -223,25 +223,7 @@ extension Verifier {
         }
         var message = head
         message.content = .expected
-        switch scheme.kind {
-        case .rfc9421:
-            guard try signsHeadRFC9421(message) else { break }
-            let (verified, claims) = try check(message, now: now)
-            return (message, verified, claims)
-        case .saltedHMAC: _ = try checkSaltedHMACHead(message, now: now)
-        case .document(let plan): try admitScheme(plan, head: message, now: now)
-        }
-        return (message, nil, nil)
-    }
-
-    /// Whether the proof covers the message's own body, directly or by a recomputed digest.
-    fileprivate func provesBody(_ verified: VerifiedMessage) -> Bool {
-        guard case .rfc9421 = scheme.kind else {
-            return verified["body-digest"] != nil || verified["body"] != nil
-        }
-        let components = verified.names.compactMap { try? ComponentIdentifier.list(parsing: $0) }
-        return components.joined().compactMap(CoveragePlan.Digest.init).contains { digest in
-            !digest.isOfRequest && (digest.field == .content || policy.checksRepresentation)
-        }
+        let proof = try engine.checkHead(message, now: now)
+        return (message, proof?.0, proof?.1)
     }
 }

@@ -16,20 +16,13 @@ import SignetCrypto
 /// It prints Content-Digest, Signature-Input and Signature. Create a signer once and share it
 /// between threads: the options are compiled once, and signing takes no lock.
 public struct MessageSigner: Sendable {
-    private enum Engine: Sendable {
-        case rfc9421(RFC9421Signer)
-        case saltedHMAC(SaltedHMACSigner)
-        case document(SchemeSigner)
-    }
-
     /// The scheme that signs.
     public let scheme: SigningScheme
     /// The key id that the signature names.
     public let keyID: String
     /// Nil if the key is held elsewhere.
     private let key: CryptoKey?
-    private let engine: Engine
-    private let addsNonce: Bool
+    private let engine: any SignatureEngine
 
     /// Creates a signer.
     ///
@@ -43,20 +36,7 @@ public struct MessageSigner: Sendable {
         self.scheme = scheme
         self.key = key
         self.keyID = key.id
-        switch scheme.kind {
-        case .rfc9421:
-            let own = try key.rfc9421SigningKey()
-            self.engine = .rfc9421(
-                try RFC9421Signer(
-                    key: own, keyID: key.id, algorithm: own.algorithm, options: options))
-            self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
-        case .saltedHMAC:
-            self.engine = .saltedHMAC(try SaltedHMACSigner(key: key, options: options))
-            self.addsNonce = false
-        case .document(let plan):
-            self.engine = .document(try SchemeSigner(plan, key: key, options: options))
-            self.addsNonce = false
-        }
+        self.engine = try scheme.signer(for: key, options: options)
     }
 
     /// Creates an `rfc9421` signer for a key that is held elsewhere, such as in a KMS or an HSM. It
@@ -73,9 +53,8 @@ public struct MessageSigner: Sendable {
         self.scheme = .rfc9421
         self.key = nil
         self.keyID = keyID
-        self.engine = .rfc9421(
-            try RFC9421Signer(key: nil, keyID: keyID, algorithm: algorithm, options: options))
-        self.addsNonce = options.addsNonce && options.acceptSignature?.nonce == nil
+        self.engine = try RFC9421Signer(
+            key: nil, keyID: keyID, algorithm: algorithm, options: options)
     }
 
     /// Signs a message: adds the signature's fields and, if it is covered and missing, a
@@ -107,17 +86,8 @@ public struct MessageSigner: Sendable {
         salt: [UInt8]?
     ) throws(SigningError) -> Result {
         let nonce = try checkedNonce(nonce, now: now)
-        switch engine {
-        case .rfc9421(let signer):
-            return try signer.sign(&message, created: now, expiration: expiration, nonce: nonce)
-        case .saltedHMAC(let signer):
-            guard expiration == nil else {
-                throw SigningError(.unsupportedOption, "salted-hmac-v1 has no expiration")
-            }
-            return try signer.sign(&message, created: now, nonce: nonce, salt: salt)
-        case .document(let signer):
-            return try signer.sign(&message, created: now, expires: expiration, nonce: nonce)
-        }
+        return try engine.sign(
+            &message, created: now, expiration: expiration, nonce: nonce, salt: salt)
     }
 
     /// Computes the signature base of a message for a key that is held elsewhere (`rfc9421`).
@@ -162,7 +132,7 @@ public struct MessageSigner: Sendable {
 
     private var signerForExternalKeys: RFC9421Signer {
         get throws(SigningError) {
-            guard case .rfc9421(let signer) = engine else {
+            guard let signer = engine as? RFC9421Signer else {
                 throw SigningError(
                     .unsupportedOption, "\(scheme.name): only rfc9421 supports an external key")
             }
@@ -175,22 +145,13 @@ public struct MessageSigner: Sendable {
     /// - Parameter message: The head. An existing Content-Digest or Repr-Digest is checked, so its
     ///   algorithms are among the result.
     public func bodyDigests(for message: SignableMessage) -> Set<BodyDigest> {
-        switch engine {
-        case .rfc9421(let signer):
-            DigestField.allAlgorithms(in: message.fields).union([signer.digest])
-        case .saltedHMAC(let signer): [signer.digest]
-        case .document(let signer): signer.bodyDigests
-        }
+        engine.bodyDigests(for: message)
     }
 
     /// Whether the scheme signs the parameters of a form or a flat XML body instead of the body's
     /// bytes.
     package func readsParameters(inBodyOf message: SignableMessage) -> Bool {
-        if case .document(let signer) = engine {
-            signer.readsParameters(inBodyOf: message)
-        } else {
-            false
-        }
+        engine.readsParameters(inBodyOf: message)
     }
 
     /// Starts to sign a message whose body is read only once, while it is sent. The digest and the
@@ -203,7 +164,7 @@ public struct MessageSigner: Sendable {
     ///   elsewhere; `unsupported-component` if the options' list doesn't contain
     ///   `"content-digest";tr`.
     public func startSigning(_ head: SignableMessage) throws(SigningError) -> StreamedSigning {
-        guard case .rfc9421(let signer) = engine, signer.key != nil else {
+        guard let signer = engine as? RFC9421Signer, signer.key != nil else {
             throw SigningError(
                 .unsupportedOption,
                 "\(scheme.name): only rfc9421 with a local key can sign in trailers")
@@ -217,10 +178,23 @@ public struct MessageSigner: Sendable {
         guard (0...SigningTime.latest).contains(now) else { throw SigningTime.outOfRange }
         try key?.requireUsableForSigning(at: now)
         var nonce = nonce
-        if nonce == nil, addsNonce {
+        if nonce == nil, engine.addsNonce {
             nonce = Base64.encode(try RandomBytes.forSigning(16), as: .url)
         }
         if let nonce { try SigningText.requirePrintable(nonce, name: "the nonce") }
         return nonce
+    }
+}
+
+extension SigningScheme {
+    /// Returns the engine that signs by this scheme with one key.
+    func signer(
+        for key: CryptoKey, options: MessageSigner.Options
+    ) throws(SigningError) -> any SignatureEngine {
+        switch kind {
+        case .rfc9421: try RFC9421Signer(key: key, options: options)
+        case .saltedHMAC: try SaltedHMACSigner(key: key, options: options)
+        case .document(let compiled): try SchemeSigner(compiled, key: key, options: options)
+        }
     }
 }

@@ -27,11 +27,9 @@ public final class Verifier: Sendable {
     /// The requirements that are checked before any cryptography.
     public let policy: VerificationPolicy
 
-    let keys: VerifierKeys
-    /// The scheme document with the policy's settings.
-    let configuredScheme: ConfiguredScheme?
-    let nonces: (any NonceStore)?
-    let plans = PlanCache()
+    let engine: any VerificationEngine
+    private let keys: VerifierKeys
+    private let nonces: (any NonceStore)?
 
     /// Creates a verifier.
     ///
@@ -51,35 +49,11 @@ public final class Verifier: Sendable {
         scheme: SigningScheme = .rfc9421, keys: KeySet,
         policy: VerificationPolicy = VerificationPolicy(), nonces: (any NonceStore)? = nil
     ) throws(SigningError) {
-        var bound: ConfiguredScheme?
-        switch scheme.kind {
-        case .rfc9421:
-            try SigningText.requireNone(policy.settings, of: scheme.name)
-            _ = try DistinctComponents(policy.coveredComponents ?? [])
-        case .saltedHMAC:
-            try SigningText.requireNone(policy.settings, of: scheme.name)
-            guard policy.tag == nil, policy.nonce == nil, !policy.restrictsAlgorithms else {
-                throw SigningError(
-                    .unsupportedOption,
-                    "salted-hmac-v1: the policy cannot have a tag, a nonce or algorithms")
-            }
-            let components = policy.coveredComponents ?? []
-            guard components.allSatisfy({ $0.source == .field && $0.parameters.isEmpty }) else {
-                throw SigningError(
-                    .unsupportedComponent,
-                    "salted-hmac-v1: the covered components must be fields without parameters")
-            }
-        case .document(let plan):
-            guard policy.tag == nil, !policy.restrictsAlgorithms else {
-                throw SigningError(
-                    .unsupportedOption, "\(plan.name): the policy cannot have a tag or algorithms")
-            }
-            bound = try ConfiguredScheme(plan, settings: policy.settings)
-            if nonces != nil || policy.requiresNonce { try scheme.requireSignedNonce() }
-        }
-        self.configuredScheme = bound
+        let rules = VerifierRules(
+            scheme: scheme, policy: policy, keys: keys, storesNonces: nonces != nil)
+        self.engine = try scheme.verifier(rules)
         self.scheme = scheme
-        self.keys = VerifierKeys(keys)
+        self.keys = rules.keys
         self.policy = policy
         self.nonces = nonces
     }
@@ -127,7 +101,7 @@ public final class Verifier: Sendable {
         _ message: SignableMessage, now: Int64? = nil
     ) throws(SigningError) -> VerifiedMessage {
         let now = now ?? UnixTime.now()
-        let (verified, claims) = try check(message, now: now)
+        let (verified, claims) = try engine.check(message, now: now)
         try remember(claims, now: now)
         return verified
     }
@@ -144,9 +118,26 @@ public final class Verifier: Sendable {
         _ message: SignableMessage, now: Int64? = nil
     ) async throws(SigningError) -> VerifiedMessage {
         let now = now ?? UnixTime.now()
-        let (verified, claims) = try check(message, now: now)
+        let (verified, claims) = try engine.check(message, now: now)
         try await remember(claims, now: now)
         return verified
+    }
+
+    /// Verifies a message and explains the result. Neither checks nor stores the nonce.
+    ///
+    /// - Parameters:
+    ///   - message: The message as it arrived.
+    ///   - now: The time, in seconds since 1970; nil means now.
+    /// - Returns: The reason of a failure, the base and its parts.
+    public func explain(_ message: SignableMessage, now: Int64? = nil) -> Explanation {
+        let now = now ?? UnixTime.now()
+        var reason: SigningError?
+        do throws(SigningError) {
+            _ = try engine.check(message, now: now)
+        } catch {
+            reason = error
+        }
+        return Explanation(reason: reason, draft: try? engine.draft(message))
     }
 
     /// Stores the nonce of a valid signature, or throws if it was used before.
@@ -167,48 +158,6 @@ public final class Verifier: Sendable {
         }
     }
 
-    /// Does all checks except whether the nonce was used before.
-    func check(
-        _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        switch scheme.kind {
-        case .rfc9421: try verifyRFC9421(message, now: now)
-        case .saltedHMAC: try verifySaltedHMAC(message, now: now)
-        case .document(let plan): try verifyScheme(plan, of: message, now: now)
-        }
-    }
-
-    /// Returns the key that a signature names.
-    func key(_ id: String) throws(SigningError) -> CryptoKey {
-        guard let key = keys.current.set[id] else {
-            throw SigningError(.unknownKey, "no key has the id in the signature")
-        }
-        return key
-    }
-
-    /// Returns the key that a signature names, if it may be used now.
-    func key(_ id: String, now: Int64) throws(SigningError) -> CryptoKey {
-        let key = try key(id)
-        try key.requireUsableForSigning(at: now)
-        return key
-    }
-
-    /// Requires the nonce that the policy or the store needs, before any cryptography.
-    func requireNonce(_ claims: SignatureClaims) throws(SigningError) {
-        guard let nonce = claims.nonce else {
-            guard nonces == nil, !policy.requiresNonce, policy.nonce == nil else {
-                throw SigningError(.missingNonce, "the signature has no nonce")
-            }
-            return
-        }
-        guard (1...256).contains(nonce.utf8.count) else {
-            throw SigningError(.malformedSignature, "the nonce must have 1 to 256 bytes")
-        }
-        guard policy.nonce.map({ sameBytes($0, nonce) }) ?? true else {
-            throw SigningError(.nonceMismatch, "the signature's nonce is not the requested one")
-        }
-    }
-
     /// Returns the last second at which this verifier, or another whose clock is within the skew,
     /// could accept the signature again.
     private func nonceExpiration(of claims: SignatureClaims, now: Int64) -> Int64 {
@@ -216,5 +165,16 @@ public final class Verifier: Sendable {
         let usual = max(claims.created, now) + window
         guard claims.ignoresMaximumAge, let expiration = claims.expiration else { return usual }
         return max(usual, expiration + policy.clampedClockSkew)
+    }
+}
+
+extension SigningScheme {
+    /// Returns the engine that verifies by this scheme.
+    func verifier(_ rules: VerifierRules) throws(SigningError) -> any VerificationEngine {
+        switch kind {
+        case .rfc9421: try RFC9421Verifier(rules)
+        case .saltedHMAC: try SaltedHMACVerifier(rules)
+        case .document(let compiled): try SchemeVerifier(rules, compiled: compiled)
+        }
     }
 }

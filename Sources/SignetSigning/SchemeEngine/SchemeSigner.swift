@@ -2,7 +2,7 @@ import SignetBase
 import SignetCrypto
 
 /// Signs messages by a scheme document with one key.
-struct SchemeSigner: Sendable {
+final class SchemeSigner: SignatureEngine {
     private let scheme: ConfiguredScheme
     private let key: SchemeKey
     private let keyID: [UInt8]
@@ -43,10 +43,8 @@ struct SchemeSigner: Sendable {
         }
     }
 
-    /// The digests of the body that the scheme can sign in place of the body.
-    var bodyDigests: Set<BodyDigest> { compiled.bodyDigests }
+    func bodyDigests(for _: SignableMessage) -> Set<BodyDigest> { compiled.bodyDigests }
 
-    /// Whether signing reads the parameters in a message's body, or writes into the body.
     func readsParameters(inBodyOf message: SignableMessage) -> Bool {
         let origins = (scheme.values + [scheme.text]).flatMap(\.parameterOrigins)
         let writesBody = (scheme.injections + scheme.placements).contains { slot in
@@ -59,7 +57,8 @@ struct SchemeSigner: Sendable {
     }
 
     func sign(
-        _ message: inout SignableMessage, created: Int64, expires: Int64?, nonce: String?
+        _ message: inout SignableMessage, created: Int64, expiration expires: Int64?,
+        nonce: String?, salt _: [UInt8]?
     ) throws(SigningError) -> MessageSigner.Result {
         var evaluator = SchemeEvaluator(scheme, message: message)
         evaluator.keyID = keyID
