@@ -162,6 +162,7 @@ struct Project {
     /// The members that commands take as they are.
     var dumpFile: String? { file.dump }
     var schemaFile: String? { file.schema }
+    var defaultsFile: String? { file.defaults }
     var stateFile: String? { file.state }
     var keyID: String? { file.keyID }
     var passphrase: String? { file.passphrase }
