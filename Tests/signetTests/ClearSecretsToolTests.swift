@@ -140,7 +140,11 @@ import Testing
         let before = try defaults
         try FileManager.default.moveItem(
             atPath: home.path(".config/signet/shop.keys"), toPath: home.path("lost"))
-        #expect(try await signet("vault", "seal").exit == 2)
+        let refused = try await signet("vault", "seal")
+        #expect(refused.exit == 2)
+        #expect(
+            refused.stderr.contains("shop.keys, the key set of signet.json, doesn't exist"),
+            "\(refused.stderr)")
         #expect(try defaults == before)
     }
 }

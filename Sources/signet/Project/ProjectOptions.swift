@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import SignetBase
 import SignetClient
+import SignetCrypto
 import SignetPinning
 internal import SignetSystem
 
@@ -117,7 +118,14 @@ struct Project {
     }
 
     private func untrusted(_ path: String) -> String {
-        isChanged
+        if isChanged, let keys = file.keys.flatMap({ KeySource($0).filePath }),
+            !Folder.exists(keys)
+        {
+            return
+                "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy, or "
+                + "name \(path) with --project to go on without its secrets"
+        }
+        return isChanged
             ? "\(path) or its keys changed since you trusted its folder; look at signet project "
                 + "show, then run signet project trust, or name it with --project"
             : "\(path) was found but its folder isn't trusted; look at it, then run signet project "

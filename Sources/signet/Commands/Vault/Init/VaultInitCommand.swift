@@ -240,7 +240,8 @@ struct VaultInitCommand: ParsableCommand {
         for file in tracked {
             terminal.note(
                 "git tracks \(file), whatever .gitignore says: run git rm --cached "
-                    + "\(ShellCommand.word(file)), and replace its secrets, because the history keeps them"
+                    + "\(ShellCommand.word(file)), and replace its secrets if they were committed, "
+                    + "because the history keeps them"
             )
         }
         terminal.note(
