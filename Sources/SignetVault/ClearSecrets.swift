@@ -14,8 +14,9 @@ package struct ClearSecrets: Sendable, CustomStringConvertible, CustomReflectabl
     private let found: [UInt8]
     private let rest: JSONObject
 
-    /// Looks for them in a file. Returns nil if there are none, or if the file can't be read. A pipe
-    /// keeps nothing, and an empty text, list or object isn't a secret.
+    /// Looks for them in a file. Returns nil if there are none, or if the file can't be read.
+    ///
+    /// A pipe keeps nothing, and an empty text, list or object isn't a secret.
     package init?(in path: String, schema: Schema) {
         guard path != "-", let file = Folder.resolved(path),
             Folder.permissions(ofFile: file) != nil,

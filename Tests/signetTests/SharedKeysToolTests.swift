@@ -71,7 +71,7 @@ import Testing
         #expect(changed.exit == 2 && changed.stderr.contains("shared key set"))
     }
 
-    /// What a person reads who has lost the identity, and what a colleague then does.
+    /// The errors tell a person what to do, and what to ask a colleague for.
     @Test func aLostIdentityIsReplacedWithAColleague() async throws {
         for name in ["alice", "bob", "again"] { try await makeIdentity(name, "x25519") }
         let made = try await signet(

@@ -166,7 +166,8 @@ extension ServiceConfiguration {
         let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
         guard let protocolName = try reader.read("protocol", as: String.self) else {
             throw reader.invalid(
-                "protocol", reason: "has no value, expected one of \(names.joined(separator: ", "))")
+                "protocol", reason: "has no value, expected one of \(names.joined(separator: ", "))"
+            )
         }
         let given = adapters?.first { sameBytes($0.key, protocolName) }?.value
         let known = PayloadProtocol(rawValue: protocolName)

@@ -123,7 +123,7 @@ struct Project {
         {
             return
                 "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy, or "
-                + "name \(path) with --project to go on without its secrets"
+                + "name \(path) with --project to continue without its secrets"
         }
         return isChanged
             ? "\(path) or its keys changed since you trusted its folder; look at signet project "
