@@ -139,8 +139,7 @@ package enum PrivateFile {
                 || "/._-+:@%,=".unicodeScalars.contains($0)
         }
         if isPlain && !path.isEmpty && !path.startsWithBytes(of: "-") { return path }
-        let quoted = printable(path).split(separator: "'", omittingEmptySubsequences: false)
-        return "'" + quoted.joined(separator: "'\\''") + "'"
+        return ShellCommand.word(printable(path))
     }
 
     /// Creates or replaces a file atomically.

@@ -37,6 +37,13 @@ package enum ShellCommand {
         }
     }
 
+    /// Returns a text as one word of `sh`, in single quotes, between which nothing has a meaning.
+    package static func word(_ text: String) -> String {
+        // Bytes: a quote before a combining mark is a part of another character.
+        let parts = text.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        return "'" + parts.map { String(Substring($0)) }.joined(separator: #"'\''"#) + "'"
+    }
+
     /// A child process and the reading end of its output pipe.
     private struct Running: ~Copyable {
         let output: Descriptor

@@ -1,3 +1,4 @@
+import SignetBase
 package import SignetJSON
 
 /// Reads lines `NAME=value`, whose names become keys with dots.
@@ -57,20 +58,23 @@ package enum EnvironmentFile {
         var scanner = EnvironmentScanner(text, as: syntax)
         var object = JSONObject()
         while let (name, value) = try scanner.next() {
-            let key = key(of: name)
-            guard !key.isEmpty, object[key] == nil else {
-                throw Malformed(
-                    key.isEmpty ? "a name without a letter or digit" : "two names for one key",
-                    line: scanner.line)
+            do throws(Malformed) {
+                try set(value, named: name, in: &object)
+            } catch {
+                throw Malformed(error.problem, line: scanner.line)
             }
-            object[key] = value
         }
         return (object, scanner.notes)
     }
 
-    /// Returns the key that a variable stands for.
-    package static func key(of name: String) -> String {
-        name.lowercased().split { $0 == "_" || $0 == "." }.joined(separator: ".")
+    /// Sets the value of the key that a name stands for.
+    package static func set(
+        _ value: JSONValue, named name: String, in object: inout JSONObject
+    ) throws(Malformed) {
+        let key = name.lowercased().split { $0 == "_" || $0 == "." }.joined(separator: ".")
+        guard !key.isEmpty else { throw Malformed("found a name without a letter or digit") }
+        guard object[key] == nil else { throw Malformed("two names for the key \(quoted(key))") }
+        object[key] = value
     }
 
     /// Returns the value of a text without quotes.

@@ -83,6 +83,17 @@ extension CallSecurityToolTests {
         try await server.stop()
     }
 
+    @Test func aListHasTheWarningsOfItsQuestion() async throws {
+        let document = try JSONValue(parsing: Array(Self.document.utf8)).text
+        let server = try await CaptureServer(
+            response: #"{"jsonrpc":"2.0","id":1,"error":null,"result":\#(document)}"#)
+        let listed = try await SignetTool.run(["call", server.url, "--list", "--json"])
+        #expect(listed.exit == 0 && listed.stderr.contains("warning: "), "\(listed.stderr)")
+        #expect(try json(listed)["warnings"]?.array?.count == 1)
+        #expect(try json(listed)["methods"]?.array?.isEmpty == false)
+        try await server.stop()
+    }
+
     @Test func anUndescribedServiceIsAnError() async throws {
         for (response, exit, code) in [
             (

@@ -75,6 +75,28 @@ import Testing
         }
     }
 
+    @Test func aRefusalOfLinesNamesAWayOut() async throws {
+        let refused = try await export("docker", token: "a\nb")
+        for words in [
+            "systemd and kubernetes can",
+            "exec --only partner.token -- docker run --env PARTNER_TOKEN",
+        ] {
+            #expect(refused.stderr.contains(words), "\(refused.stderr)")
+        }
+    }
+
+    /// For Swift, a quote before a combining mark isn't a quote. For sh it is.
+    @Test(arguments: ["'\u{301}; touch x; echo '\u{301}", "'\u{200d}'\u{301}; touch x #"])
+    func shRunsNothingInAValue(_ text: String) async throws {
+        let output = try await export("env", token: text)
+        try vault.folder.write(output.stdout, to: "values.env")
+        let read = try await ChildProcess.run(
+            "sh", ["-c", #". ./values.env; printf %s "$PARTNER_TOKEN""#],
+            directory: vault.folder.url)
+        #expect(read.exit == 0 && read.text == text, "\(read.stderr)")
+        #expect(try !vault.folder.contents().contains("x"))
+    }
+
     private static let refusals: [(String, String, [String], String)] =
         [
             ("docker", "a\nb", [], "unusable-value"), ("docker", "\n", [], "unusable-value"),

@@ -170,6 +170,11 @@ import Testing
         #expect(sums.exit == 0, "\(sums.stderr)")
         let listed = try await ChildProcess.run("tar", ["tzf", "\(out)/\(archive)"])
         #expect(listed.text.contains("/bin/signet\n") && listed.text.contains("/man1/signet.1\n"))
+        let unpacked = try await ChildProcess.run("tar", ["xzf", "\(out)/\(archive)", "-C", out])
+        #expect(unpacked.exit == 0, "\(unpacked.stderr)")
+        let links = try await ChildProcess.run(
+            PackageLayout.url("Scripts/links").path, ["check", out])
+        #expect(links.exit == 0, "\(links.stderr)")
         let control = try await ChildProcess.run("dpkg-deb", ["--info", "\(out)/\(package)"])
         for library in ["libcurl4", "libssl3", "libstdc++6", "libc6 (>= "] {
             #expect(control.text.contains(library), "\(control.text)")

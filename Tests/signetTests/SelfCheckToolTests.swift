@@ -167,6 +167,15 @@ import Testing
         #expect(output.exit == 1)
         #expect(output.text.contains("retry.statusCodes"))
         #expect(!output.text.contains("987654"))
+        try program.folder.write(
+            defaults.replacingOccurrences(
+                of: #"  "services.orders.protocol": "jsonrpc-2.0","#, with: ""),
+            to: "defaults.json")
+        let missing = try await program.lines("bad", ["--offline"])
+        #expect(missing == ["configuration services"])
+        #expect(
+            try await program.check(["--offline", "--json"]).text.contains(
+                "services.orders.protocol has no value, expected one of jsonrpc-2.0, "))
         try await host.stop()
     }
 

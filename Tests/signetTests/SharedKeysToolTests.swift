@@ -71,6 +71,43 @@ import Testing
         #expect(changed.exit == 2 && changed.stderr.contains("shared key set"))
     }
 
+    /// The errors tell a person what to do, and what to ask a colleague for.
+    @Test func aLostIdentityIsReplacedWithAColleague() async throws {
+        for name in ["alice", "bob", "again"] { try await makeIdentity(name, "x25519") }
+        let made = try await signet(
+            "keys", "share", "keys", "--to", "alice.pub", "bob.pub", "--out", "shared")
+        #expect(made.exit == 0, "\(made.stderr)")
+        try folder.write(#"{"keys":"shared"}"#, to: "signet.json")
+        let check = ["self-check", "--offline", "--json", "--project", "signet.json"]
+        for identity in [[], ["--identity", "lost"]] {
+            let lost = try await SignetTool.run(
+                ["keys", "list", "shared", "--json"] + identity,
+                environment: ["XDG_CONFIG_HOME": folder.path("config"), "SIGNET_IDENTITY": ""],
+                directory: folder.url)
+            #expect(lost.exit == 2 && lost.text.contains("missing-identity"), "\(lost.text)")
+            for words in ["signet keys new --type x25519", "signet keys share --add"] {
+                #expect(lost.text.contains(words), "\(lost.text)")
+            }
+            let checked = try await SignetTool.run(
+                check + identity,
+                environment: ["XDG_CONFIG_HOME": folder.path("config"), "SIGNET_IDENTITY": ""],
+                directory: folder.url)
+            #expect(checked.exit == 1, "\(checked.text)")
+            let bad =
+                try JSONValue(parsing: checked.stdout)["checks"]?.array?
+                .filter { $0["status"] == "bad" } ?? []
+            #expect(bad.map { $0["area"] } == ["keys"])
+            #expect(bad.first?["detail"]?.string?.contains("signet keys share --add") == true)
+            #expect(bad.first?["remedy"]?.string?.contains("rotate the root") == true)
+        }
+        let stranger = try await signet("keys", "list", "shared", "--identity", "again")
+        #expect(stranger.exit == 1 && stranger.stderr.contains("signet keys share --add"))
+        let added = try await signet(
+            "keys", "share", "shared", "--add", "again.pub", "--identity", "bob")
+        #expect(added.exit == 0, "\(added.stderr)")
+        #expect(try await signet("keys", "list", "shared", "--identity", "again").exit == 0)
+    }
+
     /// The roots of a shared set are shown once, and by the first command that isn't quiet.
     @Test func rootsAreShownOnceAndNotByAQuietCommand() async throws {
         try await makeIdentity("alice", "x25519")

@@ -211,7 +211,7 @@ import Testing
         ("stringData: {A: 5}", "found number"),
         ("stringData: ZZZZZZ", "expected object in stringData"),
         ("data: {A B: eA==}", "name of an entry"), ("data: {'': eA==}", "name of an entry"),
-        ("data: {é: eA==}", "name of an entry"), ("data: {'.': eA==}", "no letter or digit"),
+        ("data: {é: eA==}", "name of an entry"), ("data: {'.': eA==}", "without a letter or digit"),
         ("data: {A_B: eA==, a.b: eQ==}", "two names for the key \\\"a.b\\\""),
         ("data: {A: eA==}\nmetadata: {annotations: {signet/json: A}}", "\"A\" is not JSON"),
         ("data: {A: eA==}\nmetadata: {annotations: {signet/json: [A]}}", "signet/json"),

@@ -124,8 +124,30 @@ import Testing
         try write(to: "shop/config.yaml")
         let made = try await signet(["vault", "init", "config.yaml", "--keys", "keys"], in: shop)
         #expect(made.exit == 0, "\(made.stderr)")
-        #expect(made.stderr.contains("git rm --cached"))
+        #expect(!made.stderr.contains("git rm --cached"))
         #expect(try await git(["check-ignore", "-q", "config.yaml"], in: shop).exit == 0)
+    }
+
+    @Test(arguments: ["config.yaml", "it's *.yaml", "-x.yaml", "'\u{301}; touch x; '\u{301}.yaml"])
+    func saysThatGitTracksAFile(_ name: String) async throws {
+        let shop = try makeFolder("shop")
+        #expect(try await git(["init", "-q", "."], in: shop).exit == 0)
+        try write(to: "shop/" + name)
+        try write(to: "shop/other.yaml")
+        #expect(try await git(["add", "./" + name], in: shop).exit == 0)
+        // A repository's own program isn't started.
+        _ = try await git(["config", "core.fsmonitor", "touch started; false"], in: shop)
+        let made = try await signet(
+            ["vault", "init", "./" + name, "--keys", "keys", "--json"], in: shop)
+        #expect(made.exit == 0, "\(made.stderr)")
+        #expect(try JSONValue(parsing: made.stdout)["tracked"] == [.string("./" + name)])
+        #expect(made.stderr.contains("run git rm --cached") && made.stderr.contains("replace"))
+        let other = try await signet(
+            ["vault", "init", "other.yaml", "--out", "other", "--keys", "keys", "--json"], in: shop)
+        #expect(try JSONValue(parsing: other.stdout)["tracked"] == [])
+        #expect(!other.stderr.contains("git rm --cached"))
+        let files = try folder.contents(of: "shop")
+        #expect(!files.contains("x") && !files.contains("started"), "\(files)")
     }
 
     @Test func refusesKeysThatAreOneOfItsFiles() async throws {

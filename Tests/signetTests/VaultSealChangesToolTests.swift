@@ -165,7 +165,7 @@ import Testing
         try vault.folder.write(
             #"""
             {"app":{"id":"com.example.shop","version":"1.9.0"},"keys":"keys",
-             "schema":"schema.json","defaults":"defaults.json","dump":"dump"}
+             "schema":"schema.json","dump":"dump"}
             """#, to: "signet.json")
         let checked = try await vault.run(["self-check", "--offline"])
         #expect(checked.exit == 0, "\(checked.text)")

@@ -96,9 +96,13 @@ public struct SelfCheck: Sendable {
             run.check(keys)
             return keys
         } catch {
+            let isNoRecipient = [.missingIdentity, .notARecipient].contains(error.code)
             run.report.add(
                 area: "keys", subject: "key set", status: .bad, detail: error.message,
-                remedy: "fix the file, or restore it from a copy; a new key doesn't open the dump")
+                remedy: isNoRecipient
+                    ? "until then the secrets stay closed; if a lost identity may be in other hands, "
+                        + "rotate the root too"
+                    : "fix the file, or restore it from a copy; a new key doesn't open the dump")
             return nil
         }
     }
@@ -126,8 +130,17 @@ public struct SelfCheck: Sendable {
         guard let defaults = project.defaults else { return (schema, nil) }
         do {
             let configuration = try GlobalConfiguration(schema: schema, defaults: .file(defaults))
-            run.report.add(
-                area: "schema", subject: "defaults", status: .good, detail: "fit the schema")
+            if let clear = ClearSecrets(in: defaults, schema: schema) {
+                run.report.add(
+                    area: "schema", subject: "defaults",
+                    status: project.dump == nil ? .warning : .bad, detail: "\(clear)",
+                    remedy:
+                        "signet vault seal moves them into the dump; replace values that others "
+                        + "may have read")
+            } else {
+                run.report.add(
+                    area: "schema", subject: "defaults", status: .good, detail: "fit the schema")
+            }
             return (schema, configuration)
         } catch {
             run.report.add(

@@ -163,13 +163,15 @@ extension ServiceConfiguration {
         guard let baseURL = try Self.url("baseURL", from: host) else {
             throw host.invalid("baseURL", reason: "has no value")
         }
+        let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
         guard let protocolName = try reader.read("protocol", as: String.self) else {
-            throw reader.invalid("protocol", reason: "has no value")
+            throw reader.invalid(
+                "protocol", reason: "has no value, expected one of \(names.joined(separator: ", "))"
+            )
         }
         let given = adapters?.first { sameBytes($0.key, protocolName) }?.value
         let known = PayloadProtocol(rawValue: protocolName)
         guard known != nil || given != nil || adapters == nil else {
-            let names = PayloadProtocol.allCases.map(\.rawValue) + (adapters?.keys.sorted() ?? [])
             throw reader.invalid(
                 "protocol", reason: "is not one of \(names.joined(separator: ", "))")
         }

@@ -45,11 +45,24 @@ extension KeySource {
         guard let identity else {
             throw KeyError(
                 .missingIdentity,
-                "\(description) is a shared key set; give your private key with --identity SOURCE")
+                "\(description) is a shared key set; give your private key with --identity SOURCE, "
+                    + "SIGNET_IDENTITY or ~/.config/signet/identity; \(Self.lostIdentity)")
         }
-        let key = try identity.loadIdentity()
+        let key: CryptoKey
+        do throws(KeyError) {
+            key = try identity.loadIdentity()
+        } catch {
+            guard error.code == .unreadable else { throw error }
+            throw KeyError(
+                .missingIdentity,
+                "\(error.message), expected your private key; \(Self.lostIdentity)")
+        }
         return try naming { () throws(KeyError) in KeyFileText(try shared.open(with: key)) }
     }
+
+    private static let lostIdentity =
+        "if it is lost, make another (signet keys new --type x25519), and ask a person who can open "
+        + "the set to add its public half (signet keys share --add)"
 
     /// Reads the private key that opens shared key sets.
     ///

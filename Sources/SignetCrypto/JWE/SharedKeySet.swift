@@ -204,7 +204,9 @@ package struct SharedKeySet {
         }
         guard let recipient = recipients.first(where: { sameBytes($0.id, id) }) else {
             throw KeyError(
-                .notARecipient, "the identity \(id) is not a recipient; there are \(names)")
+                .notARecipient,
+                "the identity \(id) is not a recipient; there are \(names). A person with one of "
+                    + "these can add its public half (signet keys share --add)")
         }
         guard recipient.algorithm == identity.kind.encryptionAlgorithm else {
             throw Self.malformed(

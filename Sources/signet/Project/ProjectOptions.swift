@@ -2,6 +2,7 @@
 import ArgumentParser
 import SignetBase
 import SignetClient
+import SignetCrypto
 import SignetPinning
 import SignetSystem
 
@@ -118,7 +119,14 @@ struct Project {
     }
 
     private func untrusted(_ path: String) -> String {
-        isChanged
+        if isChanged, let keys = file.keys.flatMap({ KeySource($0).filePath }),
+            !Folder.exists(keys)
+        {
+            return
+                "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy, or "
+                + "name \(path) with --project to continue without its secrets"
+        }
+        return isChanged
             ? "\(path) or its keys changed since you trusted its folder; look at signet project "
                 + "show, then run signet project trust, or name it with --project"
             : "\(path) was found but its folder isn't trusted; look at it, then run signet project "
@@ -163,6 +171,7 @@ struct Project {
     /// The members that commands take as they are.
     var dumpFile: String? { file.dump }
     var schemaFile: String? { file.schema }
+    var defaultsFile: String? { file.defaults }
     var stateFile: String? { file.state }
     var keyID: String? { file.keyID }
     var passphrase: String? { file.passphrase }

@@ -195,6 +195,7 @@ struct CallCommand: AsyncParsableCommand {
                             "the method begins with \"rpc.\", which JSON-RPC reserves")
                     }
                     described = try await CallDescriptionOptions.discover(service, by: system)
+                        .description
                 }
                 return try await work(system, service, described, output.trace)
             }
@@ -205,16 +206,20 @@ struct CallCommand: AsyncParsableCommand {
         _ described: ServiceDescription?, with given: CallContentOptions.Given
     ) async throws {
         var known = described
+        var more = JSONObject()
         if known == nil {
-            (known, _) = try await sent(given, describedBy: nil, through: adapter()) {
+            let (asked, members) = try await sent(given, describedBy: nil, through: adapter()) {
                 system, service, _, _ in
                 try await CallDescriptionOptions.discover(service, by: system)
             }
+            known = asked.description
+            more = warned(of: asked.warnings, beside: members)
         }
         let methods = known?.methods ?? []
         var object: JSONObject = ["methods": .array(methods.map { .object($0.object) })]
         object["title"] = known?.title.map(JSONValue.string)
-        try common.terminal.result(object, lines: methods.map(\.line))
+        try common.terminal.result(
+            Self.joined(object, with: more), lines: methods.map(\.line))
     }
 
     // MARK: What came

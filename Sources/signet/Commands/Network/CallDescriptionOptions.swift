@@ -64,10 +64,11 @@ struct CallDescriptionOptions: ParsableArguments {
     /// The document that the service itself has.
     static func discover(
         _ service: ServiceName, by system: NetworkSystem
-    ) async throws -> ServiceDescription {
+    ) async throws -> (description: ServiceDescription, warnings: [RPCWarning]) {
         let response = try await system.call(RPCCall("rpc.discover"), on: service)
         do {
-            return try ServiceDescription(parsing: response.result?.bytes ?? [])
+            let description = try ServiceDescription(parsing: response.result?.bytes ?? [])
+            return (description, response.warnings)
         } catch {
             throw ToolError(.malformedResponse, error.message)
         }

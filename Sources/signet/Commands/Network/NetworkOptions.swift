@@ -48,6 +48,15 @@ struct NetworkOptions: ParsableArguments {
         try proxies().proxy(for: WebOrigin(https: authority))
     }
 
+    /// The file of CAs: the option's, else the project's.
+    ///
+    /// - Throws: Wrong usage if a project that was found without trust names one.
+    func caFile(of project: Project) throws(ToolError) -> String? {
+        if let caFile { return caFile }
+        try project.requireTrust(for: ["caFile"])
+        return project.file.caFile
+    }
+
     /// Other addresses for hosts.
     func addresses() throws -> [EngineRequest.ConnectTo] {
         try connectTo.map { try EngineRequest.ConnectTo(parsing: $0) }
@@ -186,8 +195,8 @@ func withNetworkSystem<Result>(
 ) async throws -> Result {
     let service: ServiceName = "call"
     let project = try call.project.load()
-    try project.requireTrust(
-        for: (call.scheme == nil ? ["scheme"] : []) + (network.caFile == nil ? ["caFile"] : []))
+    if call.scheme == nil { try project.requireTrust(for: ["scheme"]) }
+    let caFile = try network.caFile(of: project)
     let signer = try call.signing(by: project.acting, notingOn: output.terminal)
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
@@ -200,7 +209,7 @@ func withNetworkSystem<Result>(
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the
     // latter.
     options.logger.logLevel = .error
-    options.caFile = network.caFile ?? project.file.caFile
+    options.caFile = caFile
     if call.usesHTTP1 {
         var settings = CurlEngine.Configuration()
         settings.offersHTTP2 = false

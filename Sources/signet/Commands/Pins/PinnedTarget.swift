@@ -16,6 +16,8 @@ struct PinnedTarget {
     let name: String
     /// The host of a server; nil for a file.
     let host: String?
+    /// The port of a server.
+    var port = 443
     /// The pins; the leaf's first.
     let pins: [Shown]
 

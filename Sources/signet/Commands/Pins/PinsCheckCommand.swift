@@ -67,7 +67,7 @@ struct PinsCheckCommand: AsyncParsableCommand {
         }
         let seen: ProbeResult
         do {
-            seen = try await target.probe(network, policy: policy)
+            seen = try await target.probe(network, of: project, policy: policy)
         } catch {
             // A host that the policy refuses is refused, whether it can be reached or not.
             if let refusal = decision.refusal { throw refusal }

@@ -38,6 +38,7 @@ struct PinsPlanCommand: AsyncParsableCommand {
         completion: .file())
     var targets: [String] = []
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var page: PageOptions
     @OptionGroup var common: CommonOptions
@@ -82,7 +83,7 @@ struct PinsPlanCommand: AsyncParsableCommand {
         guard target.isSecure else {
             throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
-        let seen = try await target.probe(network, policy: policy)
+        let seen = try await target.probe(network, of: project.load(), policy: policy)
         guard seen.isTrusted else { throw target.untrusted(seen) }
         let pinned = Set(policy.rules.flatMap(\.pins))
         return try seen.chain.enumerated()

@@ -57,6 +57,7 @@ struct PinsShowCommand: AsyncParsableCommand {
     @Option(help: "The policy's host; required for a file, while a URL names its own.")
     var host: String?
 
+    @OptionGroup var project: ProjectOptions
     @OptionGroup var network: NetworkOptions
     @OptionGroup var common: CommonOptions
 
@@ -85,6 +86,11 @@ struct PinsShowCommand: AsyncParsableCommand {
                     "\(rule.pattern): one pin, expected two or more; add one of a key in reserve "
                         + "with --backup PIN")
             }
+            for target in found where target.port != 443 {
+                common.terminal.note(
+                    "\(target.name): a policy has no ports, so its rule is for all ports of the host"
+                )
+            }
             let text = policy.serialized()
             let document = try JSONValue(parsing: text).object ?? [:]
             try common.terminal.result(document, text: text)
@@ -109,10 +115,10 @@ struct PinsShowCommand: AsyncParsableCommand {
         guard target.isSecure else {
             throw ToolError.usage("pins need TLS: the URL must begin with https://")
         }
-        let seen = try await target.probe(network)
+        let seen = try await target.probe(network, of: project.load())
         guard seen.isTrusted else { throw target.untrusted(seen) }
         return PinnedTarget(
-            name: target.origin, host: target.authority.host.text,
+            name: target.origin, host: target.authority.host.text, port: target.port,
             pins: seen.chain.map {
                 PinnedTarget.Shown(
                     pin: $0.pin, kind: .certificate, subject: $0.subject,

@@ -46,11 +46,15 @@ struct PinsTarget {
     }
 
     /// Shakes hands with the server; not a byte of a request is sent.
-    func probe(_ network: NetworkOptions, policy: PinPolicy? = nil) async throws -> ProbeResult {
+    ///
+    /// - Parameter project: The project that may name the CAs.
+    func probe(
+        _ network: NetworkOptions, of project: Project, policy: PinPolicy? = nil
+    ) async throws -> ProbeResult {
         let connectTo = try network.addresses()
         let proxy = try network.proxy(for: authority)
         var settings = CurlEngine.Configuration()
-        settings.caFile = network.caFile
+        settings.caFile = try network.caFile(of: project)
         let engine = try CurlEngine(settings)
         let result: Result<ProbeResult, TransportError>
         do throws(TransportError) {

@@ -16,7 +16,11 @@ extension EnvironmentVariables {
             for entry in entries {
                 let line = "\(entry.name)=\(entry.text)"
                 if line.utf8.contains(ASCII.lineFeed) {
-                    throw unusable(entry.key, in: "docker", because: "has more than one line")
+                    throw unusable(
+                        entry.key, in: "docker", because: "has more than one line",
+                        instead:
+                            "systemd and kubernetes can; or start the container with signet exec "
+                            + "--only \(printable(entry.key)) -- docker run --env \(entry.name)")
                 }
                 if line.utf8.last == ASCII.carriageReturn {
                     throw unusable(entry.key, in: "docker", because: "ends with a carriage return")
@@ -102,10 +106,13 @@ extension EnvironmentVariables {
         ])
     }
 
-    private func unusable(_ key: String, in format: String, because reason: String) -> ToolError {
+    private func unusable(
+        _ key: String, in format: String, because reason: String, instead: String? = nil
+    ) -> ToolError {
         ToolError(
             .usage("unusable-value"),
-            "the value of \(quoted(key)) \(reason), which --format \(format) can't hold")
+            "the value of \(quoted(key)) \(reason), which --format \(format) can't hold"
+                + (instead.map { "; \($0)" } ?? ""))
     }
 
     private static func isValidForSystemd(_ scalar: Unicode.Scalar) -> Bool {

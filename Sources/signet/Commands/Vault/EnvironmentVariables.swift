@@ -2,6 +2,7 @@
 import SignetBase
 import SignetCrypto
 import SignetJSON
+import SignetSystem
 import SignetVault
 
 /// Values of a configuration as environment variables, named as `.environment(prefix:)` reads them.
@@ -62,12 +63,7 @@ struct EnvironmentVariables {
     }
 
     /// Lines `NAME='value'` for sh. Nothing in the quotes has a meaning there.
-    var shellText: String {
-        lines { text in
-            let parts = text.split(separator: "'", omittingEmptySubsequences: false)
-            return "'\(parts.joined(separator: #"'\''"#))'"
-        }
-    }
+    var shellText: String { lines(quoting: ShellCommand.word) }
 
     /// Lines with values in quotes.
     ///
@@ -75,12 +71,10 @@ struct EnvironmentVariables {
     /// `EnvironmentFile` reads the same values.
     func lines(quoting quoted: (String) -> String) -> String {
         entries.map { entry in
-            switch entry.value {
-            case .string(let text): "\(entry.name)=\(quoted(text))\n"
-            case .bool, .number: "\(entry.name)=\(entry.text)\n"
-            case .null, .array, .object:
-                "\(EnvironmentFile.Mark.json.comment)\n\(entry.name)=\(quoted(entry.text))\n"
-            }
+            let mark = EnvironmentFile.mark(of: entry.value)
+            let isQuoted = mark != nil || entry.value.string != nil
+            return (mark == .json ? "\(EnvironmentFile.Mark.json.comment)\n" : "")
+                + "\(entry.name)=\(isQuoted ? quoted(entry.text) : entry.text)\n"
         }.joined()
     }
 

@@ -149,7 +149,8 @@ struct NewKeys {
         guard type == rule.type.rawValue, isPublic == rule.isPublic else {
             throw .usage(
                 "\(quoted(rule.name)) is in the schema as \(rule.type.rawValue), "
-                    + "\(rule.isPublic ? "public" : "secret"); edit the schema to change that")
+                    + "\(rule.isPublic ? "public" : "secret"); edit the schema to change that, "
+                    + "then run signet vault seal")
         }
     }
 }

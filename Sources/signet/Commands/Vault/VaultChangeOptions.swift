@@ -79,10 +79,24 @@ struct VaultChangeOptions: ParsableArguments {
         }
         try common.terminal.tell(
             DumpDiff(from: before, to: DumpContents(opened)), of: dump.path, opened: opened)
+        if self.dump == nil { common.terminal.note(dump.project.clearSecrets(by: schema)) }
+    }
+}
+
+extension Project {
+    /// The secrets that the project's defaults have in the clear; nil without any.
+    func clearSecrets(by schema: Schema?) -> ClearSecrets? {
+        guard let defaults = defaultsFile, let schema else { return nil }
+        return ClearSecrets(in: defaults, schema: schema)
     }
 }
 
 extension Terminal {
+    /// Says that a project's defaults have secrets in the clear.
+    func note(_ clear: ClearSecrets?) {
+        if let clear { note("\(clear); signet vault seal moves them into the dump") }
+    }
+
     /// Tells which keys of a dump were changed by hand; never a value.
     func tell(_ diff: DumpDiff, of file: String, opened: OpenedDump) throws(ToolError) {
         try result(

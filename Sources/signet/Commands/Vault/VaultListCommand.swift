@@ -42,6 +42,7 @@ struct VaultListCommand: ParsableCommand {
         let disclosure = VaultDisclosure(schema: schema, showsSecrets: false)
         let contents = DumpContents(try reading.open(file, in: project, on: common.terminal))
         let unset = contents.namesWithoutValue(of: schema?.keys ?? [])
+        let clear = file == nil ? project.clearSecrets(by: schema) : nil
         var table = Table("KEY", "TYPE", "VISIBILITY", "ORIGIN", "VALUE")
         var entries: [JSONValue] = []
         for name in contents.names + unset {
@@ -67,10 +68,12 @@ struct VaultListCommand: ParsableCommand {
         try common.terminal.result(
             [
                 "entries": .array(entries), "withoutValue": .array(unset.map(JSONValue.string)),
+                "inTheClear": .array((clear?.names ?? []).map(JSONValue.string)),
             ], lines: table.lines(colored: common.terminal.allowsColor))
         if !unset.isEmpty {
             common.terminal.note("no value: \(unset.joined(separator: ", "))")
         }
+        common.terminal.note(clear)
     }
 }
 #endif

@@ -30,12 +30,18 @@ struct VaultInputOptions: ParsableArguments {
     var fetched: String?
 
     /// Merges the inputs.
-    func merged(_ project: Project) throws -> GlobalConfiguration {
-        let schema = try project.schema(schema)
+    ///
+    /// - Returns: The configuration, and the secrets that the defaults have in the clear, or nil.
+    func merged(
+        _ project: Project
+    ) throws -> (configuration: GlobalConfiguration, clear: ClearSecrets?) {
+        let schema = try Schema(contentsOf: project.schema(schema))
         let defaults = try project.defaults(defaults)
-        return try .merging(
-            schema: Schema(contentsOf: schema), defaults: defaults, launch: launch,
-            fetched: fetched)
+        // Read first: what another process changes afterwards isn't removed.
+        let clear = ClearSecrets(in: defaults, schema: schema)
+        let configuration = try GlobalConfiguration.merging(
+            schema: schema, defaults: defaults, launch: launch, fetched: fetched)
+        return (configuration, clear)
     }
 }
 

@@ -18,7 +18,7 @@ struct VaultPublicCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() throws {
-        let configuration = try inputs.merged(project.load())
+        let configuration = try inputs.merged(project.load()).configuration
         let values = configuration.publicValues
         try configuration.schema.requireValues(in: "the inputs", where: \.isPublic) {
             values[$0] != nil

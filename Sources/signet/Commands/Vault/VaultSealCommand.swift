@@ -16,6 +16,10 @@ struct VaultSealCommand: ParsableCommand {
             value of the dump would be lost, because this run does not give it, nothing is sealed \
             (would-lose-values). A dump that does not open is not replaced either. --replace turns \
             these rules off, and names what it drops.
+
+            A value in the project's defaults whose key the schema calls secret, because a guess of \
+            vault init was corrected, is moved out of that file into the dump, and named. With \
+            --defaults or --out it is named alone.
             """,
         examples: [
             "signet vault seal --schema schema.json --defaults defaults.json -k keys \\",
@@ -52,25 +56,35 @@ struct VaultSealCommand: ParsableCommand {
 
     func run() throws {
         let project = try project.load().acting
-        let configuration = try inputs.merged(project)
+        let (configuration, clear) = try inputs.merged(project)
         let binding = try binding.binding(project)
         let file = try state.dump(project.changedDump(out, as: "--out FILE"), in: project)
         let source = try key.source(project)
+        let moved = inputs.defaults == nil && out == nil ? clear?.names ?? [] : []
+        var given = DumpContents(configuration)
+        // Marked, so that a later seal, which doesn't find them among the defaults, keeps them.
+        given.markChanged(moved.filter { given[$0]?.origin == .defaults })
         let sealed = try file.seal(
-            configuration,
+            given, of: configuration.schema,
             with: try key.load(project, askingTwice: true, notingOn: common.terminal),
             keyID: keyID ?? (source.isPassphrase ? nil : project.keyID), for: binding,
             keepingChanges: !replace)
         state.note(sealed, on: common.terminal, of: file)
+        if !moved.isEmpty { try clear?.remove() }
         let dump = sealed.dump
         let sequence = sealed.sequence
         let bound = dump.binding
         let replacement = sealed.replacement
         let contents = DumpContents(sealed)
         let unset = contents.namesWithoutValue(of: configuration.schema.keys)
+        let kept = sealed.changed.filter { name in
+            !moved.contains { sameBytes($0, name) } || contents[name]?.value != given[name]?.value
+        }
         var object: JSONObject = [
             "out": .string(file.path), "sequence": .number(JSONNumber(sequence)),
-            "kept": .array(sealed.changed.map(JSONValue.string)),
+            "kept": .array(kept.map(JSONValue.string)),
+            "moved": .array(moved.map(JSONValue.string)),
+            "inTheClear": .array((moved.isEmpty ? clear?.names ?? [] : []).map(JSONValue.string)),
             "ignored": .array((replacement?.ignored ?? []).map(JSONValue.string)),
             "dropped": replacement?.dropped.map { .array($0.map(JSONValue.string)) } ?? .null,
             "withoutValue": .array(unset.map(JSONValue.string)),
@@ -86,7 +100,8 @@ struct VaultSealCommand: ParsableCommand {
             guard !names.isEmpty else { return }
             lines.append("\(words): \(names.map { printable($0) }.joined(separator: ", "))")
         }
-        add("kept the changes that were made in the dump", sealed.changed)
+        add("moved out of \(printable(clear?.path ?? "")), where they were in the clear", moved)
+        add("kept the changes that were made in the dump", kept)
         add(
             "ignored the given values, because the dump's changes were kept",
             replacement?.ignored ?? [])
@@ -96,6 +111,13 @@ struct VaultSealCommand: ParsableCommand {
         }
         add("no value", unset)
         try common.terminal.result(object, lines: lines)
+        guard let clear else { return }
+        common.terminal.note(
+            moved.isEmpty
+                ? "\(clear); signet vault set --origin launch KEY@SOURCE puts one into the dump, then "
+                    + "remove it from the file"
+                : "if others may have read \(printable(clear.path)) (a commit, a copy), replace the "
+                    + "values that were moved")
     }
 }
 #endif

@@ -11,8 +11,7 @@ enum GitIgnore {
     /// - Throws: `FileFailure`; wrong usage if git can't name the file, or if `.gitignore` is a
     ///   link, which may lead to any file.
     static func add(_ path: String) throws -> String? {
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
-        let folder = path.endsWithBytes(of: name) ? String(path.dropLast(name.count)) : path
+        let (folder, name) = parts(of: path)
         guard !name.isEmpty, let real = Folder.resolved(folder.isEmpty ? "." : folder),
             isInWorkTree(real)
         else { return nil }
@@ -45,6 +44,23 @@ enum GitIgnore {
         return file
     }
 
+    /// Returns whether git tracks a file, for which it ignores a rule of `.gitignore`.
+    static func isTracked(_ path: String) -> Bool {
+        let (folder, name) = parts(of: path)
+        // A repository of others must not start its own program (core.fsmonitor).
+        let line = [
+            "git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C",
+            folder.isEmpty ? "." : folder, "ls-files", "--error-unmatch", "--", name,
+        ].map(ShellCommand.word).joined(separator: " ")
+        return (try? ShellCommand.output(of: line + " 2>/dev/null", limit: 1 << 20)) != nil
+    }
+
+    /// Returns the folder with its slash, or nothing, and the name.
+    private static func parts(of path: String) -> (folder: String, name: String) {
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        return (path.endsWithBytes(of: name) ? String(path.dropLast(name.count)) : path, name)
+    }
+
     /// Returns whether a folder or one above it holds `.git`, which is a file in linked work trees.
     private static func isInWorkTree(_ folder: String) -> Bool {
         var folder = folder[...]
@@ -58,9 +74,9 @@ enum GitIgnore {
     /// The pattern that matches a name alone (gitignore(5)).
     private static func pattern(_ name: String) -> String {
         var pattern = ""
-        for character in name {
-            if "\\*?[".contains(character) { pattern += "\\" }
-            pattern.append(character)
+        for scalar in name.unicodeScalars {
+            if "\\*?[".unicodeScalars.contains(scalar) { pattern += "\\" }
+            pattern.unicodeScalars.append(scalar)
         }
         // Git drops spaces at the end unless a backslash is before them.
         let text = pattern.prefix(pattern.count - pattern.reversed().prefix { $0 == " " }.count)

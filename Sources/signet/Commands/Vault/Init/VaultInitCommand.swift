@@ -98,7 +98,10 @@ struct VaultInitCommand: ParsableCommand {
                 throw ToolError.usage(
                     "--keys \(printable(source)): the command makes this file; give another one")
             }
-            let ignored = try ignoreSecrets(keys: source)
+            let secretFiles = [file == "-" ? nil : file, KeySource(source).filePath]
+                .compactMap(\.self)
+            let ignored = try secretFiles.compactMap { try GitIgnore.add($0) }
+            let tracked = secretFiles.filter { Folder.exists($0) && GitIgnore.isTracked($0) }
             let madeKeys = try makeKeys(choices)
             let keySet = VaultKeys.keys(try KeySource(source).load())
             try files.make { path in
@@ -113,7 +116,9 @@ struct VaultInitCommand: ParsableCommand {
                     to: path("signet.json"))
             }
             try trust(files)
-            try tell(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
+            try tell(
+                guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored,
+                tracked: tracked)
         }
     }
 
@@ -124,14 +129,6 @@ struct VaultInitCommand: ParsableCommand {
         }
         let project = try SelfCheckProject(file: files.path("signet.json"), isFound: true)
         try TrustList.set(ProjectTrust(project), for: folder)
-    }
-
-    /// Adds CONFIG, and a key file in the same work tree, to .gitignore.
-    ///
-    /// - Returns: The files of git that were changed.
-    private func ignoreSecrets(keys source: String) throws -> [String] {
-        let secrets = [file == "-" ? nil : file, KeySource(source).filePath]
-        return try secrets.compactMap(\.self).compactMap { try GitIgnore.add($0) }
     }
 
     private func read() throws -> GuessedSchema {
@@ -177,7 +174,7 @@ struct VaultInitCommand: ParsableCommand {
 
     private func tell(
         _ guessed: GuessedSchema, files: NewFiles, choices: InitChoices, madeKeys: Bool,
-        ignored: [String]
+        ignored: [String], tracked: [String]
     ) throws(ToolError) {
         var table = Table("KEY", "TYPE", "VISIBILITY", "GUESSED FROM")
         var keys: [JSONValue] = []
@@ -206,14 +203,17 @@ struct VaultInitCommand: ParsableCommand {
                 "assumed": .object(
                     JSONObject(choices.assumed.map { ($0.option, .string($0.value)) })),
                 "ignoredIn": .array(ignored.map(JSONValue.string)),
+                "tracked": .array(tracked.map(JSONValue.string)),
             ], lines: table.lines(colored: common.terminal.allowsColor))
-        note(guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored)
+        note(
+            guessed, files: files, choices: choices, madeKeys: madeKeys, ignored: ignored,
+            tracked: tracked)
     }
 
     /// Says what was assumed and made, and last that CONFIG still has the secrets.
     private func note(
         _ guessed: GuessedSchema, files: NewFiles, choices: InitChoices, madeKeys: Bool,
-        ignored: [String]
+        ignored: [String], tracked: [String]
     ) {
         let terminal = common.terminal
         if !choices.assumed.isEmpty {
@@ -238,11 +238,17 @@ struct VaultInitCommand: ParsableCommand {
         for file in Set(ignored).sorted() {
             terminal.note("added the files with secrets to \(file)")
         }
+        for file in tracked {
+            terminal.note(
+                "git tracks \(file), whatever .gitignore says: run git rm --cached "
+                    + "\(ShellCommand.word(file)), and replace its secrets if they were committed, "
+                    + "because the history keeps them"
+            )
+        }
         terminal.note(
             file == "-"
                 ? "where the configuration came from, it still has the secrets"
-                : "\(file) still has the secrets: delete it, or keep it out of version control "
-                    + "(`git rm --cached`, if git tracks it already)")
+                : "\(file) still has the secrets: delete it, or keep it out of version control")
     }
 }
 #endif

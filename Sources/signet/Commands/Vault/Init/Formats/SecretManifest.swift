@@ -31,14 +31,8 @@ enum SecretManifest {
                 throw MalformedSource(
                     "the name of an entry has other characters than letters, digits, -, _ and .")
             }
-            let key = EnvironmentFile.key(of: name)
-            guard !key.isEmpty, object[key] == nil else {
-                throw MalformedSource(
-                    key.isEmpty
-                        ? "the name of an entry has no letter or digit"
-                        : "two names for the key \(quoted(key))")
-            }
-            object[key] = try interpreted(value, of: name, marked: marks[name])
+            try EnvironmentFile.set(
+                interpreted(value, of: name, marked: marks[name]), named: name, in: &object)
         }
         return object
     }
