@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import SignetPinning
+import SignetRPC
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SignetClient
+
+/// Where a call begins, and what its record and its interceptors can't do.
+@Suite(.timeLimit(.minutes(2))) struct PlainCallTests {
+    /// Notes the thread of each request.
+    private final class ThreadEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "threads", pinsPublicKeys: true, speaksHTTP2: false)
+        private let threads = Mutex<[ObjectIdentifier]>([])
+        var first: ObjectIdentifier? { threads.withLock { $0.first } }
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            note()
+            return EngineResponse(
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: [0x31]),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        private func note() { threads.withLock { $0.append(ObjectIdentifier(Thread.current)) } }
+
+        func shutdown() async {}
+    }
+
+    private static func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+
+    @Test func beginsOnItsCallersThread() async throws {
+        let engine = ThreadEngine()
+        let system = try await Pipeline.system(engine)
+        // A task's thread may change while it waits, so the two are compared without a wait.
+        let before = Mutex<ObjectIdentifier?>(nil)
+        let task = Task {
+            before.withLock { $0 = Self.thread() }
+            _ = try await system.exchange("a", method: .get, target: "/x")
+        }
+        try await task.value
+        #expect(engine.first == before.withLock { $0 })
+        await system.shutdown()
+    }
+
+    /// The main thread has other work than to encode, sign and send.
+    @MainActor @Test func leavesTheMainThreadAtOnce() async throws {
+        let engine = ThreadEngine()
+        let system = try await Pipeline.system(engine)
+        let main = Self.thread()
+        _ = try await system.exchange("a", method: .get, target: "/x")
+        #expect(engine.first != nil && engine.first != main)
+        await system.shutdown()
+    }
+
+    @Test func aRecordShowsNoQuery() async throws {
+        let system = try await Pipeline.system(RecordingEngine())
+        let trace = CallTrace()
+        _ = try await system.exchange(
+            "a", method: .get, target: "/x?token=ZZZZZZ", options: RequestOptions(trace: trace))
+        let record = try #require(trace.record)
+        var text = "\(record) \(record.request) \(record.attempts)"
+        dump(record, to: &text)
+        #expect(!text.contains("ZZZZZZ") && text.contains("/x"), "\(text)")
+        #expect(record.url == "https://api.example.com/x")
+        #expect(record.attempts.first?.hops.first?.url == "https://api.example.com/x")
+        await system.shutdown()
+    }
+
+    /// Responds without a request.
+    private struct Refusing: CallInterceptor {
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            RawResponse(status: 404, body: [])
+        }
+    }
+
+    @Test func aRecordHasTheResponseOfAnInterceptor() async throws {
+        let folder = try TemporaryDirectory()
+        let system = try await Pipeline.system(RecordingEngine())
+        var options = RequestOptions()
+        options.interceptors = [Refusing()]
+        let given = options
+        let error = await #expect(throws: ClientError.self) {
+            _ = try await system.download(
+                "a", target: "/x", to: folder.path("file"), options: given)
+        }
+        #expect(error?.record?.response?.status == 404)
+        #expect(error?.record?.response?.source == .interceptor)
+        await system.shutdown()
+    }
+
+    /// Keeps the first call, and sends it with the request of the second one.
+    private final class Mixing: CallInterceptor {
+        private let first = Mutex<OutgoingCall?>(nil)
+
+        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            var mixed = first.withLock { first in
+                first = first ?? call
+                return first ?? call
+            }
+            (mixed.request, mixed.body) = (call.request, call.body)
+            return try await next(mixed)
+        }
+    }
+
+    /// The engine can't pin, and the second call's host is pinned.
+    @Test func anotherCallsOriginDoesNotCount() async throws {
+        let engine = RecordingEngine(pins: false)
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        options.callOptions.interceptors = [Mixing()]
+        let policy = try PinPolicy(
+            parsing: Array(
+                """
+                {"unlisted": "allow", "hosts": {"b.test": {"pins": [
+                "sha256/d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM=",
+                "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="]}}}
+                """.utf8))
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(baseURL: "https://a.test", payloadProtocol: .rest),
+                "b": ServiceConfiguration(baseURL: "https://b.test", payloadProtocol: .rest),
+            ], policy: policy, options: options)
+        _ = try await system.exchange("a", method: .get, target: "/x")
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.exchange("b", method: .get, target: "/x")
+        }
+        #expect(code == .engineCannotPin && engine.count == 1)
+        await system.shutdown()
+    }
+}
