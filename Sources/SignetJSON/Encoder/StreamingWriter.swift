@@ -16,6 +16,16 @@ struct StreamingWriter {
         var kind = Kind.unset
         var count = 0
         var names: MemberNames.Scope
+        /// Whether it is in an open array, so that similar objects may follow.
+        var isInArray = false
+        /// Whether all names so far were expected, so that they aren't in `names`.
+        var isAsExpected = true
+        /// In an object: the name that is expected next, if any.
+        var expected = ExpectedMemberNames.none
+        /// In an object: the last name, if `known` holds it.
+        var last = ExpectedMemberNames.none
+        /// In an array: the first name of its objects.
+        var first = ExpectedMemberNames.none
     }
 
     /// The position of a place's value in the text.
@@ -28,6 +38,7 @@ struct StreamingWriter {
     private var text = UTF8Buffer(capacity: 1 << 11)
     private(set) var places: [Place] = []
     private var names = MemberNames()
+    private var known = ExpectedMemberNames()
     private var outer: [Open] = []
     private var top: Open
 
@@ -55,20 +66,20 @@ struct StreamingWriter {
         closeTop()
         text.append(ASCII.comma)
         outer[array].count &+= 1
-        return openTop()
+        return openTop(isInArray: true)
     }
 
     @inline(__always)
     private mutating func open() -> Int {
         outer.append(top)
-        return openTop()
+        return openTop(isInArray: top.isInArray || top.kind == .array)
     }
 
     @inline(__always)
-    private mutating func openTop() -> Int {
+    private mutating func openTop(isInArray: Bool) -> Int {
         let place = places.count
         places.append(Place(start: text.count))
-        top = Open(place: place, names: names.open())
+        top = Open(place: place, names: names.open(), isInArray: isInArray)
         return place
     }
 
@@ -81,6 +92,10 @@ struct StreamingWriter {
         guard top.kind == .unset else { return top.kind == kind }
         text.append(kind == .object ? ASCII.leftBrace : ASCII.leftBracket)
         top.kind = kind
+        if top.isInArray, let parent = outer.last {
+            let first = parent.kind == .array ? parent.first : known.firstInside(parent.last)
+            if kind == .object { top.expected = first } else { top.first = first }
+        }
         return true
     }
 
@@ -120,7 +135,14 @@ struct StreamingWriter {
 
     @inline(__always)
     mutating func setMember(_ name: String, to value: JSONScalar, of place: Int) -> Bool {
-        guard startMember(name, of: place) else { return false }
+        guard isOpenObject(place) else { return false }
+        if let name = expected(name) {
+            let isFirst = countExpectedMember(before: name.following)
+            text.appendMember(
+                nameFrom: name.start, length: name.length, isFirst: isFirst, value: value)
+            return true
+        }
+        guard startUnexpectedMember(name) else { return false }
         text.append(value)
         return true
     }
@@ -139,23 +161,85 @@ struct StreamingWriter {
             && text.count < Int(Int32.max)  // positions of names have 31 bits
     }
 
+    /// Returns the position of the name in the text, if the innermost object expects it next.
     @inline(__always)
+    private func expected(
+        _ name: String
+    ) -> (start: Int, length: Int, following: UInt32)? {
+        top.expected == ExpectedMemberNames.none ? nil : known.match(name, with: top.expected)
+    }
+
+    /// Counts a member with the expected name, and returns whether it is the first.
+    @inline(__always)
+    private mutating func countExpectedMember(before following: UInt32) -> Bool {
+        top.last = top.expected
+        top.expected = following
+        top.count &+= 1
+        return top.count == 1
+    }
+
     private mutating func startMember(_ name: String, of place: Int) -> Bool {
         guard isOpenObject(place) else { return false }
-        let isFirst = top.count == 0
+        guard let known = expected(name) else { return startUnexpectedMember(name) }
+        let isFirst = countExpectedMember(before: known.following)
+        text.appendName(from: known.start, length: known.length, isFirst: isFirst)
+        return true
+    }
+
+    /// Starts a member of the innermost object, with another name than the expected one.
+    @inline(never)
+    private mutating func startUnexpectedMember(_ name: String) -> Bool {
+        if top.isAsExpected {
+            top.isAsExpected = false
+            top.expected = ExpectedMemberNames.none
+            let known = known
+            known.forEachName(backFrom: top.last) { start, length in
+                _ = text.addName(
+                    from: start &+ 1, to: start &+ length &- 2, isEscaped: false, to: &names,
+                    scope: &top.names)
+            }
+        }
         let mark = text.count
+        let isFirst = top.count == 0
         let isEscaped = text.appendName(name, isFirst: isFirst)
+        let start = isFirst ? mark : mark &+ 1
+        let end = text.count
         guard
             text.addName(
-                from: isFirst ? mark &+ 1 : mark &+ 2, to: text.count &- 1, isEscaped: isEscaped,
-                to: &names, scope: &top.names)
+                from: start &+ 1, to: end &- 1, isEscaped: isEscaped, to: &names,
+                scope: &top.names)
         else {
-            text.removeLast(text.count - mark)
+            text.removeLast(end - mark)
             return false
         }
         text.append(ASCII.colon)
+        if top.isInArray {
+            recordName(
+                isEscaped || !text.isASCII(from: start, to: end) ? nil : name, from: start,
+                to: end &+ 1)
+        }
         top.count &+= 1
         return true
+    }
+
+    /// Records a written name for later objects, or nil for a name that can't be expected.
+    private mutating func recordName(_ name: String?, from start: Int, to end: Int) {
+        let isFirst = top.count == 0
+        guard let name, isFirst || top.last != ExpectedMemberNames.none,
+            let number = known.add(name, at: start, length: end &- start, after: top.last)
+        else {
+            top.last = ExpectedMemberNames.none
+            return
+        }
+        top.last = number
+        guard isFirst else { return }
+        // The next object at this place, or in this array, should start with the same name.
+        var inner = outer.count &- 1
+        while inner >= 0, outer[inner].kind == .array {
+            outer[inner].first = number
+            inner &-= 1
+        }
+        if inner >= 0 { known.setFirstInside(outer[inner].last, to: number) }
     }
 
     @inline(__always)

@@ -61,6 +61,53 @@ struct UTF8Buffer {
         return append(name)
     }
 
+    /// Appends a name that the text already holds, with its quotation marks and colon.
+    mutating func appendName(from name: Int, length: Int, isFirst: Bool) {
+        reserve(length &+ 9)
+        let start = count
+        var room = storage.mutableSpan
+        count = Self.writeName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+    }
+
+    /// Appends a member whose name the text already holds, with its quotation marks and colon.
+    @inline(__always)
+    mutating func appendMember(
+        nameFrom name: Int, length: Int, isFirst: Bool, value: JSONScalar
+    ) {
+        reserve(length &+ 9 &+ Self.room(for: value))
+        let start = count
+        var room = storage.mutableSpan
+        let at = Self.writeName(from: name, length: length, isFirst: isFirst, to: &room, at: start)
+        let end = Self.write(value, to: &room, at: at)
+        count = end ?? at
+        if end == nil { appendSlowly(value) }
+    }
+
+    /// Writes a comma unless the member is the first, and then the name in whole words. The last
+    /// word can write past the end of the name.
+    @inline(__always)
+    private static func writeName(
+        from start: Int, length: Int, isFirst: Bool, to room: inout MutableSpan<UInt8>, at end: Int
+    ) -> Int {
+        var at = end
+        if !isFirst {
+            room[at] = ASCII.comma
+            at &+= 1
+        }
+        var offset = 0
+        while offset < length {
+            guard let word = word(room.span, at: start &+ offset) else { break }
+            store(word, to: &room, at: at &+ offset)
+            offset &+= 8
+        }
+        return at &+ length
+    }
+
+    /// Returns whether a range of the text is ASCII.
+    func isASCII(from start: Int, to end: Int) -> Bool {
+        storage[start..<end].allSatisfy { $0 < 0x80 }
+    }
+
     /// Appends a string with its quotation marks.
     ///
     /// - Returns: Whether it has escapes.
