@@ -41,6 +41,7 @@ func tests(
 let package = Package(
     name: "signet",
     products: [
+        .library(name: "SignetCache", targets: ["SignetCache"]),
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
@@ -112,6 +113,7 @@ let package = Package(
             "SignetCrypto",
             ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
+        module("SignetCache", ["SignetBase", httpTypes, structuredHeaders]),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
             "SignetRPCStreams",
@@ -219,6 +221,9 @@ let package = Package(
         tests("SignetSystem", ["SignetSystem"], hasVectors: false),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        tests(
+            "SignetCache", ["SignetBase", "SignetCache", "SignetJSON", httpTypes],
+            hasVectors: false),
         tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(

@@ -1,0 +1,66 @@
+public import HTTPTypes
+internal import RawStructuredFieldValues
+internal import SignetBase
+
+/// How the cache handled a request, as a member of `Cache-Status` (RFC 9211).
+public struct CacheStatus: Sendable, Hashable {
+    /// Why a request went to the origin (RFC 9211, section 2.2).
+    public enum Forwarding: String, Sendable, Hashable {
+        /// The cache wasn't asked.
+        case bypass
+        /// The method's responses aren't stored.
+        case method
+        /// No response is stored for the URL.
+        case uriMiss = "uri-miss"
+        /// Responses are stored, but `Vary` selects none of them.
+        case varyMiss = "vary-miss"
+        /// A response is stored, but the request's directives don't accept it.
+        case request
+        /// A response is stored, but it isn't fresh.
+        case stale
+        /// A part of the response is stored.
+        case partial
+    }
+
+    /// Whether a stored response was served without a request to the origin.
+    public var isHit = false
+    /// Why the request went to the origin; `nil` for a hit.
+    public var forwarding: Forwarding?
+    /// The status of the origin's response.
+    public var forwardedStatus: Int?
+    /// The seconds for which a response that was served stays fresh; negative if it is stale.
+    public var secondsToLive: Int64?
+    /// Whether the origin's response was stored.
+    public var isStored = false
+    /// Whether the request shared the response of another one.
+    public var isCollapsed = false
+    /// A word that says more, such as `stale-if-error`.
+    public var detail: String?
+
+    /// Adds the status to a response's `Cache-Status`, after the members of other caches.
+    ///
+    /// - Parameter name: The cache's name, a token such as `signet`.
+    public func add(to response: inout HTTPResponse, name: String) {
+        guard let field = HTTPField.Name("Cache-Status"), let value = value(name: name) else {
+            return
+        }
+        // One line a member; a line of another cache stays as it is, even if it is malformed.
+        response.headerFields.append(HTTPField(name: field, value: value))
+    }
+
+    private func value(name: String) -> String? {
+        var parameters = OrderedMap<String, RFC9651BareItem>()
+        if isHit { parameters["hit"] = .bool(true) }
+        if let forwarding { parameters["fwd"] = .token(forwarding.rawValue) }
+        if let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
+        if let secondsToLive { parameters["ttl"] = .integer(secondsToLive) }
+        if isStored { parameters["stored"] = .bool(true) }
+        if isCollapsed { parameters["collapsed"] = .bool(true) }
+        if let detail { parameters["detail"] = .token(detail) }
+        let item = Item(bareItem: .token(name), parameters: parameters)
+        var serializer = StructuredFieldValueSerializer()
+        return (try? serializer.writeListFieldValue([.item(item)])).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+}

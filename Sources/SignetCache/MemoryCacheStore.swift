@@ -1,0 +1,194 @@
+internal import HTTPTypes
+internal import Synchronization
+
+/// Stored responses in memory, with a limit of bytes. The least recently used one is removed first.
+///
+/// Look-up and removal take the same time for any number of responses.
+public final class MemoryCacheStore: Sendable {
+    /// A stored response with its content.
+    public struct Entry: Sendable {
+        /// The response.
+        public let response: StoredResponse
+        /// The stored bytes of the content.
+        public let content: [UInt8]
+
+        /// Creates an entry.
+        public init(_ response: StoredResponse, content: [UInt8]) {
+            self.response = response
+            self.content = content
+        }
+
+        /// The bytes that the entry takes, with an estimate for what isn't text.
+        var cost: Int {
+            let fields = response.response.headerFields.reduce(0) {
+                $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 64
+            }
+            let selected = response.id.selected.reduce(0) {
+                $0 + $1.name.utf8.count + ($1.value?.utf8.count ?? 0) + 32
+            }
+            let key = response.id.key
+            return content.count + fields + selected + 2 * key.url.utf8.count
+                + key.scope.utf8.count + key.origin.utf8.count + 512
+        }
+    }
+
+    /// The largest number of variants of one URL and scope. The oldest one is removed, so that a
+    /// `Vary` with many values doesn't slow the look-up down.
+    public static let mostVariants = 32
+
+    private let state: Mutex<State>
+
+    /// Creates an empty store.
+    ///
+    /// - Parameter byteLimit: The largest sum of contents and fields. A response that is larger
+    ///   than an eighth of it isn't stored.
+    public init(byteLimit: Int) { state = Mutex(State(byteLimit: byteLimit)) }
+
+    /// The responses that are stored under a key, and their contents. This counts as a use.
+    public func entries(for key: CacheKey) -> [Entry] { state.withLock { $0.entries(for: key) } }
+
+    /// The number of responses.
+    public var count: Int { state.withLock { $0.slots.count } }
+
+    /// The bytes that the responses take.
+    public var byteCount: Int { state.withLock { $0.byteCount } }
+
+    /// Applies a change.
+    ///
+    /// - Parameter received: The content that the origin sent, for ``CacheChange/store(_:)`` and
+    ///   ``CacheChange/join(_:_:receivedIsFirst:)``.
+    /// - Parameter isWhole: Whether that content ended as its framing says.
+    /// - Returns: `false` if a response should have been stored and wasn't: it is too large, its
+    ///   length isn't the one that its fields tell, or what it belongs to isn't stored any longer.
+    @discardableResult
+    public func apply(_ change: CacheChange, received: [UInt8] = [], isWhole: Bool = true) -> Bool {
+        switch change {
+        case .store(let response):
+            guard let response = response.finished(length: Int64(received.count), isWhole: isWhole)
+            else { return false }
+            return insert(Entry(response, content: received))
+        case .update(let id, let response):
+            return state.withLock { state in
+                guard let old = state.remove(id) else { return false }
+                return state.insert(Entry(response, content: old.content))
+            }
+        case .copy(let id, let response):
+            return state.withLock { state in
+                guard let old = state.slots[id]?.entry else { return false }
+                return state.insert(Entry(response, content: old.content))
+            }
+        case .join(let id, let response, let receivedIsFirst):
+            return join(id, response, received: isWhole ? received : [], isFirst: receivedIsFirst)
+        case .remove(let id):
+            state.withLock { _ = $0.remove(id) }
+        case .invalidate(let url):
+            state.withLock { $0.removeAll(ofURL: url) }
+        case .clear(let origin):
+            state.withLock { state in
+                let ids = state.slots.keys.filter { $0.key.origin == origin }
+                for id in ids { state.remove(id) }
+            }
+        }
+        return true
+    }
+
+    /// Stores a response, in place of one with the same identity. Returns `false` if it is too large.
+    @discardableResult
+    public func insert(_ entry: Entry) -> Bool { state.withLock { $0.insert(entry) } }
+
+    /// Removes all responses.
+    public func removeAll() { state.withLock { $0 = State(byteLimit: $0.byteLimit) } }
+
+    private func join(
+        _ id: StoredResponse.ID, _ response: StoredResponse, received: [UInt8], isFirst: Bool
+    ) -> Bool {
+        state.withLock { state in
+            guard let old = state.slots[id]?.entry else { return false }
+            let content = isFirst ? received + old.content : old.content + received
+            guard Int64(content.count) == response.length, state.remove(id) != nil else {
+                return false
+            }
+            return state.insert(Entry(response, content: content))
+        }
+    }
+}
+
+extension MemoryCacheStore {
+    /// The responses by identity, linked in the order of their use.
+    fileprivate struct State {
+        struct Slot {
+            var entry: Entry
+            var older: StoredResponse.ID?
+            var newer: StoredResponse.ID?
+        }
+
+        let byteLimit: Int
+        private(set) var byteCount = 0
+        private(set) var slots: [StoredResponse.ID: Slot] = [:]
+        /// The identities under a URL, the oldest one first.
+        private var urls: [String: [StoredResponse.ID]] = [:]
+        private var oldest: StoredResponse.ID?
+        private var newest: StoredResponse.ID?
+
+        init(byteLimit: Int) { self.byteLimit = byteLimit }
+
+        mutating func entries(for key: CacheKey) -> [Entry] {
+            let ids = (urls[key.url] ?? []).filter { $0.key == key }
+            return ids.compactMap { id in
+                guard let entry = slots[id]?.entry else { return nil }
+                unlink(id)
+                link(id, entry)
+                return entry
+            }
+        }
+
+        mutating func insert(_ entry: Entry) -> Bool {
+            let id = entry.response.id
+            remove(id)
+            guard entry.cost <= byteLimit / 8 else { return false }
+            let variants = (urls[id.key.url] ?? []).filter { $0.key == id.key }
+            if variants.count >= mostVariants, let first = variants.first { remove(first) }
+            urls[id.key.url, default: []].append(id)
+            byteCount += entry.cost
+            link(id, entry)
+            while byteCount > byteLimit, let oldest { remove(oldest) }
+            return true
+        }
+
+        @discardableResult
+        mutating func remove(_ id: StoredResponse.ID) -> Entry? {
+            guard let entry = slots[id]?.entry else { return nil }
+            unlink(id)
+            slots[id] = nil
+            byteCount -= entry.cost
+            urls[id.key.url]?.removeAll { $0 == id }
+            if urls[id.key.url]?.isEmpty == true { urls[id.key.url] = nil }
+            return entry
+        }
+
+        mutating func removeAll(ofURL url: String) {
+            for id in urls[url] ?? [] { remove(id) }
+        }
+
+        private mutating func link(_ id: StoredResponse.ID, _ entry: Entry) {
+            slots[id] = Slot(entry: entry, older: newest, newer: nil)
+            if let newest { slots[newest]?.newer = id }
+            newest = id
+            if oldest == nil { oldest = id }
+        }
+
+        private mutating func unlink(_ id: StoredResponse.ID) {
+            guard let slot = slots[id] else { return }
+            if let older = slot.older {
+                slots[older]?.newer = slot.newer
+            } else {
+                oldest = slot.newer
+            }
+            if let newer = slot.newer {
+                slots[newer]?.older = slot.older
+            } else {
+                newest = slot.older
+            }
+        }
+    }
+}
