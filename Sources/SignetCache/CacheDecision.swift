@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// What to do with a request.
+/// The next step for a request.
 public enum CacheDecision: Sendable {
     /// Answer with a stored response.
     ///
@@ -55,7 +55,7 @@ public struct CacheExchange: Sendable {
     public var isValidation: Bool { !nominated.isEmpty }
 }
 
-/// What follows from a response of the origin.
+/// The consequences of a response of the origin.
 public struct CacheOutcome: Sendable {
     /// The answer to the caller.
     public enum Answer: Sendable {
@@ -78,8 +78,9 @@ public struct CacheOutcome: Sendable {
 
 /// A change of a store.
 public enum CacheChange: Sendable {
-    /// Store the response with the content that is received, in place of one with the same identity.
-    /// Call ``StoredResponse/finished(length:isWhole:)`` when the content has ended.
+    /// Store the response with the content that is received, in place of one with the same
+    /// identity. Call ``StoredResponse/finished(length:isWhole:)`` when the content has ended. If it
+    /// returns `nil`, remove the old one, which the origin has replaced.
     case store(StoredResponse)
     /// Replace the metadata of a stored response and keep its content. The identity may be new.
     case update(StoredResponse.ID, StoredResponse)

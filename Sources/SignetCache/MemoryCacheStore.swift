@@ -65,7 +65,10 @@ public final class MemoryCacheStore: Sendable {
         switch change {
         case .store(let response):
             guard let response = response.finished(length: Int64(received.count), isWhole: isWhole)
-            else { return false }
+            else {
+                state.withLock { _ = $0.remove(response.id) }
+                return false
+            }
             return insert(Entry(response, content: received))
         case .update(let id, let response):
             return state.withLock { state in
@@ -78,7 +81,8 @@ public final class MemoryCacheStore: Sendable {
                 return state.insert(Entry(response, content: old.content))
             }
         case .join(let id, let response, let receivedIsFirst):
-            return join(id, response, received: isWhole ? received : [], isFirst: receivedIsFirst)
+            return join(
+                id, with: response, received: isWhole ? received : [], isFirst: receivedIsFirst)
         case .remove(let id):
             state.withLock { _ = $0.remove(id) }
         case .invalidate(let url):
@@ -92,7 +96,9 @@ public final class MemoryCacheStore: Sendable {
         return true
     }
 
-    /// Stores a response, in place of one with the same identity. Returns `false` if it is too large.
+    /// Stores a response, in place of one with the same identity.
+    ///
+    /// - Returns: `false` if it is too large.
     @discardableResult
     public func insert(_ entry: Entry) -> Bool { state.withLock { $0.insert(entry) } }
 
@@ -100,7 +106,7 @@ public final class MemoryCacheStore: Sendable {
     public func removeAll() { state.withLock { $0 = State(byteLimit: $0.byteLimit) } }
 
     private func join(
-        _ id: StoredResponse.ID, _ response: StoredResponse, received: [UInt8], isFirst: Bool
+        _ id: StoredResponse.ID, with response: StoredResponse, received: [UInt8], isFirst: Bool
     ) -> Bool {
         state.withLock { state in
             guard let old = state.slots[id]?.entry else { return false }
@@ -137,7 +143,7 @@ extension MemoryCacheStore {
             return ids.compactMap { id in
                 guard let entry = slots[id]?.entry else { return nil }
                 unlink(id)
-                link(id, entry)
+                link(id, to: entry)
                 return entry
             }
         }
@@ -150,7 +156,7 @@ extension MemoryCacheStore {
             if variants.count >= mostVariants, let first = variants.first { remove(first) }
             urls[id.key.url, default: []].append(id)
             byteCount += entry.cost
-            link(id, entry)
+            link(id, to: entry)
             while byteCount > byteLimit, let oldest { remove(oldest) }
             return true
         }
@@ -170,7 +176,7 @@ extension MemoryCacheStore {
             for id in urls[url] ?? [] { remove(id) }
         }
 
-        private mutating func link(_ id: StoredResponse.ID, _ entry: Entry) {
+        private mutating func link(_ id: StoredResponse.ID, to entry: Entry) {
             slots[id] = Slot(entry: entry, older: newest, newer: nil)
             if let newest { slots[newest]?.newer = id }
             newest = id

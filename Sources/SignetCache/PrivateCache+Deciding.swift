@@ -56,11 +56,12 @@ extension PrivateCache {
             case .fresh, .accepted:
                 let detail = use == .accepted ? "max-stale" : nil
                 return .serve(
-                    hit(candidate, content, for: request, at: now, detail: detail),
+                    hit(candidate, content: content, for: request, at: now, detail: detail),
                     revalidation: nil)
             case .whileRevalidating where request.method == .get:
                 let served = hit(
-                    candidate, content, for: request, at: now, detail: "stale-while-revalidate")
+                    candidate, content: content, for: request, at: now,
+                    detail: "stale-while-revalidate")
                 return .serve(
                     served, revalidation: revalidation(of: candidate, in: exchange(.stale)))
             case .refusedByRequest: reason = .request

@@ -17,7 +17,8 @@ extension PrivateCache {
         // Range is defined for GET only (RFC 9110, section 14.2).
         guard request.method == .get else { return .whole }
         guard stored.response.status == .ok, let text = request.headerFields[.range],
-            let range = RangeRequest(text), meetsIfRange(request.headerFields[.ifRange], stored)
+            let range = RangeRequest(text),
+            isRangeAllowed(by: request.headerFields[.ifRange], for: stored)
         else { return stored.part == nil ? .whole : nil }
         guard let positions = range.resolved(in: stored.totalLength) else { return .unsatisfiable }
         let available = stored.part?.range ?? 0..<stored.length
@@ -28,10 +29,10 @@ extension PrivateCache {
     }
 
     /// Whether a range may be served under an `If-Range` (RFC 9110, section 13.1.5).
-    private func meetsIfRange(_ condition: String?, _ stored: StoredResponse) -> Bool {
+    private func isRangeAllowed(by condition: String?, for stored: StoredResponse) -> Bool {
         guard let condition else { return true }
         if let tag = EntityTag(condition) { return stored.hasSameStrongValidator(as: tag) }
-        // A date is a strong validator if it is at least a second older than Date (section 8.8.2.2).
+        // A date is strong if it is at least a second older than Date (section 8.8.2.2).
         guard let date = UnixTime.cacheDate(condition, now: stored.responseTime) else {
             return false
         }
@@ -40,11 +41,11 @@ extension PrivateCache {
 
     /// Returns the answer for a hit.
     func hit(
-        _ stored: StoredResponse, _ content: ServedContent, for request: HTTPRequest, at now: Int64,
+        _ stored: StoredResponse, content: ServedContent, for request: HTTPRequest, at now: Int64,
         detail: String?
     ) -> ServedResponse {
         served(
-            stored, content, for: request, at: now,
+            stored, content: content, for: request, at: now,
             status: CacheStatus(isHit: true, detail: detail))
     }
 
@@ -52,7 +53,7 @@ extension PrivateCache {
     ///
     /// - Parameter source: The identity of the stored content, if the origin has just validated it.
     func served(
-        _ stored: StoredResponse, _ content: ServedContent, for request: HTTPRequest, at now: Int64,
+        _ stored: StoredResponse, content: ServedContent, for request: HTTPRequest, at now: Int64,
         validated source: StoredResponse.ID? = nil, status: CacheStatus
     ) -> ServedResponse {
         var (response, bytes) = (stored.response, 0..<stored.length)
@@ -120,9 +121,9 @@ extension PrivateCache {
 
     /// Returns a stored response to serve because the origin can't be reached, or nil.
     ///
-    /// Call this for a failure of the name look-up or the connection, a time limit of the connection
-    /// and a connection that was cut off; not for an error of TLS or pins, a malformed response or a
-    /// deadline of the caller. A `nil` means that the error reaches the caller.
+    /// Call this for a failure of the name look-up or the connection, a time limit of the
+    /// connection and a connection that was cut off; not for an error of TLS or pins, a malformed
+    /// response or a deadline of the caller. A `nil` means that the error reaches the caller.
     public func fail(_ exchange: CacheExchange, at now: Int64) -> ServedResponse? {
         staleAnswer(to: exchange, status: nil, at: now)
     }
@@ -136,7 +137,7 @@ extension PrivateCache {
             let content = content(of: stored, for: request)
         else { return nil }
         return served(
-            stored, content, for: request, at: now,
+            stored, content: content, for: request, at: now,
             status: CacheStatus(
                 forwarding: exchange.reason, forwardedStatus: status, detail: "stale-if-error"))
     }

@@ -4,23 +4,23 @@ internal import SignetBase
 extension PrivateCache {
     /// Passes a response on, and decides if it is stored (section 3).
     func store(
-        _ response: HTTPResponse, _ exchange: CacheExchange, at now: Int64
+        _ response: HTTPResponse, in exchange: CacheExchange, at now: Int64
     ) -> CacheOutcome {
-        let entry = entry(for: response, exchange, at: now)
-        let changes = changes(with: entry, response, exchange, at: now)
+        let entry = entry(for: response, in: exchange, at: now)
+        let changes = changes(storing: entry, by: response, in: exchange, at: now)
         let isStored = changes.contains {
             switch $0 {
             case .store, .join: true
             default: false
             }
         }
-        var outcome = received(response, exchange, isStored: isStored)
+        var outcome = received(response, in: exchange, isStored: isStored)
         outcome.changes = changes
         return outcome
     }
 
     private func changes(
-        with entry: StoredResponse?, _ response: HTTPResponse, _ exchange: CacheExchange,
+        storing entry: StoredResponse?, by response: HTTPResponse, in exchange: CacheExchange,
         at now: Int64
     ) -> [CacheChange] {
         guard let selected = exchange.selected else { return entry.map { [.store($0)] } ?? [] }
@@ -37,7 +37,7 @@ extension PrivateCache {
         guard let old = selected.part else { return [] }
         if old.range.contains(new.range) { return [] }
         guard old.total == new.total, let joined = old.joining(new),
-            let updated = update(selected, by: response, exchange, at: now)
+            let updated = update(selected, by: response, in: exchange, at: now)
         else { return replacing }
         let whole = StoredResponse(
             id: updated.id, response: updated.response, requestTime: updated.requestTime,
@@ -53,18 +53,19 @@ extension PrivateCache {
 
     /// Returns the response to store, or nil if it must not or need not be stored.
     private func entry(
-        for response: HTTPResponse, _ exchange: CacheExchange, at now: Int64
+        for response: HTTPResponse, in exchange: CacheExchange, at now: Int64
     ) -> StoredResponse? {
         let request = exchange.original
         let directives = CacheDirectives(response.headerFields)
         guard let key = exchange.key, response.status != .notModified,
             !CacheDirectives(request.headerFields).contains(.noStore),  // section 5.2.1.5
-            isAllowed(directives, status: response.status), isExplicit(response, directives),
+            isAllowed(directives, status: response.status),
+            isExplicit(response, directives: directives),
             let selected = SelectedField.list(namedBy: response, of: request.headerFields)
         else { return nil }
         switch request.method {
         case .get: break
-        case .post where isForLaterGet(response, directives, key: key): break
+        case .post where isForLaterGet(response, directives: directives, key: key): break
         default: return nil
         }
         var stored = response
@@ -95,7 +96,7 @@ extension PrivateCache {
     }
 
     /// Whether something says that a response can be stored (section 3).
-    private func isExplicit(_ response: HTTPResponse, _ directives: CacheDirectives) -> Bool {
+    private func isExplicit(_ response: HTTPResponse, directives: CacheDirectives) -> Bool {
         directives.contains(.isPublic) || directives.contains(.isPrivate)
             || directives.maxAge != nil || response.headerFields[.expires] != nil
             || Self.heuristicStatuses.contains(response.status.code)
@@ -117,7 +118,7 @@ extension PrivateCache {
     /// A POST's response answers a later GET if it says so, with a lifetime (RFC 9110, section
     /// 9.3.3).
     private func isForLaterGet(
-        _ response: HTTPResponse, _ directives: CacheDirectives, key: CacheKey
+        _ response: HTTPResponse, directives: CacheDirectives, key: CacheKey
     ) -> Bool {
         let isExplicit = directives.maxAge != nil || response.headerFields[.expires] != nil
         guard response.status == .ok, isExplicit,
@@ -159,17 +160,17 @@ extension PrivateCache {
     /// Returns a stored response with the fields of a newer one (section 3.2), for the request's
     /// variant; nil if no request can select it any longer.
     func update(
-        _ stored: StoredResponse, by response: HTTPResponse, _ exchange: CacheExchange,
+        _ stored: StoredResponse, by response: HTTPResponse, in exchange: CacheExchange,
         at now: Int64
     ) -> StoredResponse? {
-        let updated = merged(stored, with: response, exchange, id: stored.id, at: now)
+        let updated = merged(stored, with: response, in: exchange, id: stored.id, at: now)
         let selected = SelectedField.list(
             namedBy: updated.response, of: exchange.original.headerFields)
         return selected.map { updated.with(id: .init(key: stored.id.key, selected: $0)) }
     }
 
     func merged(
-        _ stored: StoredResponse, with response: HTTPResponse, _ exchange: CacheExchange,
+        _ stored: StoredResponse, with response: HTTPResponse, in exchange: CacheExchange,
         id: StoredResponse.ID, at now: Int64
     ) -> StoredResponse {
         var result = stored.response

@@ -3,9 +3,9 @@ internal import SignetBase
 
 /// A private cache's decisions by RFC 9111, without storage, clock or I/O.
 ///
-/// Ask ``decide(_:scope:stored:at:)`` before a request is sent, ``receive(_:to:at:)`` when the header
-/// of a response has arrived, and ``fail(_:at:)`` if there is none. The caller keeps the stored
-/// responses and applies the changes. Times are Unix seconds.
+/// Ask ``decide(_:scope:stored:at:)`` before a request is sent, ``receive(_:to:at:)`` when the
+/// header of a response has arrived, and ``fail(_:at:)`` if the origin can't be reached. The caller
+/// keeps the stored responses and applies the changes. Times are Unix seconds.
 public struct PrivateCache: Sendable, Hashable {
     /// The name in `Cache-Status`, a token.
     public var name = "signet"
@@ -68,15 +68,16 @@ extension PrivateCache {
         let remaining = lifetime(of: stored) - age
         let isFresh = remaining > 0
         let refused: Use = isFresh ? .refusedByRequest : .refused
-        if asked.contains(.noCache) { return refused }  // section 5.2.1.4
-        if let maxAge = asked.maxAge, age > maxAge || maxAge == 0 {  // section 5.2.1.1
+        if asked.contains(.noCache) { return refused }  // Section 5.2.1.4.
+        if let maxAge = asked.maxAge, age > maxAge || maxAge == 0 {  // Section 5.2.1.1.
             // A reload sends max-age=0, and doesn't validate an immutable response while it is
             // fresh; a forced reload sends no-cache (RFC 8246, section 2).
             guard maxAge == 0, isFresh, stored.directives.contains(.immutable) else {
                 return refused
             }
         }
-        if let minFresh = asked.minFresh, remaining < minFresh { return refused }  // section 5.2.1.3
+        // Section 5.2.1.3.
+        if let minFresh = asked.minFresh, remaining < minFresh { return refused }
         if isFresh { return .fresh }
         // must-revalidate forbids each stale use (section 5.2.2.2).
         guard !stored.directives.contains(.mustRevalidate) else { return .refused }
@@ -98,7 +99,7 @@ extension PrivateCache {
         _ stored: StoredResponse, for asked: CacheDirectives, at now: Int64
     ) -> Bool {
         // A `no-cache` of either side and `must-revalidate` demand a successful validation.
-        // A stored failure is no help.
+        // A stored failure doesn't replace another one.
         guard !stored.isInvalidated, stored.response.status.code < 500, !asked.contains(.noCache),
             !stored.directives.contains(.noCache), !stored.directives.contains(.mustRevalidate),
             let age = stored.age(at: now)
