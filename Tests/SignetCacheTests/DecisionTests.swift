@@ -41,7 +41,7 @@ struct DecisionCase: CustomTestStringConvertible, Sendable {
     }
 
     static func request(
-        _ method: HTTPRequest.Method = .get, path: String = "/a", _ fields: [String: String] = [:]
+        _ fields: [String: String] = [:], method: HTTPRequest.Method = .get, path: String = "/a"
     ) -> HTTPRequest {
         HTTPRequest(
             method: method, scheme: "https", authority: "api.example.com", path: path,
@@ -58,10 +58,10 @@ struct DecisionCase: CustomTestStringConvertible, Sendable {
                     headerFields: Self.fields(one.response, now: Self.start)),
                 content: Array("first".utf8))
         }
-        _ = client.send(Self.request(one.method, one.first))
+        _ = client.send(Self.request(one.first, method: one.method))
         client.now += one.after
         client.origin = { _ in OriginReply(response: HTTPResponse(status: .ok)) }
-        let reply = client.send(Self.request(one.secondMethod, one.second))
+        let reply = client.send(Self.request(one.second, method: one.secondMethod))
         let sent = client.forwarded.count == 2 ? client.forwarded[1].headerFields : nil
         switch one.expected {
         case .served:
