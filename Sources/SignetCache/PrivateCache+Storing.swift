@@ -31,14 +31,14 @@ extension PrivateCache {
         let replacing: [CacheChange] =
             entry.id == selected.id ? [.store(entry)] : [.remove(selected.id), .store(entry)]
         guard let new = entry.part, selected.hasSameStrongValidator(as: entry.entityTag),
-            entry.id == selected.id
-        else { return replacing }
-        // A whole content isn't replaced by a part of it, and adjacent parts are joined.
-        guard let old = selected.part else { return [] }
-        if old.range.contains(new.range) { return [] }
-        guard old.total == new.total, let joined = old.joining(new),
+            entry.id == selected.id, selected.totalLength == new.total,
             let updated = update(selected, by: response, in: exchange, at: now)
         else { return replacing }
+        // More bytes aren't replaced by fewer ones, and adjacent parts are joined (section 3.4).
+        guard let old = selected.part, !old.range.contains(new.range) else {
+            return [.update(selected.id, updated)]
+        }
+        guard let joined = old.joining(new) else { return replacing }
         let whole = StoredResponse(
             id: updated.id, response: updated.response, requestTime: updated.requestTime,
             responseTime: updated.responseTime, length: Int64(joined.range.count),

@@ -56,11 +56,14 @@ extension DecisionTests {
             name: "proxy-revalidate", response: ["Cache-Control": "max-age=2, proxy-revalidate "],
             expected: .served),
         .init(
+            name: "Connection names Age",
+            response: ["Connection": "age", "Cache-Control": "max-age=9", "Age": "9"],
+            expected: .fetched),
+        .init(
             name: "Connection names Cache-Control",
             response: [
-                "Connection": "cache-control, age", "Cache-Control": "max-age=9", "Age": "9",
-            ],
-            expected: .fetched),
+                "Connection": "cache-control", "Cache-Control": "max-age=9", "Expires": "@-1",
+            ], expected: .served),
         .init(
             name: "stale-while-revalidate and must-revalidate",
             response: [

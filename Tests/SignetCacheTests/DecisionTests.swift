@@ -74,10 +74,12 @@ struct DecisionCase: CustomTestStringConvertible, Sendable {
         case .validated(let value):
             let conditions = [sent?[.ifNoneMatch], sent?[.ifModifiedSince]].compactMap(\.self)
             #expect(conditions.contains { $0.contains(value) }, "\(conditions)")
+            #expect(reply.response.headerFields[.age] == nil)
         case .fetched:
             #expect(sent != nil)
             #expect(sent?[.ifNoneMatch] == one.second["If-None-Match"])
             #expect(sent?[.ifModifiedSince] == nil)
+            #expect(reply.response.headerFields[.age] == nil)
         }
     }
 
@@ -219,6 +221,10 @@ struct DecisionCase: CustomTestStringConvertible, Sendable {
             name: "max-age=0 and immutable, stale",
             response: ["Cache-Control": "max-age=60, immutable", "ETag": tag], after: 60,
             second: ["Cache-Control": "max-age=0"], expected: .validated(tag)),
+        .init(
+            name: "max-age=0, max-stale and immutable, stale",
+            response: ["Cache-Control": "max-age=60, immutable", "ETag": tag], after: 60,
+            second: ["Cache-Control": "max-age=0, max-stale"], expected: .validated(tag)),
         .init(
             name: "min-fresh, met", response: ["Cache-Control": "max-age=60"],
             second: ["Cache-Control": "min-fresh=10"], expected: .served),

@@ -130,14 +130,27 @@ import Testing
         (["Cache-Control": "no-store, max-age=100"], false),
     ])
     func updatesByHead(_ fields: [String: String], isFresh: Bool) {
-        answer(["Cache-Control": "max-age=10", "ETag": "\"1\""])
+        answer(["Cache-Control": "max-age=60", "ETag": "\"1\""])
         _ = get()
-        client.now += 10
-        answer(fields, content: "")
-        _ = client.send(DecisionTests.request(method: .head))
+        answer(fields.merging(["A": "new"]) { first, _ in first }, content: "")
+        _ = client.send(DecisionTests.request(["Cache-Control": "no-cache"], method: .head))
         client.now += 50
-        _ = get()
+        let reply = get()
         #expect(client.forwarded.count == (isFresh ? 2 : 3))
+        #expect(reply.response.headerFields[HTTPField.Name("A")!] == "new")
+        #expect(reply.text == (isFresh ? "one" : ""))
+        // With the new lifetime, it is still fresh.
+        client.now += 49
+        if isFresh { #expect(get().text == "one") }
+    }
+
+    @Test func servesNoStoredFailureForAnother() {
+        answer(["Cache-Control": "max-age=10, stale-if-error=60"], status: 503, content: "old")
+        _ = get()
+        #expect(get().text == "old")
+        client.now += 10
+        client.origin = { _ in nil }
+        #expect(get().response.status == .gatewayTimeout)
     }
 
     @Test(arguments: [
@@ -168,16 +181,47 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://other.example/b", "//other.example/b", "http://api.example.com/b",
-        "https://api.example.com:444/b", "https://api.example.com@other.example/b", "\\b", "b c",
+        ("https://other.example/b", "https", "other.example"),
+        ("//other.example/b", "https", "other.example"),
+        ("http://api.example.com/b", "http", "api.example.com"),
+        ("https://api.example.com:444/b", "https", "api.example.com:444"),
+        ("https://api.example.com@other.example/b", "https", "other.example"),
+        ("\\b", "https", "api.example.com"), ("b c", "https", "api.example.com"),
+        ("https:///b", "https", "api.example.com"), ("x:b", "https", "api.example.com"),
     ])
-    func invalidatesNoOtherOrigin(_ location: String) {
+    func invalidatesNoOtherOrigin(_ location: String, scheme: String, authority: String) {
+        let other = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/b")
+        answer(["Cache-Control": "max-age=100"])
+        _ = client.send(other)
+        answer(["Location": location, "Content-Location": location])
+        _ = client.send(DecisionTests.request(method: .post))
+        #expect(client.store.count == 1)
+    }
+
+    @Test(arguments: ["/b", "b", "//api.example.com/b", "https://API.example.com/b#c"])
+    func invalidatesTheSameOrigin(_ location: String) {
         answer(["Cache-Control": "max-age=100"])
         _ = get("/b")
         answer(["Location": location])
         _ = client.send(DecisionTests.request(method: .post))
-        _ = get("/b")
-        #expect(client.forwarded.count == 2)
+        #expect(client.store.count == 0)
+    }
+
+    @Test func ignoresResponsesOfAnotherKey() throws {
+        answer(["Cache-Control": "max-age=100"])
+        _ = client.send(DecisionTests.request(), scope: "one")
+        let key = try #require(CacheKey(DecisionTests.request(), scope: "one"))
+        let stored = client.store.entries(for: key).map(\.response)
+        #expect(stored.count == 1)
+        for (scope, path) in [("two", "/a"), ("", "/a"), ("one", "/b")] {
+            let decision = client.cache.decide(
+                DecisionTests.request(path: path), scope: scope, stored: stored, at: client.now)
+            guard case .fetch(let exchange) = decision else {
+                Issue.record("\(decision)")
+                continue
+            }
+            #expect(exchange.reason == .uriMiss)
+        }
     }
 
     @Test(arguments: [
