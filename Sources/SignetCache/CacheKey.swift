@@ -25,12 +25,12 @@ public struct CacheKey: Sendable, Hashable {
     }
 
     private init?(scheme: String, authority: String, target: String, scope: String) {
-        let scheme = scheme.lowercased()
+        let scheme = scheme == "https" ? scheme : scheme.lowercased()
         guard scheme == "https" || scheme == "http", !authority.isEmpty,
-            (scope + target).utf8.allSatisfy({ $0 < 0x80 }),
+            scope.utf8.allSatisfy({ $0 < 0x80 }), target.utf8.allSatisfy({ $0 < 0x80 }),
             let parsed = try? Authority(parsing: authority)
         else { return nil }
-        let path = target.prefix { $0 != "#" }
+        let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "#")) ?? target.endIndex)]
         let slash = path.utf8.first == ASCII.slash ? "" : "/"
         self.scope = scope
         origin = "\(scheme)://\(parsed.host.uriText):\(parsed.port(scheme: scheme))"

@@ -48,7 +48,7 @@ public final class MemoryCacheStore: Sendable {
     public func entries(for key: CacheKey) -> [Entry] { state.withLock { $0.entries(for: key) } }
 
     /// The number of responses.
-    public var count: Int { state.withLock { $0.slots.count } }
+    public var count: Int { state.withLock { $0.count } }
 
     /// The bytes that the responses take.
     public var byteCount: Int { state.withLock { $0.byteCount } }
@@ -77,7 +77,7 @@ public final class MemoryCacheStore: Sendable {
             }
         case .copy(let id, let response):
             return state.withLock { state in
-                guard let old = state.slots[id]?.entry else { return false }
+                guard let old = state.entry(id) else { return false }
                 return state.insert(Entry(response, content: old.content))
             }
         case .join(let id, let response, let receivedIsFirst):
@@ -88,10 +88,7 @@ public final class MemoryCacheStore: Sendable {
         case .invalidate(let url):
             state.withLock { $0.removeAll(ofURL: url) }
         case .clear(let origin):
-            state.withLock { state in
-                let ids = state.slots.keys.filter { $0.key.origin == origin }
-                for id in ids { state.remove(id) }
-            }
+            state.withLock { $0.removeAll(ofOrigin: origin) }
         }
         return true
     }
@@ -109,7 +106,7 @@ public final class MemoryCacheStore: Sendable {
         _ id: StoredResponse.ID, with response: StoredResponse, received: [UInt8], isFirst: Bool
     ) -> Bool {
         state.withLock { state in
-            guard let old = state.slots[id]?.entry else { return false }
+            guard let old = state.entry(id) else { return false }
             let content = isFirst ? received + old.content : old.content + received
             guard Int64(content.count) == response.length, state.remove(id) != nil else {
                 return false
@@ -120,71 +117,104 @@ public final class MemoryCacheStore: Sendable {
 }
 
 extension MemoryCacheStore {
-    /// The responses by identity, linked in the order of their use.
+    /// The responses in slots, linked in the order of their use. A slot is found by its URL.
     fileprivate struct State {
-        struct Slot {
+        private struct Slot {
             var entry: Entry
-            var older: StoredResponse.ID?
-            var newer: StoredResponse.ID?
+            let cost: Int
+            var older: Int?
+            var newer: Int?
         }
 
         let byteLimit: Int
         private(set) var byteCount = 0
-        private(set) var slots: [StoredResponse.ID: Slot] = [:]
-        /// The identities under a URL, the oldest one first.
-        private var urls: [String: [StoredResponse.ID]] = [:]
-        private var oldest: StoredResponse.ID?
-        private var newest: StoredResponse.ID?
+        private var slots: [Slot?] = []
+        private var free: [Int] = []
+        /// The slots of each URL, the oldest response first.
+        private var urls: [String: [Int]] = [:]
+        private var oldest: Int?
+        private var newest: Int?
 
         init(byteLimit: Int) { self.byteLimit = byteLimit }
 
+        var count: Int { slots.count - free.count }
+
         mutating func entries(for key: CacheKey) -> [Entry] {
-            let ids = (urls[key.url] ?? []).filter { $0.key == key }
-            return ids.compactMap { id in
-                guard let entry = slots[id]?.entry else { return nil }
-                unlink(id)
-                link(id, to: entry)
-                return entry
+            var entries: [Entry] = []
+            for index in urls[key.url] ?? [] {
+                guard let entry = slots[index]?.entry, entry.response.id.key == key else {
+                    continue
+                }
+                entries.append(entry)
+                unlink(index)
+                link(index)
             }
+            return entries
         }
+
+        func entry(_ id: StoredResponse.ID) -> Entry? { index(of: id).flatMap { slots[$0]?.entry } }
 
         mutating func insert(_ entry: Entry) -> Bool {
             let id = entry.response.id
             remove(id)
-            guard entry.cost <= byteLimit / 8 else { return false }
-            let variants = (urls[id.key.url] ?? []).filter { $0.key == id.key }
-            if variants.count >= mostVariants, let first = variants.first { remove(first) }
-            urls[id.key.url, default: []].append(id)
-            byteCount += entry.cost
-            link(id, to: entry)
-            while byteCount > byteLimit, let oldest { remove(oldest) }
+            let cost = entry.cost
+            guard cost <= byteLimit / 8 else { return false }
+            let variants = (urls[id.key.url] ?? []).filter {
+                slots[$0]?.entry.response.id.key == id.key
+            }
+            if variants.count >= mostVariants, let first = variants.first { remove(at: first) }
+            let index = free.popLast() ?? slots.count
+            if index == slots.count { slots.append(nil) }
+            slots[index] = Slot(entry: entry, cost: cost)
+            urls[id.key.url, default: []].append(index)
+            byteCount += cost
+            link(index)
+            while byteCount > byteLimit, let oldest { remove(at: oldest) }
             return true
         }
 
         @discardableResult
         mutating func remove(_ id: StoredResponse.ID) -> Entry? {
-            guard let entry = slots[id]?.entry else { return nil }
-            unlink(id)
-            slots[id] = nil
-            byteCount -= entry.cost
-            urls[id.key.url]?.removeAll { $0 == id }
-            if urls[id.key.url]?.isEmpty == true { urls[id.key.url] = nil }
-            return entry
+            index(of: id).flatMap { remove(at: $0) }
         }
 
         mutating func removeAll(ofURL url: String) {
-            for id in urls[url] ?? [] { remove(id) }
+            for index in urls[url] ?? [] { remove(at: index) }
         }
 
-        private mutating func link(_ id: StoredResponse.ID, to entry: Entry) {
-            slots[id] = Slot(entry: entry, older: newest, newer: nil)
-            if let newest { slots[newest]?.newer = id }
-            newest = id
-            if oldest == nil { oldest = id }
+        mutating func removeAll(ofOrigin origin: String) {
+            for index in slots.indices where slots[index]?.entry.response.id.key.origin == origin {
+                remove(at: index)
+            }
         }
 
-        private mutating func unlink(_ id: StoredResponse.ID) {
-            guard let slot = slots[id] else { return }
+        private func index(of id: StoredResponse.ID) -> Int? {
+            urls[id.key.url]?.first { slots[$0]?.entry.response.id == id }
+        }
+
+        @discardableResult
+        private mutating func remove(at index: Int) -> Entry? {
+            guard let slot = slots[index] else { return nil }
+            unlink(index)
+            slots[index] = nil
+            free.append(index)
+            byteCount -= slot.cost
+            let url = slot.entry.response.id.key.url
+            urls[url]?.removeAll { $0 == index }
+            if urls[url]?.isEmpty == true { urls[url] = nil }
+            return slot.entry
+        }
+
+        private mutating func link(_ index: Int) {
+            slots[index]?.older = newest
+            slots[index]?.newer = nil
+            if let newest { slots[newest]?.newer = index }
+            newest = index
+            if oldest == nil { oldest = index }
+        }
+
+        private mutating func unlink(_ index: Int) {
+            guard let slot = slots[index] else { return }
             if let older = slot.older {
                 slots[older]?.newer = slot.newer
             } else {

@@ -6,14 +6,14 @@ extension PrivateCache {
     ///
     /// - Parameters:
     ///   - request: The request with all fields that the caller sets.
-    ///   - scope: The user and the service that the request belongs to; see ``CacheKey/scope``.
-    ///   - stored: The responses that are stored under the request's key. Others are ignored.
+    ///   - key: The request's key. With `nil` it isn't answered from the cache, and responses to it
+    ///     aren't stored.
+    ///   - stored: The responses that are stored under the key. Others are ignored.
     ///   - now: The time in Unix seconds.
     public func decide(
-        _ request: HTTPRequest, scope: String = "", stored: [StoredResponse], at now: Int64
+        _ request: HTTPRequest, key: CacheKey?, stored: [StoredResponse], at now: Int64
     ) -> CacheDecision {
         let asked = CacheDirectives(request.headerFields)
-        let key = CacheKey(request, scope: scope)
         let decision = decision(for: request, asked: asked, key: key, stored: stored, at: now)
         switch decision {
         case .serve(_, nil), .unavailable: return decision

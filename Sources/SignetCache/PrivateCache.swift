@@ -3,7 +3,7 @@ internal import SignetBase
 
 /// A private cache's decisions by RFC 9111, without storage, clock or I/O.
 ///
-/// Ask ``decide(_:scope:stored:at:)`` before a request is sent, ``receive(_:to:at:)`` when the
+/// Ask ``decide(_:key:stored:at:)`` before a request is sent, ``receive(_:to:at:)`` when the
 /// header of a response has arrived, and ``fail(_:at:)`` if the origin can't be reached. The caller
 /// keeps the stored responses and applies the changes. Times are Unix seconds.
 public struct PrivateCache: Sendable, Hashable {

@@ -45,7 +45,8 @@ public struct SelectedField: Sendable, Hashable {
     /// removed. `Accept-Language` and `Accept-Encoding` have neither order nor case (RFC 9110,
     /// sections 12.5.3 and 12.5.4); equal sets of members with their weights match.
     private static func normalForm(_ value: String, of name: HTTPField.Name) -> String {
-        var members = members(of: value)
+        let hasList = value.utf8.contains { $0 == ASCII.comma }
+        var members = hasList ? members(of: value) : [Array(value.utf8)]
         if name == .acceptLanguage || name == .acceptEncoding {
             members = members.map { $0.filter { !$0.isBlank }.map(\.lowercased) }
                 .filter { !$0.isEmpty }.sorted { $0.lexicographicallyPrecedes($1) }

@@ -214,8 +214,9 @@ import Testing
         let stored = client.store.entries(for: key).map(\.response)
         #expect(stored.count == 1)
         for (scope, path) in [("two", "/a"), ("", "/a"), ("one", "/b")] {
+            let request = DecisionTests.request(path: path)
             let decision = client.cache.decide(
-                DecisionTests.request(path: path), scope: scope, stored: stored, at: client.now)
+                request, key: CacheKey(request, scope: scope), stored: stored, at: client.now)
             guard case .fetch(let exchange) = decision else {
                 Issue.record("\(decision)")
                 continue

@@ -40,9 +40,9 @@ final class SimulatedClient {
     }
 
     func send(_ request: HTTPRequest, scope: String = "") -> ClientReply {
-        let entries = CacheKey(request, scope: scope).map { store.entries(for: $0) } ?? []
-        let decision = cache.decide(
-            request, scope: scope, stored: entries.map(\.response), at: now)
+        let key = CacheKey(request, scope: scope)
+        let entries = key.map { store.entries(for: $0) } ?? []
+        let decision = cache.decide(request, key: key, stored: entries.map(\.response), at: now)
         switch decision {
         case .serve(let served, let revalidation):
             let reply = ClientReply(
