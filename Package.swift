@@ -113,7 +113,7 @@ let package = Package(
             "SignetCrypto",
             ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
-        module("SignetCache", ["SignetBase", httpTypes, structuredHeaders]),
+        module("SignetCache", ["SignetBase", httpTypes]),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
             "SignetRPCStreams",

@@ -1,5 +1,4 @@
 public import HTTPTypes
-internal import RawStructuredFieldValues
 internal import SignetBase
 
 /// How the cache handled a request, as a member of `Cache-Status` (RFC 9211).
@@ -48,19 +47,22 @@ public struct CacheStatus: Sendable, Hashable {
         response.headerFields.append(HTTPField(name: field, value: value))
     }
 
+    /// The member is a token whose parameters are tokens, integers and `?1`, which is left out (RFC
+    /// 9651, section 4.1). It is written for each hit, so directly.
     private func value(name: String) -> String? {
-        var parameters = OrderedMap<String, RFC9651BareItem>()
-        if isHit { parameters["hit"] = .bool(true) }
-        if let forwarding { parameters["fwd"] = .token(forwarding.rawValue) }
-        if let forwardedStatus { parameters["fwd-status"] = .integer(Int64(forwardedStatus)) }
-        if let secondsToLive { parameters["ttl"] = .integer(secondsToLive) }
-        if isStored { parameters["stored"] = .bool(true) }
-        if isCollapsed { parameters["collapsed"] = .bool(true) }
-        if let detail { parameters["detail"] = .token(detail) }
-        let item = Item(bareItem: .token(name), parameters: parameters)
-        var serializer = StructuredFieldValueSerializer()
-        return (try? serializer.writeListFieldValue([.item(item)])).map {
-            String(decoding: $0, as: UTF8.self)
-        }
+        guard Self.isToken(name), detail.map(Self.isToken) != false else { return nil }
+        var text = name
+        if isHit { text += ";hit" }
+        if let forwarding { text += ";fwd=\(forwarding.rawValue)" }
+        if let forwardedStatus { text += ";fwd-status=\(forwardedStatus)" }
+        if let secondsToLive { text += ";ttl=\(secondsToLive)" }
+        if isStored { text += ";stored" }
+        if isCollapsed { text += ";collapsed" }
+        if let detail { text += ";detail=\(detail)" }
+        return text
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        text.utf8.first?.isLetter == true && text.utf8.allSatisfy(\.isToken)
     }
 }

@@ -90,16 +90,15 @@ extension PrivateCache {
         guard exchange.original.method == .get else { return .fetch(exchange) }
         let tags = exchange.request.headerFields[.ifNoneMatch]
         let tag = stored.entityTag == nil ? nil : stored.response.headerFields[.eTag]
-        if let tag {
+        if let tags {
+            // The caller's tags win over a date, so that without a stored tag a 304 would be for
+            // the caller; with `*` and a malformed list too.
+            guard let tag, let list = EntityTag.list(tags) else { return .fetch(exchange) }
             // The union of the caller's tags and the stored one (section 4.3.2).
-            let isListed = tags.flatMap(EntityTag.list)?.contains { $0 == stored.entityTag } == true
-            let isAny = tags.map { Array($0.utf8).trimmingBlanks().elementsEqual("*".utf8) } == true
-            if isAny { return .fetch(exchange) }
-            exchange.request.headerFields[.ifNoneMatch] =
-                isListed ? tags : [tags, tag].compactMap(\.self).joined(separator: ", ")
-        } else if tags != nil {
-            // The caller's tags win over a date, so that a 304 would be for the caller.
-            return .fetch(exchange)
+            let isListed = list.contains { $0 == stored.entityTag }
+            exchange.request.headerFields[.ifNoneMatch] = isListed ? tags : "\(tags), \(tag)"
+        } else {
+            exchange.request.headerFields[.ifNoneMatch] = tag
         }
         if stored.lastModified != nil {
             exchange.request.headerFields[.ifModifiedSince] =

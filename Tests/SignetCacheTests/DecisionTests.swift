@@ -299,6 +299,10 @@ struct DecisionCase: CustomTestStringConvertible, Sendable {
             response: ["Cache-Control": "max-age=60", "ETag": tag], after: 60,
             second: ["If-None-Match": "*"], expected: .fetched),
         .init(
+            name: "a malformed If-None-Match is forwarded",
+            response: ["Cache-Control": "max-age=60", "ETag": tag], after: 60,
+            second: ["If-None-Match": "foo"], expected: .fetched),
+        .init(
             name: "tags of the caller win over a stored date",
             response: ["Cache-Control": "max-age=60", "Last-Modified": old], after: 60,
             second: ["If-None-Match": "\"foo\""], expected: .fetched),

@@ -332,4 +332,12 @@ import Testing
             client.send(DecisionTests.request(method: .post)).response.headerFields[name]
                 == "cdn;hit, signet;fwd=method;fwd-status=200")
     }
+
+    @Test(arguments: ["", "a b", "a;hit", "9a", "\"a\"", "é", "a,b"])
+    func writesNoStatusThatIsNoToken(_ word: String) {
+        var response = HTTPResponse(status: .ok)
+        CacheStatus(isHit: true).add(to: &response, name: word)
+        CacheStatus(isHit: true, detail: word).add(to: &response, name: "signet")
+        #expect(response.headerFields.isEmpty)
+    }
 }
