@@ -79,8 +79,10 @@ public struct CacheOutcome: Sendable {
 /// A change of a store.
 public enum CacheChange: Sendable {
     /// Store the response with the content that is received, in place of one with the same
-    /// identity. Call ``StoredResponse/finished(length:isWhole:)`` when the content has ended. If it
-    /// returns `nil`, remove the old one, which the origin has replaced.
+    /// identity.
+    ///
+    /// Call ``StoredResponse/finished(length:isWhole:)`` when the content has ended. If it returns
+    /// `nil`, remove the old one, which the origin has replaced.
     case store(StoredResponse)
     /// Replace the metadata of a stored response and keep its content. The identity may be new.
     case update(StoredResponse.ID, StoredResponse)

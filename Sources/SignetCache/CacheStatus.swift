@@ -36,6 +36,18 @@ public struct CacheStatus: Sendable, Hashable {
     /// A word that says more, such as `stale-if-error`.
     public var detail: String?
 
+    /// Creates a status.
+    public init(
+        isHit: Bool = false, forwarding: Forwarding? = nil, forwardedStatus: Int? = nil,
+        isStored: Bool = false, detail: String? = nil
+    ) {
+        self.isHit = isHit
+        self.forwarding = forwarding
+        self.forwardedStatus = forwardedStatus
+        self.isStored = isStored
+        self.detail = detail
+    }
+
     /// Adds the status to a response's `Cache-Status`, after the members of other caches.
     ///
     /// - Parameter name: The cache's name, a token such as `signet`.
