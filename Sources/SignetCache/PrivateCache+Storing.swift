@@ -185,7 +185,7 @@ extension PrivateCache {
             isInvalidated: false)
     }
 
-    /// Returns what an unsafe method and `Clear-Site-Data` remove (section 4.4).
+    /// Returns what a method that is not safe and `Clear-Site-Data` remove (section 4.4).
     func invalidations(by response: HTTPResponse, to exchange: CacheExchange) -> [CacheChange] {
         guard let key = exchange.key else { return [] }
         var changes: [CacheChange] = []

@@ -2,7 +2,7 @@ import HTTPTypes
 import SignetBase
 import TestSupport
 
-/// What a random origin says about one content. All times are seconds after the arrival.
+/// The words of a random origin about one content. All times are seconds after the arrival.
 struct OraclePolicy {
     var maxAge: Int64?
     var expires: Int64?
@@ -75,7 +75,7 @@ struct OraclePolicy {
     }
 }
 
-/// What a random caller asks for.
+/// The wishes of a random caller.
 struct OracleRequest {
     var scope = ""
     var path = ""
@@ -148,7 +148,7 @@ struct Oracle {
         /// The fields of the request that it was made for.
         let fields: [String: String]
         let policy: OraclePolicy
-        /// When the origin sent or confirmed it, since the last unsafe request.
+        /// When the origin sent or confirmed it, since the last PUT or POST.
         var confirmed: [Int64] = []
     }
 

@@ -139,7 +139,7 @@ import Testing
                 return
             }
         }
-        // The play is no test if the cache serves nothing.
+        // The play tests nothing if the cache serves nothing.
         #expect(play.served > 500)
         #expect(play.servedAfterFailure > 5)
         #expect(play.validated > 50)

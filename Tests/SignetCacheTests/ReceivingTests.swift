@@ -2,7 +2,7 @@ import HTTPTypes
 import SignetCache
 import Testing
 
-/// What a response of the origin changes: sections 4.3 and 4.4 of RFC 9111, and RFC 5861.
+/// Changes by a response of the origin: sections 4.3 and 4.4 of RFC 9111, and RFC 5861.
 @Suite struct ReceivingTests {
     let client = SimulatedClient(now: DecisionTests.start)
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import SignetCache
 
-/// What an origin sends for one request.
+/// The reply of an origin to one request.
 struct OriginReply {
     var response: HTTPResponse
     var content: [UInt8] = []
@@ -12,7 +12,7 @@ struct OriginReply {
     var delay: Int64 = 0
 }
 
-/// What a client gets.
+/// The reply that a client gets.
 struct ClientReply {
     var response: HTTPResponse
     var content: [UInt8] = []

@@ -5,7 +5,7 @@ import SignetJSON
 /// The server of the public suite http-tests/cache-tests, as its handle-test describes it, for one
 /// case.
 final class SuiteServer {
-    /// What a request was, for the checks after the case.
+    /// A request that arrived, for the checks after the case.
     struct Seen {
         let number: Int?
         let request: HTTPRequest
