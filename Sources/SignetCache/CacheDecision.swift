@@ -85,12 +85,15 @@ public enum CacheChange: Sendable {
     /// `nil`, remove the old one, which the origin has replaced.
     case store(StoredResponse)
     /// Replace the metadata of a stored response and keep its content. The identity may be new.
-    case update(StoredResponse.ID, StoredResponse)
-    /// Store a copy of a response's content under another identity.
-    case copy(StoredResponse.ID, StoredResponse)
+    ///
+    /// This, a copy and a join are for the first response only: if another one with its identity
+    /// was stored meanwhile, change nothing. Otherwise its content would get foreign metadata.
+    case update(StoredResponse, StoredResponse)
+    /// Store a copy of the first response's content under another identity.
+    case copy(StoredResponse, StoredResponse)
     /// Add the content that is received to the stored one, before or after it, if it has exactly
     /// the missing length. Otherwise keep what is stored.
-    case join(StoredResponse.ID, StoredResponse, receivedIsFirst: Bool)
+    case join(StoredResponse, StoredResponse, receivedIsFirst: Bool)
     /// Remove a response.
     case remove(StoredResponse.ID)
     /// Remove all responses of a URL, in all scopes (RFC 9111, section 4.4).

@@ -70,19 +70,25 @@ public final class MemoryCacheStore: Sendable {
                 return false
             }
             return insert(Entry(response, content: received))
-        case .update(let id, let response):
+        case .update(let old, let response):
             return state.withLock { state in
-                guard let old = state.remove(id) else { return false }
-                return state.insert(Entry(response, content: old.content))
+                guard let content = state.content(of: old) else { return false }
+                state.remove(old.id)
+                return state.insert(Entry(response, content: content))
             }
-        case .copy(let id, let response):
+        case .copy(let old, let response):
             return state.withLock { state in
-                guard let old = state.entry(id) else { return false }
-                return state.insert(Entry(response, content: old.content))
+                guard let content = state.content(of: old) else { return false }
+                return state.insert(Entry(response, content: content))
             }
-        case .join(let id, let response, let receivedIsFirst):
-            return join(
-                id, with: response, received: isWhole ? received : [], isFirst: receivedIsFirst)
+        case .join(let old, let response, let receivedIsFirst):
+            return state.withLock { state in
+                guard isWhole, let stored = state.content(of: old) else { return false }
+                let content = receivedIsFirst ? received + stored : stored + received
+                guard Int64(content.count) == response.length else { return false }
+                state.remove(old.id)
+                return state.insert(Entry(response, content: content))
+            }
         case .remove(let id):
             state.withLock { _ = $0.remove(id) }
         case .invalidate(let url):
@@ -101,19 +107,6 @@ public final class MemoryCacheStore: Sendable {
 
     /// Removes all responses.
     public func removeAll() { state.withLock { $0 = State(byteLimit: $0.byteLimit) } }
-
-    private func join(
-        _ id: StoredResponse.ID, with response: StoredResponse, received: [UInt8], isFirst: Bool
-    ) -> Bool {
-        state.withLock { state in
-            guard let old = state.entry(id) else { return false }
-            let content = isFirst ? received + old.content : old.content + received
-            guard Int64(content.count) == response.length, state.remove(id) != nil else {
-                return false
-            }
-            return state.insert(Entry(response, content: content))
-        }
-    }
 }
 
 extension MemoryCacheStore {
@@ -152,7 +145,13 @@ extension MemoryCacheStore {
             return entries
         }
 
-        func entry(_ id: StoredResponse.ID) -> Entry? { index(of: id).flatMap { slots[$0]?.entry } }
+        /// The content of a response, if this very response is still stored.
+        func content(of response: StoredResponse) -> [UInt8]? {
+            guard let index = index(of: response.id), let entry = slots[index]?.entry,
+                entry.response == response
+            else { return nil }
+            return entry.content
+        }
 
         mutating func insert(_ entry: Entry) -> Bool {
             let id = entry.response.id

@@ -70,11 +70,11 @@ extension PrivateCache {
         } else if let updated {
             outcome.changes = identified.map { stored in
                 stored.id == exchange.selected?.id
-                    ? .update(stored.id, updated)
+                    ? .update(stored, updated)
                     : variantUpdate(stored, by: response, in: exchange, at: now)
             }
             if chosen.id != exchange.selected?.id {
-                outcome.changes.insert(.copy(chosen.id, updated), at: 0)
+                outcome.changes.insert(.copy(chosen, updated), at: 0)
             }
         }
         let served = updated ?? merged(chosen, with: response, in: exchange, id: chosen.id, at: now)
@@ -122,7 +122,7 @@ extension PrivateCache {
         let updated = merged(stored, with: response, in: exchange, id: stored.id, at: now)
         let names = SelectedField.list(namedBy: updated.response, of: [:])?.map(\.name)
         return names == stored.id.selected.map(\.name)
-            ? .update(stored.id, updated) : .remove(stored.id)
+            ? .update(stored, updated) : .remove(stored.id)
     }
 
     /// A 304 for the caller's own tags, or one that fits nothing that is stored.
@@ -163,10 +163,10 @@ extension PrivateCache {
             matches = matches && RangeRequest.number(length.utf8) == stored.totalLength
         }
         guard matches, let updated = update(stored, by: response, in: exchange, at: now) else {
-            return [.update(stored.id, stored.with(isInvalidated: true))]
+            return [.update(stored, stored.with(isInvalidated: true))]
         }
         return isAllowed(updated.directives, status: updated.response.status)
-            ? [.update(stored.id, updated)] : [.remove(stored.id)]
+            ? [.update(stored, updated)] : [.remove(stored.id)]
     }
 
     /// Joins a stored part with the missing one (section 3.4); nil for a response that can be used
@@ -199,7 +199,7 @@ extension PrivateCache {
             answer: .joined(answer, receivedIsFirst: isFirst),
             changes: [
                 isAllowed
-                    ? .join(stored.id, whole, receivedIsFirst: isFirst) : .remove(stored.id)
+                    ? .join(stored, whole, receivedIsFirst: isFirst) : .remove(stored.id)
             ])
     }
 }

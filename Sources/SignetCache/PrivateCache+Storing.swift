@@ -36,7 +36,7 @@ extension PrivateCache {
         else { return replacing }
         // More bytes aren't replaced by fewer ones, and adjacent parts are joined (section 3.4).
         guard let old = selected.part, !old.range.contains(new.range) else {
-            return [.update(selected.id, updated)]
+            return [.update(selected, updated)]
         }
         guard let joined = old.joining(new) else { return replacing }
         let whole = StoredResponse(
@@ -44,7 +44,7 @@ extension PrivateCache {
             responseTime: updated.responseTime, length: Int64(joined.range.count),
             part: joined.isWhole ? nil : joined)
         let isFirst = new.range.upperBound == old.range.lowerBound
-        return [.join(selected.id, whole, receivedIsFirst: isFirst)]
+        return [.join(selected, whole, receivedIsFirst: isFirst)]
     }
 
     private func isSuperseding(_ status: Int) -> Bool {

@@ -93,14 +93,15 @@ import Testing
         let whole = entry("/a", size: 10).response
         store.insert(one)
         let id = one.response.id
-        #expect(!store.apply(.join(id, whole, receivedIsFirst: false), received: [1]))
+        #expect(!store.apply(.join(one.response, whole, receivedIsFirst: false), received: [1]))
         #expect(
             !store.apply(
-                .join(id, whole, receivedIsFirst: false), received: [1, 2, 3, 4, 5, 6],
+                .join(one.response, whole, receivedIsFirst: false), received: [1, 2, 3, 4, 5, 6],
                 isWhole: false))
         #expect(store.entries(for: id.key).first?.content.count == 4)
         #expect(
-            store.apply(.join(id, whole, receivedIsFirst: true), received: [1, 2, 3, 4, 5, 6]))
+            store.apply(
+                .join(one.response, whole, receivedIsFirst: true), received: [1, 2, 3, 4, 5, 6]))
         #expect(store.entries(for: id.key).first?.content == [1, 2, 3, 4, 5, 6, 7, 7, 7, 7])
     }
 
@@ -115,8 +116,8 @@ import Testing
         #expect(!store.apply(.store(new), received: [1, 2, 3, 4]))
         #expect(store.count == 0)
         #expect(store.apply(.store(new), received: [1, 2, 3, 4, 5]))
-        #expect(!store.apply(.copy(entry("/b").response.id, new)))
-        #expect(!store.apply(.update(entry("/b").response.id, new)))
+        #expect(!store.apply(.copy(entry("/b").response, new)))
+        #expect(!store.apply(.update(entry("/b").response, new)))
     }
 }
 

@@ -293,6 +293,39 @@ import Testing
         #expect(client.store.count == 0)
     }
 
+    @Test(arguments: [
+        (304, ["ETag": "\"1\""]), (206, ["ETag": "\"1\"", "Content-Range": "bytes 3-5/6"]),
+    ])
+    func givesNoForeignMetadataToAContent(_ status: Int, _ fields: [String: String]) throws {
+        // Two calls validate or complete the same response; the second one gets another one first.
+        let isPart = status == 206
+        answer(
+            ["Cache-Control": "max-age=10", "ETag": "\"1\"", "Content-Range": "bytes 0-2/6"],
+            status: isPart ? 206 : 200)
+        _ = get("/a", isPart ? ["Range": "bytes=0-2"] : [:])
+        client.now += 10
+        let request = DecisionTests.request()
+        let key = try #require(CacheKey(request))
+        let exchange: CacheExchange
+        let stored = client.store.entries(for: key).map(\.response)
+        switch client.cache.decide(request, key: key, stored: stored, at: client.now) {
+        case .validate(let next), .fetch(let next): exchange = next
+        default: throw SuiteRun.Failure(isSetup: true, message: "served")
+        }
+        answer(["Cache-Control": "max-age=10", "ETag": "\"2\""], content: "two")
+        #expect(get().text == "two")
+        let late = HTTPResponse(
+            status: .init(code: status), headerFields: DecisionTests.fields(fields, now: client.now)
+        )
+        for change in client.cache.receive(late, to: exchange, at: client.now).changes {
+            #expect(!client.store.apply(change, received: isPart ? [4, 5, 6] : []))
+        }
+        let reply = get()
+        #expect(reply.text == "two")
+        #expect(reply.response.headerFields[.eTag] == "\"2\"")
+        #expect(client.forwarded.count == 2)
+    }
+
     @Test func withholdsFieldsUntilTheyAreValidated() {
         answer(["Cache-Control": "max-age=10, no-cache=\"A\"", "A": "1", "ETag": "\"1\""])
         _ = get()
