@@ -43,6 +43,7 @@ let package = Package(
     name: "signet",
     products: [
         .library(name: "SignetAsyncHTTPClient", targets: ["SignetAsyncHTTPClient"]),
+        .library(name: "SignetCache", targets: ["SignetCache"]),
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
@@ -125,6 +126,7 @@ let package = Package(
             "SignetCrypto",
             ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
+        module("SignetCache", ["SignetBase", httpTypes]),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
             "SignetRPCStreams",
@@ -237,6 +239,9 @@ let package = Package(
         tests("SignetSystem", ["SignetSystem"], hasVectors: false),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
+        tests(
+            "SignetCache", ["SignetBase", "SignetCache", "SignetJSON", httpTypes],
+            hasVectors: false),
         tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(

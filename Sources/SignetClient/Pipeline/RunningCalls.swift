@@ -64,7 +64,8 @@ final class RunningCalls: Sendable {
             throw call.ending ?? .notRunning
         }
         began()
-        let beginsHere = isPlain && executor == nil && #isolation == nil
+        let actor: (any Actor)? = #isolation
+        let beginsHere = isPlain && executor == nil && actor == nil
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let slot = OutcomeSlot(continuation) { error in

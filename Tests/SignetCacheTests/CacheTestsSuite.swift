@@ -1,0 +1,143 @@
+import Foundation
+import SignetCache
+import SignetJSON
+import TestSupport
+import Testing
+
+/// The 333 cases of http-tests/cache-tests that bind a private cache.
+struct CacheTestsSuite {
+    enum Kind: String { case required, optimal, check }
+
+    struct Case {
+        let id: String
+        let kind: Kind
+        let dependencies: [String]
+        let requests: [JSONValue]
+    }
+
+    /// The results of all cases.
+    struct Results {
+        var cases: [String: Case] = [:]
+        var failures: [String: SuiteRun.Failure] = [:]
+
+        /// Whether a case and all that it depends on passed: the suite counts no other.
+        func isPassed(_ id: String) -> Bool {
+            guard let one = cases[id], failures[id] == nil else { return false }
+            return one.dependencies.allSatisfy(isPassed)
+        }
+
+        func passed(_ kind: Kind) -> Int {
+            cases.values.count { $0.kind == kind && isPassed($0.id) }
+        }
+
+        /// The ids of a kind that don't count, sorted.
+        func failed(_ kind: Kind) -> [String] {
+            cases.values.filter { $0.kind == kind && !isPassed($0.id) }.map(\.id).sorted()
+        }
+
+        /// A table for people.
+        var text: String {
+            let lines = [Kind.required, .optimal, .check].map { kind in
+                let count = cases.values.count { $0.kind == kind }
+                let ids = failed(kind).map { id in
+                    "    \(id): \(failures[id]?.description ?? "a case that it depends on failed")"
+                }
+                return (["\(kind.rawValue): \(passed(kind)) of \(count)"] + ids)
+                    .joined(separator: "\n")
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    static let folder = SharedVectors.directory?.appending(path: "cache-tests")
+
+    static func load() throws -> [Case] {
+        let folder = try #require(folder)
+        let text = try Data(contentsOf: folder.appending(path: "tests-export.json"))
+        let list = try String(
+            contentsOf: folder.appending(path: "private-ids.txt"), encoding: .utf8)
+        let kinds = Dictionary(
+            uniqueKeysWithValues: list.split(separator: "\n").map { line in
+                let words = line.split(separator: " ")
+                return (String(words[1]), Kind(rawValue: String(words[0])))
+            })
+        let suites = try JSONValue(parsing: Array(text)).array ?? []
+        return suites.flatMap { $0["tests"]?.array ?? [] }.compactMap { test in
+            guard let id = test["id"]?.string, let kind = kinds[id], let kind else { return nil }
+            return Case(
+                id: id, kind: kind,
+                dependencies: test["depends_on"]?.array?.compactMap(\.string) ?? [],
+                requests: test["requests"]?.array ?? [])
+        }
+    }
+
+    static func results(of cache: PrivateCache) throws -> Results {
+        var results = Results()
+        for one in try load() {
+            results.cases[one.id] = one
+            var run = SuiteRun(one.requests, cache: cache)
+            do throws(SuiteRun.Failure) { try run.run() } catch { results.failures[one.id] = error }
+        }
+        return results
+    }
+}
+
+@Suite(.enabled(if: CacheTestsSuite.folder != nil))
+struct CacheTestsSuiteTests {
+    /// The optimal cases that fail, and why.
+    static let refused: [String: String] = [
+        "conditional-lm-fresh-no-lm": """
+        wants a 304 for a response that is newer than If-Modified-Since; RFC 9111, section \
+        4.3.2, allows one only if Date is earlier
+        """,
+        "vary-normalise-lang-select": """
+        wants another list of languages to match by the stored response's language; section 4.1 \
+        allows only values with the same meaning
+        """,
+        "partial-store-partial-reuse-partial": contradiction,
+        "partial-store-partial-reuse-partial-byterange": contradiction,
+        "partial-store-partial-reuse-partial-absent": contradiction,
+        "partial-store-partial-reuse-partial-suffix": contradiction,
+        "partial-store-partial-complete": """
+        wants a part without a validator to be completed; section 3.4 allows parts to be joined \
+        only if they have the same strong validator
+        """,
+    ]
+
+    private static let contradiction =
+        "sends 5 bytes as bytes 4 to 9, which are 6: a contradiction isn't stored"
+
+    /// The checks, which have no right answer, that tell yes.
+    static let checks = 66
+
+    @Test func passesAllRequiredCases() throws {
+        // stale-close, on which two required cases depend, wants a stale response without
+        // stale-if-error when the origin fails. Only a setting gives one.
+        var cache = PrivateCache()
+        cache.staleIfError = 3600
+        let results = try CacheTestsSuite.results(of: cache)
+        try report(results)
+        #expect(results.passed(.required) == 145)
+        #expect(results.passed(.optimal) == 95 - Self.refused.count)
+        #expect(results.failed(.optimal) == Self.refused.keys.sorted())
+        #expect(results.passed(.check) == Self.checks)
+    }
+
+    @Test func passesThemWithTheDefaults() throws {
+        let results = try CacheTestsSuite.results(of: PrivateCache())
+        try report(results)
+        let failed = results.failures.keys.filter { results.cases[$0]?.kind == .required }
+        #expect(failed.isEmpty)
+        // They pass, and the suite doesn't count them, because stale-close tells no.
+        let uncounted = ["stale-close-must-revalidate", "stale-close-no-cache"]
+        #expect(results.failed(.required) == uncounted)
+        #expect(results.failed(.optimal) == Self.refused.keys.sorted())
+    }
+
+    /// Prints the table if the run asks for it.
+    private func report(_ results: CacheTestsSuite.Results) throws {
+        #expect(results.cases.count == 333)
+        guard ProcessInfo.processInfo.environment["CACHE_TESTS_TABLE"] != nil else { return }
+        print(results.text)
+    }
+}
