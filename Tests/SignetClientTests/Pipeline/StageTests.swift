@@ -207,7 +207,7 @@ private struct Stages {
         pipeline = CallPipeline(
             admission: AdmissionStage(
                 calls: RunningCalls(), hub: EventHub(),
-                snapshots: SnapshotBox(snapshot, logger: log.logger), common: common, engines: [],
+                snapshots: SnapshotBox(snapshot, logger: log.logger), own: common, engines: [],
                 maximumResponseSize: 1 << 20, decodes: false, random: { 0 }, log: log),
             duplicates: DuplicateCalls(),
             attempts: AttemptStage(
