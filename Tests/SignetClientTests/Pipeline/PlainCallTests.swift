@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignetClient
 
-/// Where a call begins, and what its record and its interceptors can't do.
+/// The thread that a call begins on, its record, and the limits of its interceptors.
 @Suite(.timeLimit(.minutes(2))) struct PlainCallTests {
     /// Notes the thread of each request.
     private final class ThreadEngine: HTTPEngine {

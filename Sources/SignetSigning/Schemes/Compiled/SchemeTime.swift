@@ -44,19 +44,19 @@ enum SchemeTime: String, Sendable, CaseIterable {
         let hasSeparators = self != .date && self != .basic
         // Reserves memory once.
         target.append(addingCapacity: Self.secondsCount) { (target: inout OutputSpan<UInt8>) in
-        target.append(twoDigits: year / 100)
-        target.append(twoDigits: year % 100)
-        if hasSeparators { target.append(ASCII.minus) }
-        target.append(twoDigits: month)
-        if hasSeparators { target.append(ASCII.minus) }
-        target.append(twoDigits: day)
-        guard isWhole else { return }
-        target.append(0x54)
-        target.append(twoDigits: second / 3600)
-        if hasSeparators { target.append(ASCII.colon) }
-        target.append(twoDigits: second / 60 % 60)
-        if hasSeparators { target.append(ASCII.colon) }
-        target.append(twoDigits: second % 60)
+            target.append(twoDigits: year / 100)
+            target.append(twoDigits: year % 100)
+            if hasSeparators { target.append(ASCII.minus) }
+            target.append(twoDigits: month)
+            if hasSeparators { target.append(ASCII.minus) }
+            target.append(twoDigits: day)
+            guard isWhole else { return }
+            target.append(0x54)
+            target.append(twoDigits: second / 3600)
+            if hasSeparators { target.append(ASCII.colon) }
+            target.append(twoDigits: second / 60 % 60)
+            if hasSeparators { target.append(ASCII.colon) }
+            target.append(twoDigits: second % 60)
         }
         guard isWhole else { return }
         if self == .precise {
