@@ -175,7 +175,7 @@ import Testing
         #expect(missing == ["configuration services"])
         #expect(
             try await program.check(["--offline", "--json"]).text.contains(
-                "services.orders.protocol has no value, expected one of jsonrpc-2.0, "))
+                "services.orders.protocol has no value, expected one of jsonrpc-1.0, "))
         try await host.stop()
     }
 

@@ -200,14 +200,17 @@ private struct Stages {
         clock.sleep = { pauses.add("\($0)") }
         let log = CallLogger(
             logger: Logger(label: "stages", factory: { _ in SwiftLogNoOpLogHandler() }))
+        var options = NetworkSystem.Options()
+        options.callOptions = common
         let snapshot = try SystemSnapshot(
             services: ["a": service], keys: nil, policy: policy ?? .allowingAll(),
-            options: NetworkSystem.Options())
+            options: options)
         self.pauses = pauses
         pipeline = CallPipeline(
             admission: AdmissionStage(
                 calls: RunningCalls(), hub: EventHub(),
-                snapshots: SnapshotBox(snapshot, logger: log.logger), own: common, engines: [],
+                snapshots: SnapshotBox(snapshot, logger: log.logger), own: RequestOptions(),
+                engines: [],
                 maximumResponseSize: 1 << 20, decodes: false, random: { 0 }, log: log),
             duplicates: DuplicateCalls(),
             attempts: AttemptStage(
