@@ -50,7 +50,9 @@ public struct CacheStatus: Sendable, Hashable {
 
     /// Adds the status to a response's `Cache-Status`, after the members of other caches.
     ///
-    /// - Parameter name: The cache's name, a token such as `signet`.
+    /// - Parameters:
+    ///   - response: The response that gets the field.
+    ///   - name: The cache's name, a token such as `signet`.
     public func add(to response: inout HTTPResponse, name: String) {
         guard let field = HTTPField.Name("Cache-Status"), let value = value(name: name) else {
             return

@@ -55,9 +55,11 @@ public final class MemoryCacheStore: Sendable {
 
     /// Applies a change.
     ///
-    /// - Parameter received: The content that the origin sent, for ``CacheChange/store(_:)`` and
-    ///   ``CacheChange/join(_:_:receivedIsFirst:)``.
-    /// - Parameter isWhole: Whether that content ended as its framing says.
+    /// - Parameters:
+    ///   - change: The change that a decision asked for.
+    ///   - received: The content that the origin sent, for ``CacheChange/store(_:)`` and
+    ///     ``CacheChange/join(_:_:receivedIsFirst:)``.
+    ///   - isWhole: Whether that content ended as its framing says.
     /// - Returns: `false` if a response should have been stored and wasn't: it is too large, its
     ///   length isn't the one that its fields tell, or what it belongs to isn't stored any longer.
     @discardableResult
