@@ -80,8 +80,8 @@ import Tracing
         let response = try await engine.send(Self.request(port, method: .put, body: body))
         #expect(response.response.status == .ok)
         _ = try await response.body.collect(limit: 1 << 20)
-        let body = try #require(server.lines("BODY").first)
-        #expect(body.hasPrefix("300000 ") && body.hasSuffix(" whole"))
+        let sent = try #require(server.lines("BODY").first)
+        #expect(sent.hasPrefix("300000 ") && sent.hasSuffix(" whole"))
         await engine.shutdown()
     }
 
