@@ -42,13 +42,7 @@ enum RangeRequest: Equatable {
     /// Reads a position; nil if it isn't a number, and a nil number if it is empty.
     private static func position(_ digits: ArraySlice<UInt8>) -> Int64?? {
         if digits.isEmpty { return .some(nil) }
-        return number(digits).map { .some($0) }
-    }
-
-    /// Reads digits; nil if there is another byte, none, or more than 18.
-    static func number(_ digits: some Collection<UInt8>) -> Int64? {
-        guard !digits.isEmpty, digits.count <= 18, digits.allSatisfy(\.isDigit) else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int64($1 - ASCII.zero) }
+        return ContentRange.number(digits).map { .some($0) }
     }
 }
 
@@ -69,18 +63,9 @@ public struct ContentPart: Sendable, Hashable {
     /// Reads `Content-Range: bytes 0-4/10`; nil for an unknown length and for positions that
     /// contradict each other (RFC 9110, section 14.4).
     init?(contentRange text: String?) {
-        let prefix = "bytes "
-        guard let bytes = text.map({ Array($0.utf8) }),
-            bytes.prefix(prefix.utf8.count).map(\.lowercased).elementsEqual(prefix.utf8)
+        guard let field = ContentRange(text), let range = field.range, let total = field.total
         else { return nil }
-        let parts = bytes[prefix.utf8.count...].split(
-            omittingEmptySubsequences: false,
-            whereSeparator: { $0 == ASCII.minus || $0 == ASCII.slash })
-        guard parts.count == 3, let first = RangeRequest.number(parts[0]),
-            let last = RangeRequest.number(parts[1]), let total = RangeRequest.number(parts[2]),
-            first <= last, bytes.count(where: { $0 == ASCII.minus }) == 1
-        else { return nil }
-        self.init(range: first..<(last + 1), total: total)
+        self.init(range: range.lowerBound..<(range.upperBound + 1), total: total)
     }
 
     /// The value of `Content-Range`.

@@ -14,7 +14,7 @@ extension StoredResponse {
         let text = response.headerFields[.contentLength]
         if response.status == .noContent { return isWhole && length == 0 ? with(length: 0) : nil }
         guard let text else { return isWhole ? with(length: length) : nil }
-        guard let total = RangeRequest.number(text.utf8) else { return nil }
+        guard let total = ContentRange.number(text.utf8) else { return nil }
         if isWhole { return total == length ? with(length: length) : nil }
         guard response.status == .ok, let entityTag, !entityTag.isWeak, length > 0, length < total,
             let part = ContentPart(range: 0..<length, total: total)

@@ -54,18 +54,21 @@ public struct RedirectChain: Sendable {
     /// - Throws: `TransportError` with code `invalid-request` if the request has no http or https
     ///   URL.
     public init(_ request: HTTPRequest, policy: RedirectPolicy) throws(TransportError) {
-        self.policy = policy
-        self.request = request
-        self.url = try WebURL(request)
+        self.init(request, at: try WebURL(request), policy: policy)
     }
 
     /// Creates a chain that starts with a request whose origin is known.
     package init(_ request: HTTPRequest, at origin: WebOrigin, policy: RedirectPolicy) {
-        self.policy = policy
-        self.request = request
-        self.url = WebURL(
+        let url = WebURL(
             origin: origin, authority: request.authority ?? origin.authority,
             target: request.path ?? "/")
+        self.init(request, at: url, policy: policy)
+    }
+
+    private init(_ request: HTTPRequest, at url: WebURL, policy: RedirectPolicy) {
+        self.policy = policy
+        self.request = request
+        self.url = url
     }
 
     /// Checks a response and, if it is a redirect, prepares the next request.

@@ -61,37 +61,3 @@ struct PartState: Sendable, Hashable {
         return text
     }
 }
-
-/// The contents of a Content-Range field (RFC 9110, section 14.4).
-struct ContentRange: Hashable {
-    /// Nil in the response to a range that cannot be had (416).
-    var range: ClosedRange<Int64>?
-    /// The length of the whole file; nil if the server doesn't know it.
-    var total: Int64?
-
-    /// Reads `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`; nil for any other form.
-    init?(_ text: String?) {
-        // The unit is compared without case (RFC 9110, section 14.1).
-        guard let text, text.prefix(6).lowercased() == "bytes " else { return nil }
-        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        if parts[1] != "*" {
-            guard let total = Self.number(parts[1]) else { return nil }
-            self.total = total
-        }
-        if parts[0] == "*" {
-            guard total != nil else { return nil }
-            return
-        }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
-            first <= last, last < total ?? .max
-        else { return nil }
-        range = first...last
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
-        return Int64(text)
-    }
-}

@@ -8,7 +8,7 @@ struct AdmissionStage: Sendable {
     let hub: EventHub
     let snapshots: SnapshotBox
     /// The options of the calls that the system makes for itself.
-    let own: RequestOptions
+    let hostOptions: RequestOptions
     let engines: Set<EngineName>
     /// The system's limit of a response in bytes.
     let maximumResponseSize: Int
@@ -113,7 +113,7 @@ struct AdmissionStage: Sendable {
         var options =
             isForServices
             ? service.options
-            : snapshot.settings.options.merging(own)
+            : snapshot.settings.options.merging(hostOptions)
                 .merging(service.options)
         if let scenario = asked.scenario ?? options.scenario {
             options = options.merging(

@@ -229,11 +229,6 @@ struct AttemptStage: Sendable {
         in context: CallContext
     ) -> Retry? {
         let (limits, number) = (context.limits, attempt.number)
-        if failure == nil, let status = attempt.header?.status.code,
-            !limits.retry.statusCodes.contains(status)
-        {
-            return nil
-        }
         guard number < limits.attempts else { return nil }
         let isIdempotent = isIdempotent(attempt, of: call, in: context)
         guard call.body.isReplayable else { return nil }

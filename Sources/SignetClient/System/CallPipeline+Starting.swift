@@ -13,7 +13,8 @@ extension CallPipeline {
         let log = CallLogger(logger: options.logger)
         admission = AdmissionStage(
             calls: RunningCalls(executor: options.runsOnEngineThread ? engine.executor : nil),
-            hub: EventHub(), snapshots: snapshots, own: options.callOptions.withoutThoseOfServices,
+            hub: EventHub(), snapshots: snapshots,
+            hostOptions: options.callOptions.withoutThoseOfServices,
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
             decodes: options.decoding != nil, random: options.clock.random, log: log)
         duplicates = DuplicateCalls()

@@ -22,10 +22,13 @@ package struct JWEContent: Sendable, Hashable {
         protected: [UInt8], nonce: [UInt8], ciphertext: [UInt8], tag: [UInt8]
     ) throws(Malformed) {
         guard nonce.count == AES256GCM.nonceByteCount else {
-            throw Malformed(problem: "found a nonce of \(nonce.count) bytes, expected 12")
+            throw Malformed(
+                problem: "found a nonce of \(nonce.count) bytes, expected "
+                    + "\(AES256GCM.nonceByteCount)")
         }
         guard tag.count == AES256GCM.tagByteCount else {
-            throw Malformed(problem: "found a tag of \(tag.count) bytes, expected 16")
+            throw Malformed(
+                problem: "found a tag of \(tag.count) bytes, expected \(AES256GCM.tagByteCount)")
         }
         self.protected = protected
         self.nonce = nonce

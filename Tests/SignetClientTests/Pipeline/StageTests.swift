@@ -209,7 +209,7 @@ private struct Stages {
         pipeline = CallPipeline(
             admission: AdmissionStage(
                 calls: RunningCalls(), hub: EventHub(),
-                snapshots: SnapshotBox(snapshot, logger: log.logger), own: RequestOptions(),
+                snapshots: SnapshotBox(snapshot, logger: log.logger), hostOptions: RequestOptions(),
                 engines: [],
                 maximumResponseSize: 1 << 20, decodes: false, random: { 0 }, log: log),
             duplicates: DuplicateCalls(),

@@ -47,12 +47,15 @@ enum GitIgnore {
     /// Returns whether git tracks a file, for which it ignores a rule of `.gitignore`.
     static func isTracked(_ path: String) -> Bool {
         let (folder, name) = parts(of: path)
-        // A repository of others must not start its own program (core.fsmonitor).
+        // A repository of others must start no program (core.fsmonitor), and must make git fetch
+        // nothing: a partial clone's missing objects come through a transport that it chooses.
         let line = [
             "git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C",
             folder.isEmpty ? "." : folder, "ls-files", "--error-unmatch", "--", name,
         ].map(ShellCommand.word).joined(separator: " ")
-        return (try? ShellCommand.output(of: line + " 2>/dev/null", limit: 1 << 20)) != nil
+        return
+            (try? ShellCommand.output(
+                of: "GIT_ALLOW_PROTOCOL=none \(line) 2>/dev/null", limit: 1 << 20)) != nil
     }
 
     /// Returns the folder with its slash, or nothing, and the name.
