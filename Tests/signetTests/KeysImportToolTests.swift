@@ -68,6 +68,17 @@ import Testing
         }
     }
 
+    @Test func aTypeIsEnoughForAKeyInDER() async throws {
+        try await folder.openssl(
+            "genpkey", "-algorithm", "ed25519", "-outform", "DER", "-out", "key.der")
+        let der = ["keys", "import", "key.der", "--id", "a", "--out", "keys"]
+        #expect(try await signet(der).exit == 2)
+        #expect(try await signet(der + ["--type", "hmac"]).exit == 2)
+        #expect(try await signet(der + ["--type", "p256"]).exit == 1)
+        let read = try await signet(der + ["--type", "ed25519"])
+        #expect(read.exit == 0, "\(read.stderr)")
+    }
+
     @Test func choosesNoKeyThatHasEnded() async throws {
         for id in ["old", "new"] {
             let made = try await signet(

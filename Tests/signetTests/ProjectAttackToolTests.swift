@@ -85,7 +85,7 @@ import Testing
         try change(["policy": "policy.json"])
         for command in [
             ["pins", "check", "https://localhost:1"], ["call", "https://localhost:1", "a"],
-            ["self-check"],
+            ["self-check", "--offline"],
         ] {
             var answers: Set<String> = []
             for file in ["/etc/passwd", "/nothing", "keys"] {
@@ -98,6 +98,17 @@ import Testing
             }
             #expect(answers.count == 1, "\(answers)")
         }
+    }
+
+    /// A file that was found names no host to reach until its folder is trusted.
+    @Test func aCheckOfHostsNeedsTrust() async throws {
+        #expect(try await run(["project", "untrust"]).exit == 0)
+        let refused = try await run(["self-check"])
+        #expect(refused.exit == 2, "\(refused.text)")
+        #expect(refused.stderr.contains("signet project trust"), "\(refused.stderr)")
+        #expect(try await run(["self-check", "--offline"]).exit == 0)
+        #expect(try await run(["project", "trust"]).exit == 0)
+        #expect(try await run(["self-check"]).exit == 0)
     }
 
     /// A shared key set, opened by the identity in the user's own folder.

@@ -174,6 +174,8 @@ import Testing
         #expect(named.exit == 0, "\(named.stderr)")
         #expect(try await signet("keys", "public", "own", "--id", "-ab").exit == 0)
         #expect(try await signet("keys", "public", "own", "--id", "--json").exit == 1)
+        #expect(try await signet("keys", "revoke", "--id", "-ab", "own").exit == 0)
+        #expect(try await signet("keys", "remove", "--force", "--id", "-ab", "own").exit == 0)
     }
 
     @Test(arguments: ["jwcrypto", "joserfc"])

@@ -144,7 +144,8 @@ package struct SharedKeySet {
         guard let index = recipients.firstIndex(where: { sameBytes($0.id, thumbprint) }) else {
             throw KeyError(
                 .unknownKey,
-                "no recipient has the thumbprint \"\(printable(thumbprint))\"; there are \(names)")
+                "no recipient has the thumbprint \"\(printable(thumbprint))\"; there are \(names); "
+                    + "signet keys list FILE prints the thumbprint of a public key")
         }
         guard recipients.count > 1 else {
             throw KeyError(.unwritable, "found one recipient, who is the last one")

@@ -79,7 +79,7 @@ public struct VaultKeys: Sendable, CustomStringConvertible, CustomReflectable {
                     roots.isEmpty
                         ? "found no vault root in the key set, expected one"
                         : "found \(roots.count) vault roots in the key set (\(ids)), expected one; "
-                            + "choose one by its id (--key-id)")
+                            + "choose one by its id (--key-id, or --to-key-id for the new root)")
             }
             return .key(roots[0])
         }

@@ -51,6 +51,8 @@ extension Project {
                 terminal.note(
                     "\(path) names no source of the new root: give it with "
                         + (keys == nil ? "--passphrase" : "--keys"))
+            } else if object["keys"] != old["keys"] {
+                terminal.note("\(path) names the new key set now")
             }
         }
         if object != old {

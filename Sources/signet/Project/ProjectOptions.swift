@@ -123,8 +123,9 @@ struct Project {
             !Folder.exists(keys)
         {
             return
-                "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy, or "
-                + "name \(path) with --project to continue without its secrets"
+                "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy. "
+                + "Without a copy the dump stays closed: make a key with signet keys new --type vault, "
+                + "run signet project trust, and seal new values with signet vault seal --replace"
         }
         return isChanged
             ? "\(path) or its keys changed since you trusted its folder; look at signet project "
@@ -142,6 +143,13 @@ struct Project {
             let member = members.first(where: { file.content[$0] != nil })
         else { return }
         throw .usage("the \"\(member)\" of signet.json isn't used: \(untrusted(path))")
+    }
+
+    /// Refuses to reach the hosts of a file that was found, unless its folder is trusted.
+    func requireTrustForHosts() throws(ToolError) {
+        guard let path, !isTrusted else { return }
+        throw .usage(
+            "the hosts can't be checked: \(untrusted(path)); --offline checks the files alone")
     }
 
     private static func leavingOut(_ reason: String) -> Project {

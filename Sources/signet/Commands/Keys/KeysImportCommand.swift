@@ -16,7 +16,7 @@ struct KeysImportCommand: ParsableCommand {
             key of OpenSSH, a JWK, a JWK Set (whose key with this id is taken, else its only one) \
             and a secret that begins with whsec_. For any other content, --encoding names the \
             format. Decoded bytes are the secret of an hmac or vault key, and PEM or DER for the \
-            other types. Line breaks are dropped, but not with --encoding raw.
+            other types. DER needs --type alone. Line breaks are dropped, but not with --encoding raw.
             """,
         examples: [
             "signet keys import partner.pem --id partner-2026 --out partner.json",
@@ -51,7 +51,7 @@ struct KeysImportCommand: ParsableCommand {
         defer { wipe(&bytes) }
         guard
             let form = encoding.map(ImportedKey.Form.encoded)
-                ?? ImportedKey.Form.recognized(in: bytes)
+                ?? ImportedKey.Form.recognized(in: bytes) ?? binaryForm
         else {
             throw ToolError.usage(
                 "\(shown): found neither PEM nor a JWK; choose what it is with --encoding raw, "
@@ -84,6 +84,12 @@ struct KeysImportCommand: ParsableCommand {
                     "imported the \(key.isPrivate ? "" : "public ")\(key.kind.name) key \(new.id) "
                         + "into \(new.out)")
             ])
+    }
+
+    /// DER, if the key's type has it.
+    private var binaryForm: ImportedKey.Form? {
+        guard let type, type != .hmac, type != .vault else { return nil }
+        return .encoded(.raw)
     }
 
     /// Reads the source and returns it with its name for messages, and a warning if others can read

@@ -61,7 +61,7 @@ struct KeysRevokeCommand: ParsableCommand {
 
 /// A key of a file that a command changes.
 struct KeyChangeOptions: ParsableArguments {
-    @Option(help: "The key's id (kid).")
+    @Option(parsing: .unconditional, help: "The key's id (kid).")
     var id: String
 
     @Argument(help: ArgumentHelp("The key file.", valueName: "FILE"), completion: .file())

@@ -60,6 +60,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
     func run() async throws {
         let loaded = try project.load()
         loaded.note(on: common.terminal)
+        // A file that was found must not choose which hosts are reached.
+        if !isOffline { try loaded.requireTrustForHosts() }
         var project = loaded.file
         project.identity = try identity.source
         // A shared set of a file that was found needs trust in its roots.
@@ -72,15 +74,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
                 // The report says it.
             }
         }
-        // A file that was found must not choose which hosts are reached.
-        let reachesHosts = !isOffline && (loaded.path == nil || loaded.isTrusted)
-        if !isOffline, !reachesHosts {
-            common.terminal.note(
-                "the hosts are skipped: \(loaded.path ?? "") was found but its folder isn't trusted; "
-                    + "look at it, then run signet project trust")
-        }
         var check = SelfCheck(
-            of: project, isOffline: !reachesHosts,
+            of: project, isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         check.horizon = days * 86_400
         let rules = try proxies.rules()

@@ -60,7 +60,8 @@ struct VaultRekeyCommand: ParsableCommand {
         }
         guard toKeys != nil || toPassphrase != nil || toKeyID != nil else {
             throw ValidationError(
-                "expected the new root: --to-keys SOURCE, --to-passphrase SOURCE or --to-key-id ID")
+                "expected the new root: --to-keys SOURCE, --to-passphrase SOURCE or --to-key-id ID "
+                    + "(signet keys new --type vault --append adds a root to a key set)")
         }
     }
 

@@ -7,9 +7,10 @@ struct VaultUnsetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unset", abstract: "Remove values from a sealed dump.",
         discussion: """
-            The keys stay in the schema. The dump is sealed with the next sequence, or left unchanged \
-            if none of the keys has a value. A later vault seal keeps the values removed. A key that \
-            the schema requires can't be removed.
+            The keys stay in the schema: delete their lines there if no value should be set again. \
+            The dump is sealed with the next sequence, or left unchanged if none of the keys has a \
+            value. A later vault seal keeps the values removed. A key that the schema requires can't \
+            be removed.
             """,
         examples: [
             "signet vault unset shop.dump partner.token --schema schema.json \\",
