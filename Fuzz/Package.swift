@@ -30,6 +30,7 @@ let package = Package(
         .target(
             name: "FuzzSupport", dependencies: [product("SignetSigning"), product("SignetJSON")],
             swiftSettings: settings),
+        fuzzer("bodies", "SignetJSON", "SignetSigning"),
         fuzzer("certificates", "SignetSigning"),
         fuzzer("configurations", "SignetClient"),
         fuzzer("conversions", "SignetPinFormats", "SignetPinning"),

@@ -39,13 +39,16 @@ static inline SIGNET_MUST_CHECK int signet_openssl_rsa_oaep(
     return status;
 }
 
-// Wraps or unwraps 32 bytes with AES-256 (RFC 3394). The wrapped form has 40 bytes.
+// Wraps a key of 16 or 32 bytes with AES (RFC 3394), or unwraps one. `key` has 16 or 32 bytes too.
+// The wrapped form has 8 bytes more than `count`, the size of the key that it holds.
 static inline SIGNET_MUST_CHECK int signet_openssl_wrap(
-    const void *key, int wraps, const void *source, void *target) {
-    const int source_count = wraps ? 32 : 40, target_count = wraps ? 40 : 32;
+    const void *key, size_t key_count, int wraps, const void *source, void *target, int count) {
+    const int source_count = wraps ? count : count + 8, target_count = wraps ? count + 8 : count;
     unsigned char made[48];
     int written = 0, rest = 0;
-    EVP_CIPHER *cipher = EVP_CIPHER_fetch(NULL, "AES-256-WRAP", NULL);
+    if ((key_count != 16 && key_count != 32) || (count != 16 && count != 32)) return 0;
+    EVP_CIPHER *cipher =
+        EVP_CIPHER_fetch(NULL, key_count == 16 ? "AES-128-WRAP" : "AES-256-WRAP", NULL);
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     int status = cipher != NULL && context != NULL;
     if (status) {

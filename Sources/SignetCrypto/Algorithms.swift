@@ -10,6 +10,7 @@ import CSignetOpenSSL
     let sha256: OpaquePointer?
     let sha384: OpaquePointer?
     let sha512: OpaquePointer?
+    let aes128GCM: OpaquePointer?
     let aes256GCM: OpaquePointer?
 
     private init() {
@@ -17,6 +18,7 @@ import CSignetOpenSSL
         unsafe sha256 = EVP_MD_fetch(nil, "SHA2-256", nil)
         unsafe sha384 = EVP_MD_fetch(nil, "SHA2-384", nil)
         unsafe sha512 = EVP_MD_fetch(nil, "SHA2-512", nil)
+        unsafe aes128GCM = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
         unsafe aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
         signet_openssl_forget_errors()
     }

@@ -80,8 +80,9 @@ extension CallPipeline {
         for call in calls { full.append(try service.joiningCommonParameters(call)) }
         let batch = full
         let boxed = try ClientError.rpc { () throws(PayloadError) in try adapter.box(batch: batch) }
-        let raw = try await send(
+        let received = try await send(
             context.request(BoxedCall(request: boxed, base: service.url)), in: context)
+        let raw = try context.opened(received, to: boxed)
         var response = try ClientError.rpc { () throws(PayloadError) in
             try adapter.unboxBatch(raw, to: boxed)
         }

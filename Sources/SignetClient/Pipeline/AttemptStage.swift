@@ -36,7 +36,9 @@ struct AttemptStage: Sendable {
     func run(
         _ call: OutgoingCall, into reader: any ResponseReader, in context: CallContext
     ) async throws(ClientError) -> RawResponse {
-        let call = try call.compressed(by: context.options.compression)
+        // Compression before encryption would tell of the content, and no server expects it after.
+        let compression = context.service.sealer == nil ? context.options.compression : nil
+        let call = try call.compressed(by: compression)
         var progress = Progress()
         while true {
             guard !context.hasEnded else { throw .cancelledByCaller }

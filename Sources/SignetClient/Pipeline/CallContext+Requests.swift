@@ -33,6 +33,7 @@ extension CallContext {
     func unbox(
         _ raw: RawResponse, to boxed: BoxedRequest
     ) throws(ClientError) -> UnboxedResponse {
+        let raw = try opened(raw, to: boxed)
         var response = try ClientError.rpc { () throws(PayloadError) in
             try service.adapter.unbox(raw, to: boxed)
         }
@@ -78,6 +79,7 @@ extension CallContext {
 
     /// Makes the request of a boxed call: the URL, the common fields and the adapter's own.
     func request(_ boxed: BoxedCall) throws(ClientError) -> OutgoingCall {
+        let boxed = try sealed(boxed)
         let own = boxed.request
         let url =
             try own.path.map { path throws(ClientError) in try boxed.base.appending(path: path) }

@@ -27,6 +27,8 @@ final class CallContext: Sendable {
     let hasOwnInterceptors: Bool
     /// Whether content codings of responses are decoded.
     let decodes: Bool
+    /// Whether an adapter makes the request and reads the response.
+    let isBoxed: Bool
 
     init(
         _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
@@ -46,6 +48,7 @@ final class CallContext: Sendable {
         hasOwnInterceptors =
             !target.options.interceptors.isEmpty || !target.options.attemptInterceptors.isEmpty
         self.decodes = decodes
+        isBoxed = target.isBoxed
         isPlain =
             target.isInMemory && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
             && options.credentials == nil && (options.duplicates ?? .allow) == .allow
@@ -69,6 +72,7 @@ final class CallContext: Sendable {
         credentialKey = first.credentialKey
         hasOwnInterceptors = first.hasOwnInterceptors
         decodes = first.decodes
+        isBoxed = first.isBoxed
         isPlain = false
     }
 

@@ -57,6 +57,7 @@ struct CallPipeline: Sendable {
         _ request: OutgoingCall, into reader: (any ResponseReader)? = nil, in call: CallContext
     ) async throws(ClientError) -> RawResponse {
         let reader = reader ?? memoryReader(for: call)
+        try call.requireSealable(isBoxed: reader.keepsBody && call.isBoxed)
         try call.checkURL(of: request)
         call.log.setRequest(request.request, bodySize: request.body.length)
         let isPlain = call.options.interceptors.isEmpty

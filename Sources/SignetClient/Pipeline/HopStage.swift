@@ -37,6 +37,7 @@ struct HopStage: Sendable {
             let request = FrozenRequest(url: chain.url, head: head, body: body)
             let signer = chain.isWithinOrigin ? context.service.signer : nil
             let signed = try await signed(request, by: signer, in: context)
+                .sealed(by: context.service.sealer)
             attempt.noteRequest(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {

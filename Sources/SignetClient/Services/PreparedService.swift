@@ -13,6 +13,7 @@ final class PreparedService: Sendable {
     let url: WebURL
     let adapter: any PayloadAdapter
     let signer: RequestSigner?
+    let sealer: BodySealer?
     /// The options of the configuration, the system and the service.
     let options: RequestOptions
 
@@ -48,12 +49,13 @@ final class PreparedService: Sendable {
             adapter.maximumResponseSize = maximumResponseSize
             self.adapter = adapter
         }
-        guard let signing = configuration.signing else {
-            self.signer = nil
-            return
-        }
-        do {
-            self.signer = try signing.signer(of: keys, or: externalSigners)
+        do throws(ClientError) {
+            self.sealer = try configuration.sealing.map { sealing throws(ClientError) in
+                try BodySealer(sealing, keys: keys, maximumResponseSize: maximumResponseSize)
+            }
+            self.signer = try configuration.signing.map { signing throws(ClientError) in
+                try signing.signer(of: keys, or: externalSigners)
+            }
         } catch {
             throw ClientError(error.code, "service \(service): \(error.message)")
         }
@@ -62,7 +64,8 @@ final class PreparedService: Sendable {
     private init(_ other: PreparedService, configuration: ServiceConfiguration, url: WebURL) {
         self.configuration = configuration
         self.url = url
-        (adapter, signer, options) = (other.adapter, other.signer, other.options)
+        (adapter, signer, sealer) = (other.adapter, other.signer, other.sealer)
+        options = other.options
     }
 }
 

@@ -155,7 +155,7 @@ extension SettingsReader {
     }
 
     /// A value out of a list of texts, or nil if no input sets it.
-    fileprivate func choice<Value: RawRepresentable & CaseIterable>(
+    func choice<Value: RawRepresentable & CaseIterable>(
         _ name: String, of type: Value.Type
     ) throws(ClientError) -> Value? where Value.RawValue == String {
         guard let text = try read(name, as: String.self) else { return nil }

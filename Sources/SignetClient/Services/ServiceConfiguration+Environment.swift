@@ -4,8 +4,8 @@ extension ServiceConfiguration {
     /// The host of a service in another mode than production.
     ///
     /// Everything that belongs to a host is here, and nothing of it comes from the service's own
-    /// host: with no pins the host needs `dangerous.allowUnpinnedServices()`, and without `signing`
-    /// requests aren't signed.
+    /// host: with no pins the host needs `dangerous.allowUnpinnedServices()`, without `signing`
+    /// requests aren't signed, and without `sealing` bodies aren't sealed.
     ///
     /// ```swift
     /// var service = ServiceConfiguration(
@@ -26,6 +26,8 @@ extension ServiceConfiguration {
         public var authorities: PinAuthorities?
         /// The signature of requests; nil for none.
         public var signing: Signing?
+        /// The encryption of bodies; nil for none.
+        public var sealing: Sealing?
 
         /// Describes a host.
         public init(
@@ -54,6 +56,7 @@ extension ServiceConfiguration {
         service.pins = environment.pins
         service.authorities = environment.authorities
         service.signing = environment.signing
+        service.sealing = environment.sealing
         return service
     }
 

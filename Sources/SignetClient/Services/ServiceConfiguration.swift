@@ -36,6 +36,8 @@ public struct ServiceConfiguration: Sendable {
     public var adapter: (any PayloadAdapter)?
     /// The signature of requests; nil for none.
     public var signing: Signing?
+    /// The encryption of bodies; nil for none.
+    public var sealing: Sealing?
     /// Pins of the service's host (array of strings `services.NAME.pins`). A policy that is given
     /// in addition must enforce them.
     public var pins: [Pin]
@@ -180,6 +182,7 @@ extension ServiceConfiguration {
         self.init(baseURL: baseURL, payloadProtocol: known ?? like)
         if known == nil { adapter = given }
         self.signing = try Signing(host)
+        self.sealing = try Sealing(host)
         self.pins = try Self.pins("pins", from: host) ?? []
         self.authorities = try Self.authorities(host, fileKey: "caFile", modeKey: "caMode")
         self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]

@@ -58,6 +58,8 @@ extension ClientError.Code {
 
     /// The response isn't valid, or it is ambiguous and therefore refused.
     public static let malformedResponse = Self(.malformedResponse)
+    /// The bodies of the service are sealed, and the response isn't.
+    public static let notSealed = Self(.checkFailed("not-sealed", kind: .malformed))
     /// The response is larger than the limit.
     public static let responseTooLarge = Self(.responseTooLarge)
     /// The parameters or the result don't fit the type.

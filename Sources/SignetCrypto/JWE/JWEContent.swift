@@ -2,7 +2,7 @@ import SignetBase
 package import SignetJSON
 
 /// The parts of a JWE (RFC 7516) that every serialization has: a protected header, and content that
-/// is encrypted with A256GCM.
+/// is encrypted with A128GCM or A256GCM.
 package struct JWEContent: Sendable, Hashable {
     /// The reason that a text isn't a JWE of the expected form.
     package struct Malformed: Error {
@@ -21,14 +21,14 @@ package struct JWEContent: Sendable, Hashable {
     package init(
         protected: [UInt8], nonce: [UInt8], ciphertext: [UInt8], tag: [UInt8]
     ) throws(Malformed) {
-        guard nonce.count == AES256GCM.nonceByteCount else {
+        guard nonce.count == AESGCM.nonceByteCount else {
             throw Malformed(
                 problem: "found a nonce of \(nonce.count) bytes, expected "
-                    + "\(AES256GCM.nonceByteCount)")
+                    + "\(AESGCM.nonceByteCount)")
         }
-        guard tag.count == AES256GCM.tagByteCount else {
+        guard tag.count == AESGCM.tagByteCount else {
             throw Malformed(
-                problem: "found a tag of \(tag.count) bytes, expected \(AES256GCM.tagByteCount)")
+                problem: "found a tag of \(tag.count) bytes, expected \(AESGCM.tagByteCount)")
         }
         self.protected = protected
         self.nonce = nonce
@@ -43,11 +43,13 @@ package struct JWEContent: Sendable, Hashable {
     ///   - header: The JSON of the protected header.
     /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails. Then the text is wiped.
     package init(
-        sealing text: consuming [UInt8], header: [UInt8], key: Span<UInt8>, nonce: [UInt8]
+        sealing text: consuming [UInt8], header: [UInt8], key: Span<UInt8>,
+        size: AESGCM.KeySize = .bits256, nonce: [UInt8]
     ) throws(CryptoFailure) {
         let protected = Base64.encodeBytes(header.span, as: .url)
-        self.tag = try AES256GCM.seal(
-            inPlace: &text, key: key, nonce: nonce.span, authenticating: protected.span)
+        self.tag = try AESGCM.seal(
+            inPlace: &text, key: key, size: size, nonce: nonce.span,
+            authenticating: protected.span)
         self.protected = protected
         self.nonce = nonce
         self.ciphertext = text
@@ -56,20 +58,24 @@ package struct JWEContent: Sendable, Hashable {
     /// Returns the plaintext, which the caller wipes if it's secret.
     ///
     /// - Throws: `CryptoFailure`, with `isAuthenticationFailure` if something was changed.
-    package func open(with key: Span<UInt8>) throws(CryptoFailure) -> [UInt8] {
-        try AES256GCM.open(
-            ciphertext: ciphertext.span, tag: tag.span, key: key, nonce: nonce.span,
+    package func open(
+        with key: Span<UInt8>, size: AESGCM.KeySize = .bits256
+    ) throws(CryptoFailure) -> [UInt8] {
+        try AESGCM.open(
+            ciphertext: ciphertext.span, tag: tag.span, key: key, size: size, nonce: nonce.span,
             authenticating: protected.span)
     }
 
     /// Returns the members of a protected header.
     ///
     /// - Parameter text: The header in base64url.
-    package static func header(decoding text: Span<UInt8>) throws(Malformed) -> JSONObject {
+    package static func header(
+        decoding text: Span<UInt8>, maximumDepth: Int = 2
+    ) throws(Malformed) -> JSONObject {
         let json = try decode(text, named: "the header")
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: json, maximumDepth: 2)
+            value = try JSONValue(parsing: json, maximumDepth: maximumDepth)
         } catch {
             throw Malformed(problem: "the header is not strict JSON: \(error.message)")
         }

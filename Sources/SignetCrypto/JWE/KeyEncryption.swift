@@ -12,6 +12,12 @@ struct KeyEncryption {
         let ephemeral: JSONObject?
     }
 
+    /// `apu` and `apv`, which the two sides of a key agreement add to it.
+    struct Parties {
+        var own: [UInt8] = []
+        var other: [UInt8] = []
+    }
+
     private static let agreement = "ECDH-ES+A256KW"
 
     /// Encrypts a content key of 32 bytes.
@@ -24,16 +30,26 @@ struct KeyEncryption {
         guard key.family != .rsa else {
             return Encrypted(bytes: try oaep(key, encrypts: true, content), ephemeral: nil)
         }
-        let text = try KeyFile.generate(recipient.kind, id: "ephemeral", use: "enc")
+        let (own, half) = try ephemeral(recipient.kind)
+        let wrapping = try agreedKey(of: own, with: key, for: agreement)
+        return Encrypted(
+            bytes: try wrap(content, by: wrapping.bytes, wraps: true), ephemeral: half)
+    }
+
+    /// Makes a pair for one agreement.
+    ///
+    /// - Returns: The pair, and its public half as a JWK without a name.
+    static func ephemeral(
+        _ kind: CryptoKey.Kind
+    ) throws(KeyError) -> (pair: SignatureKey, half: JSONObject) {
+        let text = try KeyFile.generate(kind, id: "ephemeral", use: "enc")
         let set = try KeySet(parsing: KeyFile.newSet(of: text).bytes, source: "ephemeral")
         guard let own = set.keys.first, let half = own.publicHalf else {
             throw KeyError(.cryptoFailed, "found no ephemeral key")
         }
-        let wrapping = try agreedKey(of: own.encryptionKey(), with: key)
         let names = ["kty", "crv", "x", "y"]
-        let public_ = names.compactMap { name in half[name].map { (name: name, value: $0) } }
-        return Encrypted(
-            bytes: try wrap(content, by: wrapping, wraps: true), ephemeral: JSONObject(public_))
+        let members = names.compactMap { name in half[name].map { (name: name, value: $0) } }
+        return (try own.encryptionKey(), JSONObject(members))
     }
 
     /// Decrypts a content key of 32 bytes.
@@ -47,21 +63,21 @@ struct KeyEncryption {
         guard key.family != .rsa else {
             var content = try oaep(key, encrypts: false, encrypted.bytes.span)
             defer { wipe(&content) }
-            guard content.count == AES256GCM.keyByteCount else { throw tampered }
+            guard content.count == AESGCM.keyByteCount else { throw tampered }
             return SecretBytes(copying: content.span)
         }
         guard let ephemeral = encrypted.ephemeral else {
             throw KeyParts.malformed("missing \"epk\", expected a public key of \(identity.kind)")
         }
-        guard encrypted.bytes.count == AES256GCM.keyByteCount + 8 else { throw tampered }
+        guard encrypted.bytes.count == AESGCM.keyByteCount + 8 else { throw tampered }
         let peer = try publicKey(ephemeral, family: key.family)
         let wrapping: SecretBytes
         do {
-            wrapping = try agreedKey(of: key, with: peer)
+            wrapping = try agreedKey(of: key, with: peer, for: agreement)
         } catch {
             throw tampered
         }
-        var content = try wrap(encrypted.bytes.span, by: wrapping, wraps: false)
+        var content = try wrap(encrypted.bytes.span, by: wrapping.bytes, wraps: false)
         defer { wipe(&content) }
         return SecretBytes(copying: content.span)
     }
@@ -75,7 +91,7 @@ struct KeyEncryption {
     }
 
     /// Reads `epk`, whose numbers must be a point of the curve.
-    private static func publicKey(
+    static func publicKey(
         _ ephemeral: JSONObject, family: SignatureKey.Family
     ) throws(KeyError) -> SignatureKey {
         let curve =
@@ -106,15 +122,23 @@ struct KeyEncryption {
         }
     }
 
-    /// Returns the key that two sides agree on, by the Concat KDF (RFC 7518, section 4.6.2) without
-    /// `apu` and `apv`.
-    private static func agreedKey(
-        of own: SignatureKey, with peer: SignatureKey
+    /// Returns the key that two sides agree on, by the Concat KDF (RFC 7518, section 4.6.2).
+    ///
+    /// - Parameters:
+    ///   - name: The algorithm that the key is for.
+    ///   - byteCount: The number of the key's bytes, at most 32.
+    static func agreedKey(
+        of own: SignatureKey, with peer: SignatureKey, for name: String,
+        count byteCount: Int = AESGCM.keyByteCount, parties: Parties = Parties()
     ) throws(KeyError) -> SecretBytes {
         let count = own.family.size ?? 0
-        let name = Array(agreement.utf8)
-        // AlgorithmID, and PartyUInfo, PartyVInfo and SuppPubInfo: nothing, nothing and 256 bits.
-        let info = [0, 0, 0, UInt8(name.count)] + name + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0]
+        // AlgorithmID, PartyUInfo and PartyVInfo, each after its length, and SuppPubInfo, the
+        // number of bits.
+        var info: [UInt8] = []
+        for part in [Array(name.utf8), parties.own, parties.other] {
+            info += bigEndian(part.count) + part
+        }
+        info += bigEndian(8 * byteCount)
         do throws(CryptoFailure) {
             let input = try SecretBytes(count: 4 + count + info.count) {
                 (target) throws(CryptoFailure) in
@@ -130,21 +154,30 @@ struct KeyEncryption {
             }
             var key = try Digest.of(input.bytes)
             defer { wipe(&key) }
-            return SecretBytes(copying: key.span)
+            return SecretBytes(copying: key.span.extracting(first: byteCount))
         } catch {
             throw KeyError(error)
         }
     }
 
-    private static func wrap(
-        _ source: Span<UInt8>, by key: borrowing SecretBytes, wraps: Bool
+    private static func bigEndian(_ number: Int) -> [UInt8] {
+        let number = UInt32(truncatingIfNeeded: number)
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    /// Wraps a key of 16 or 32 bytes with AES (RFC 3394), or unwraps one.
+    static func wrap(
+        _ source: Span<UInt8>, by key: Span<UInt8>, wraps: Bool
     ) throws(KeyError) -> [UInt8] {
-        var target = [UInt8](repeating: 0, count: AES256GCM.keyByteCount + (wraps ? 8 : 0))
-        let status = unsafe key.bytes.withUnsafeBytes { key in
+        let count = wraps ? source.count : source.count - 8
+        guard count == 16 || count == 32 else { throw tampered }
+        var target = [UInt8](repeating: 0, count: count + (wraps ? 8 : 0))
+        let status = unsafe key.withUnsafeBytes { key in
             unsafe source.withUnsafeBytes { source in
                 unsafe target.withUnsafeMutableBytes { target in
                     unsafe signet_openssl_wrap(
-                        key.baseAddress, wraps ? 1 : 0, source.baseAddress, target.baseAddress)
+                        key.baseAddress, key.count, wraps ? 1 : 0, source.baseAddress,
+                        target.baseAddress, Int32(count))
                 }
             }
         }
@@ -156,7 +189,7 @@ struct KeyEncryption {
         return target
     }
 
-    private static func oaep(
+    static func oaep(
         _ key: SignatureKey, encrypts: Bool, _ source: Span<UInt8>
     ) throws(KeyError) -> [UInt8] {
         var target = [UInt8](repeating: 0, count: key.signatureByteCount)

@@ -94,7 +94,7 @@ package struct SharedKeySet {
 
     private static func random() throws(KeyError) -> SecretBytes {
         do throws(CryptoFailure) {
-            return try RandomBytes.secret(AES256GCM.keyByteCount)
+            return try RandomBytes.secret(AESGCM.keyByteCount)
         } catch {
             throw KeyError(error)
         }
@@ -105,7 +105,7 @@ package struct SharedKeySet {
         do throws(CryptoFailure) {
             self.content = try JWEContent(
                 sealing: text, header: header.serialized(), key: key,
-                nonce: RandomBytes.bytes(AES256GCM.nonceByteCount))
+                nonce: RandomBytes.bytes(AESGCM.nonceByteCount))
         } catch {
             throw KeyError(error)
         }

@@ -17,7 +17,7 @@ public final class CryptoKey: Sendable, CustomStringConvertible, CustomReflectab
     /// The kind of a key. Later versions may add more.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {
-            case hmac, ed25519, x25519, p256, p384, rsa, vault, unsupported
+            case hmac, ed25519, x25519, p256, p384, rsa, vault, aes, unsupported
         }
         let value: Value
 
@@ -35,6 +35,8 @@ public final class CryptoKey: Sendable, CustomStringConvertible, CustomReflectab
         public static let rsa = Kind(value: .rsa)
         /// The root key of a vault: 32 bytes (`oct`, use `enc`).
         public static let vault = Kind(value: .vault)
+        /// A secret for sealed bodies (`oct`, `alg` `A128KW`, `A256KW`, `A128GCM` or `A256GCM`).
+        public static let aes = Kind(value: .aes)
         /// A key that RFC 7517 allows but this package cannot use.
         public static let unsupported = Kind(value: .unsupported)
 
@@ -174,6 +176,9 @@ extension CryptoKey {
         try signature?.subjectPublicKeyInfo()
     }
 
+    /// The key's numbers, if it's asymmetric; what it may be used for is checked by the caller.
+    var encryptingKey: SignatureKey? { signature }
+
     /// Returns the key with which other keys are encrypted for its owner.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` for any other key.
@@ -223,7 +228,7 @@ extension CryptoKey {
         }
     }
 
-    private func wrongKeyUse(_ expected: String) -> KeyError {
+    func wrongKeyUse(_ expected: String) -> KeyError {
         let found =
             "kind \(kind.name), alg \(printable(algorithm ?? "none")), "
             + "use \(printable(use ?? "none"))"

@@ -83,14 +83,16 @@ extension ForeignKey {
         return only
     }
 
-    /// Returns the kind of a JWK; `hmac` for every secret.
+    /// Returns the kind of a JWK; `hmac` for every secret that isn't for sealed bodies.
     private static func kind(
         of jwk: JSONReader.Element, in reader: JSONReader
     ) throws(KeyError) -> CryptoKey.Kind {
         let members = JWKMembers(of: jwk, in: reader, ignoresNull: true)
         guard let kty = try members.text("kty") else { throw members.missing("kty") }
         switch kty {
-        case "oct": return .hmac
+        case "oct":
+            let algorithm = try members.text("alg")
+            return CryptoKey.Kind.sealingByteCount(algorithm: algorithm) == nil ? .hmac : .aes
         case "OKP", "EC", "RSA": return try members.asymmetricKind(kty)
         default: return .unsupported
         }

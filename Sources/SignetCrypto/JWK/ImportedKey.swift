@@ -218,5 +218,5 @@ extension CryptoKey.Kind {
     }
 
     /// The default of `use`.
-    var defaultUse: String { self == .vault || self == .x25519 ? "enc" : "sig" }
+    var defaultUse: String { [.vault, .x25519, .aes].contains(self) ? "enc" : "sig" }
 }

@@ -78,7 +78,15 @@ struct KeyParts: ~Copyable {
         var bytes = try member.bytes("k")
         defer { wipe(&bytes) }
         guard !bytes.isEmpty else { throw member.malformed("\"k\" is empty") }
-        if use == "enc" {
+        if let expected = CryptoKey.Kind.sealingByteCount(algorithm: algorithm) {
+            guard bytes.count == expected, use != "sig" else {
+                throw member.malformed(
+                    "found a secret of \(bytes.count) bytes and use \(printable(use ?? "none")) for "
+                        + "\"alg\" \(printable(algorithm ?? "")), expected \(expected) bytes and use enc"
+                )
+            }
+            kind = .aes
+        } else if use == "enc" {
             guard bytes.count == 32 else {
                 throw member.malformed("found a vault root of \(bytes.count) bytes, expected 32")
             }
@@ -106,9 +114,10 @@ struct KeyParts: ~Copyable {
     /// Refuses an algorithm that this package supports but not for this kind of key.
     private func requireAgreement(_ member: JWKMembers) throws(KeyError) {
         if let algorithm, let expected = kind.encryptionAlgorithm,
-            ["ECDH-ES+A256KW", "RSA-OAEP-256"].contains(algorithm)
+            ["ECDH-ES", "ECDH-ES+A256KW", "RSA-OAEP-256"].contains(algorithm)
         {
-            guard algorithm == expected, use != "sig" else {
+            let isAgreement = expected == "ECDH-ES+A256KW" && algorithm == "ECDH-ES"
+            guard algorithm == expected || isAgreement, use != "sig" else {
                 throw member.malformed(
                     "found \"alg\" \(algorithm), which does not match kty, crv and use")
             }

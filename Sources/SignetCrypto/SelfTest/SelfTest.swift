@@ -68,15 +68,15 @@ package enum SelfTest {
         return constantTimeEqual(key.bytes, KnownAnswers.bytes(KnownAnswers.scrypt).span)
     }
 
-    private static let zeroKey = [UInt8](repeating: 0, count: AES256GCM.keyByteCount)
-    private static let zeroNonce = [UInt8](repeating: 0, count: AES256GCM.nonceByteCount)
+    private static let zeroKey = [UInt8](repeating: 0, count: AESGCM.keyByteCount)
+    private static let zeroNonce = [UInt8](repeating: 0, count: AESGCM.nonceByteCount)
 
     @Sendable private static func seal() throws -> Bool {
         let plaintext = [UInt8](repeating: 0, count: 16)
         var text = plaintext
-        let tag = try AES256GCM.seal(
+        let tag = try AESGCM.seal(
             inPlace: &text, key: zeroKey.span, nonce: zeroNonce.span, authenticating: Span())
-        let opened = try AES256GCM.open(
+        let opened = try AESGCM.open(
             ciphertext: text.span, tag: tag.span, key: zeroKey.span, nonce: zeroNonce.span,
             authenticating: Span())
         return text == KnownAnswers.bytes(KnownAnswers.gcmCiphertext)
@@ -94,7 +94,7 @@ package enum SelfTest {
     }
 
     private static func opens(tag: [UInt8]) -> Bool {
-        let opened = try? AES256GCM.open(
+        let opened = try? AESGCM.open(
             ciphertext: KnownAnswers.bytes(KnownAnswers.gcmCiphertext).span, tag: tag.span,
             key: zeroKey.span, nonce: zeroNonce.span, authenticating: Span())
         return opened != nil

@@ -94,17 +94,24 @@ struct SecretName {
     }
 
     /// Returns whether the network system reads the name and the value is not a secret:
-    /// `services.NAME.signing.key` holds the short id of a key, and `services.NAME.json.keys` a
-    /// style.
+    /// `services.NAME.signing.key` holds the short id of a key, `services.NAME.sealing.keys`
+    /// several, and `services.NAME.json.keys` a style.
     private func isSetting(_ value: JSONValue) -> Bool {
         guard parts.count >= 3, parts[0] == ["services"] else { return false }
         if parts.count == 3, parts[2] == ["cookies"] { return true }
-        let end = parts.suffix(2)
-        guard end == [["signing"], ["key"]] || end == [["json"], ["keys"]], let text = value.string
-        else { return false }
+        let end = Array(parts.suffix(2))
+        if [[["sealing"], ["keys"]], [["sealing"], ["response", "keys"]]].contains(end) {
+            return value.array?.allSatisfy(Self.isShortID) == true
+        }
+        let names = [[["signing"], ["key"]], [["json"], ["keys"]], [["sealing"], ["signature"]]]
+        return names.contains(end) && Self.isShortID(value)
+    }
+
+    private static func isShortID(_ value: JSONValue) -> Bool {
+        guard let text = value.string else { return false }
         return (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
-            && !Self.hasSecretWord(Self.words(of: text[...]))
+            && !hasSecretWord(words(of: text[...]))
     }
 
     /// Whether the name is a webhook's, whose URL is its secret.

@@ -170,7 +170,7 @@ extension KeySet {
     func onlySigningKey() throws(ToolError) -> CryptoKey {
         let now = UnixTime.now()
         let candidates = keys.filter { key in
-            key.kind != .vault && key.kind != .unsupported && key.isPrivate
+            ![.vault, .aes, .unsupported].contains(key.kind) && key.isPrivate
                 && (key.use == nil || key.use == "sig")
                 && (try? key.requireUsable(at: now)) != nil
         }

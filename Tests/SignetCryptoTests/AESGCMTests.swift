@@ -4,8 +4,8 @@ import Testing
 
 @testable import SignetCrypto
 
-/// AES-256-GCM, in place and with separate output.
-@Suite struct AES256GCMTests {
+/// AES-GCM, in place and with separate output.
+@Suite struct AESGCMTests {
     private static let key = (0..<32).map { UInt8($0) }
     private static let nonce = [UInt8](repeating: 7, count: 12)
 
@@ -16,7 +16,7 @@ import Testing
         var taken = 0
         var forged = 0
         for vector in vectors {
-            let plaintext = try? AES256GCM.open(
+            let plaintext = try? AESGCM.open(
                 ciphertext: vector.hex("ct").span, tag: vector.hex("tag").span,
                 key: vector.hex("key").span, nonce: vector.hex("iv").span,
                 authenticating: vector.hex("aad").span)
@@ -28,7 +28,7 @@ import Testing
                 forged += 1
                 #expect(
                     isRefusedAsForged {
-                        try AES256GCM.open(
+                        try AESGCM.open(
                             ciphertext: vector.hex("ct").span, tag: vector.hex("tag").span,
                             key: vector.hex("key").span, nonce: vector.hex("iv").span,
                             authenticating: vector.hex("aad").span)
@@ -37,7 +37,7 @@ import Testing
             guard isOurs else { continue }
             taken += 1
             #expect(plaintext == vector.hex("msg"))
-            let sealed = try AES256GCM.seal(
+            let sealed = try AESGCM.seal(
                 vector.hex("msg").span, key: vector.hex("key").span, nonce: vector.hex("iv").span,
                 authenticating: vector.hex("aad").span)
             #expect(sealed.ciphertext == vector.hex("ct") && sealed.tag == vector.hex("tag"))
@@ -58,7 +58,7 @@ import Testing
         for (keyCount, nonceCount) in [(16, 12), (33, 12), (32, 11), (32, 16), (0, 12), (32, 0)] {
             var text = bytes("text")
             #expect(throws: CryptoFailure.self) {
-                try AES256GCM.seal(
+                try AESGCM.seal(
                     inPlace: &text, key: [UInt8](repeating: 1, count: keyCount).span,
                     nonce: [UInt8](repeating: 1, count: nonceCount).span, authenticating: Span())
             }
@@ -77,11 +77,11 @@ import Testing
     func refusesANonceOfLength(_ count: Int) {
         let nonce = [UInt8](repeating: 7, count: count)
         #expect(throws: CryptoFailure.self) {
-            try AES256GCM.seal(
+            try AESGCM.seal(
                 Span(), key: Self.key.span, nonce: nonce.span, authenticating: Span())
         }
         #expect(throws: CryptoFailure.self) {
-            try AES256GCM.open(
+            try AESGCM.open(
                 ciphertext: Span(), tag: [UInt8](repeating: 0, count: 16).span,
                 key: Self.key.span, nonce: nonce.span, authenticating: Span())
         }
@@ -91,7 +91,7 @@ import Testing
     func refusesAKeyOfLength(_ count: Int) {
         let key = [UInt8](repeating: 7, count: count)
         #expect(throws: CryptoFailure.self) {
-            try AES256GCM.seal(
+            try AESGCM.seal(
                 Span(), key: key.span, nonce: Self.nonce.span, authenticating: Span())
         }
     }
@@ -123,7 +123,7 @@ import Testing
     }
 
     private func seal(_ plaintext: [UInt8]) throws -> (ciphertext: [UInt8], tag: [UInt8]) {
-        try AES256GCM.seal(
+        try AESGCM.seal(
             plaintext.span, key: Self.key.span, nonce: Self.nonce.span,
             authenticating: bytes("header").span)
     }
@@ -131,7 +131,7 @@ import Testing
     private func open(
         _ ciphertext: [UInt8], _ tag: [UInt8], header: String = "header"
     ) throws -> [UInt8] {
-        try AES256GCM.open(
+        try AESGCM.open(
             ciphertext: ciphertext.span, tag: tag.span, key: Self.key.span, nonce: Self.nonce.span,
             authenticating: bytes(header).span)
     }
@@ -146,7 +146,7 @@ import Testing
     }
 }
 
-extension AES256GCM {
+extension AESGCM {
     /// Seals a copy of a plaintext.
     fileprivate static func seal(
         _ plaintext: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,

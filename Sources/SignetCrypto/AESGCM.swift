@@ -1,15 +1,19 @@
 import CSignetOpenSSL
 import SignetSystem
 
-/// AES-256 in Galois/Counter Mode (NIST SP 800-38D), with 12-byte nonces and 16-byte tags.
+/// AES in Galois/Counter Mode (NIST SP 800-38D), with 12-byte nonces and 16-byte tags.
 ///
 /// OpenSSL would accept shorter tags and nonces of other lengths; both are refused before the call.
-package enum AES256GCM {
-    package static let keyByteCount = 32
+package enum AESGCM {
+    /// A size of keys, in bytes.
+    package enum KeySize: Int, Sendable { case bits128 = 16, bits256 = 32 }
+
+    /// The size of the keys of dumps and shared key sets.
+    package static let keyByteCount = KeySize.bits256.rawValue
     package static let nonceByteCount = 12
     package static let tagByteCount = 16
 
-    private static let sealing = "AES-256-GCM seal"
+    private static let sealing = "AES-GCM seal"
 
     /// Encrypts in place: `text` holds the plaintext before the call and the ciphertext after it.
     /// Never use a nonce twice with one key.
@@ -17,12 +21,13 @@ package enum AES256GCM {
     /// - Returns: The tag.
     /// - Throws: `CryptoFailure` if a size is wrong or OpenSSL fails. Then `text` is wiped.
     package static func seal(
-        inPlace text: inout [UInt8], key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
+        inPlace text: inout [UInt8], key: Span<UInt8>, size: KeySize = .bits256,
+        nonce: Span<UInt8>, authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
         do throws(CryptoFailure) {
             let cipher = unsafe try requireCipher(
-                for: sealing, text: text.span, key: key, nonce: nonce, associated: associated)
+                for: sealing, text: text.span, key: key, size: size, nonce: nonce,
+                associated: associated)
             guard let context = unsafe EVP_CIPHER_CTX_new() else {
                 throw CryptoFailure.library(sealing)
             }
@@ -55,12 +60,13 @@ package enum AES256GCM {
     /// - Throws: `CryptoFailure`; `isAuthenticationFailure` is true if the tag does not match. The
     ///   text that OpenSSL decrypted before it checked the tag is wiped.
     package static func open(
-        ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        authenticating associated: Span<UInt8>
+        ciphertext: Span<UInt8>, tag: Span<UInt8>, key: Span<UInt8>, size: KeySize = .bits256,
+        nonce: Span<UInt8>, authenticating associated: Span<UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
-        let operation = "AES-256-GCM open"
+        let operation = "AES-GCM open"
         let cipher = unsafe try requireCipher(
-            for: operation, text: ciphertext, key: key, nonce: nonce, associated: associated)
+            for: operation, text: ciphertext, key: key, size: size, nonce: nonce,
+            associated: associated)
         guard tag.count == tagByteCount else {
             throw CryptoFailure(
                 operation: operation, reason: "found a tag of \(tag.count) bytes, expected 16")
@@ -102,12 +108,13 @@ package enum AES256GCM {
 
     /// Checks every size and returns the cipher.
     private static func requireCipher(
-        for operation: String, text: Span<UInt8>, key: Span<UInt8>, nonce: Span<UInt8>,
-        associated: Span<UInt8>
+        for operation: String, text: Span<UInt8>, key: Span<UInt8>, size: KeySize,
+        nonce: Span<UInt8>, associated: Span<UInt8>
     ) throws(CryptoFailure) -> OpaquePointer {
-        guard key.count == keyByteCount else {
+        guard key.count == size.rawValue else {
             throw CryptoFailure(
-                operation: operation, reason: "found a key of \(key.count) bytes, expected 32")
+                operation: operation,
+                reason: "found a key of \(key.count) bytes, expected \(size.rawValue)")
         }
         guard nonce.count == nonceByteCount else {
             throw CryptoFailure(
@@ -117,9 +124,12 @@ package enum AES256GCM {
             throw CryptoFailure(
                 operation: operation, reason: "found 2 GiB or more, expected less in one call")
         }
-        guard let cipher = unsafe Algorithms.shared.aes256GCM else {
+        let algorithms = Algorithms.shared
+        let known = unsafe size == .bits256 ? algorithms.aes256GCM : algorithms.aes128GCM
+        guard let cipher = unsafe known else {
             throw CryptoFailure(
-                operation: operation, reason: "OpenSSL does not provide AES-256-GCM")
+                operation: operation,
+                reason: "OpenSSL does not provide AES-\(8 * size.rawValue)-GCM")
         }
         return unsafe cipher
     }
