@@ -160,7 +160,7 @@ extension PrivateCache {
             matches = matches && isTime(stored.lastModified, text: text)
         }
         if let length = fields[.contentLength] {
-            matches = matches && RangeRequest.number(length.utf8) == stored.totalLength
+            matches = matches && ContentRange.number(length.utf8) == stored.totalLength
         }
         guard matches, let updated = update(stored, by: response, in: exchange, at: now) else {
             return [.update(stored, stored.with(isInvalidated: true))]

@@ -1,4 +1,5 @@
 import HTTPTypes
+import SignetBase
 
 extension StoredResponse {
     /// Returns the response to store when its content has ended.
