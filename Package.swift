@@ -257,8 +257,11 @@ let package = Package(
         tests(
             "SignetVault",
             ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem", "SignetVault"]),
-        tests("SignetTransport", ["SignetPinning", "SignetTransport", httpTypes]),
-        tests("SignetCurl", ["SignetCurl", "SignetPinning", "SignetTransport", httpTypes]),
+        tests(
+            "SignetTransport", ["SignetCrypto", "SignetPinning", "SignetTransport", httpTypes]),
+        tests(
+            "SignetCurl",
+            ["SignetCrypto", "SignetCurl", "SignetPinning", "SignetTransport", httpTypes]),
         tests(
             "SignetClient",
             [

@@ -11,6 +11,7 @@
 #include "socket.h"
 #include "system.h"
 #include "transfer.h"
+#include "trust.h"
 
 static size_t refuse(signet_transfer *transfer, signet_refusal refusal) {
     if (!transfer->refusal) transfer->refusal = refusal;
@@ -173,6 +174,10 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
     if (!handshake) return CURLE_OUT_OF_MEMORY;
     handshake->is_of_proxy = is_of_proxy;
     bool attached = signet_handshake_attach(handshake, context);
+    if (!is_of_proxy && transfer->trust) {
+        handshake->trust = signet_trust_identifier(transfer->trust);
+        attached = signet_trust_apply(transfer->trust, context) && attached;
+    }
     if (!is_of_proxy && transfer->handshake && transfer->handshake->is_of_proxy)
         handshake->proxys = transfer->handshake;
     else
@@ -204,6 +209,10 @@ static int abort_request(signet_transfer *transfer, signet_refusal refusal) {
 static int check_chain(signet_transfer *transfer, SSL *ssl) {
     signet_chain *chain = ssl ? signet_chain_of(ssl) : NULL;
     if (!chain) return abort_request(transfer, ssl ? SIGNET_NO_CHAIN : SIGNET_NO_TLS);
+    // Never on a connection, or in a session, that was made with other CAs or another certificate.
+    if (!transfer->trust || chain->trust != signet_trust_identifier(transfer->trust)
+        || signet_handshake_of(ssl)->trust != chain->trust)
+        return abort_request(transfer, SIGNET_NO_CHAIN);
     signet_chain_retain(chain);
     transfer->chain = chain;
     if (!signet_chain_names(chain, transfer->host))
@@ -358,8 +367,7 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
         && SET(CURLOPT_PROXY_CAPATH, NULL) && SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE)
         && SET(CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC)
         && SET(CURLOPT_SOCKS5_AUTH, (long)CURLAUTH_BASIC)
-        && (!loop->ca_file || SET(CURLOPT_CAINFO, loop->ca_file))
-        && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
+        && SET(CURLOPT_CAINFO, NULL) && SET(CURLOPT_CAPATH, NULL) && SET(CURLOPT_CA_CACHE_TIMEOUT, 86400L)
         && SET(CURLOPT_SSL_CTX_FUNCTION, on_ssl_context) && SET(CURLOPT_SSL_CTX_DATA, transfer)
         && SET(CURLOPT_PREREQFUNCTION, before_request) && SET(CURLOPT_PREREQDATA, transfer)
         && SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_HEADERDATA, transfer)

@@ -79,6 +79,7 @@ signet_handshake *signet_handshake_new(signet_wanted *wanted, const signet_host 
     signet_handshake *handshake = calloc(1, sizeof *handshake);
     if (!handshake) return NULL;
     handshake->references = 1;
+    handshake->alert = -1;
     strcpy(handshake->host, host);
     handshake->wanted = wanted;
     if (wanted) wanted->references += 1;
@@ -219,6 +220,7 @@ static int verify(X509_STORE_CTX *store, void *unused) {
         return 0;
     }
     chain->is_of_proxy = handshake->is_of_proxy;
+    chain->trust = handshake->trust;
     handshake->chain = chain;
     if (!signet_chain_names(chain, handshake->host)) {
         handshake->is_misnamed = true;
@@ -251,6 +253,23 @@ signet_chain *signet_chain_of(SSL *ssl) {
     return chain;
 }
 
+// Notes alerts of the server, some of which say why it refuses a client's certificate. Over TLS 1.3
+// they come after the handshake.
+static void on_information(const SSL *ssl, int where, int value) {
+    signet_handshake *handshake = signet_handshake_of((SSL *)ssl);
+    if (handshake && (where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT
+        && value >> 8 == SSL3_AL_FATAL)
+        handshake->alert = value & 0xFF;
+}
+
+// OpenSSL calls this if the server asks for a certificate.
+static int on_certificate_request(SSL *ssl, void *unused) {
+    (void)unused;
+    signet_handshake *handshake = signet_handshake_of(ssl);
+    if (handshake) handshake->was_asked = true;
+    return 1;
+}
+
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     if (!SSL_CTX_set_ex_data(context, context_index, handshake)) return false;
     handshake->references += 1;
@@ -259,6 +278,8 @@ bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     SSL_CTX_set_verify_depth(context, DEPTH_LIMIT);
     SSL_CTX_set_cert_verify_callback(context, verify, NULL);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_info_callback(context, on_information);
+    SSL_CTX_set_cert_cb(context, on_certificate_request, NULL);
     // libcurl makes OpenSSL release its two buffers of 16 KiB after each record, which makes idle
     // connections smaller but requests slower.
     SSL_CTX_clear_mode(context, SSL_MODE_RELEASE_BUFFERS);

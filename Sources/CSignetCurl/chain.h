@@ -20,6 +20,7 @@ struct signet_chain {
     size_t references;
     uint64_t identifier;
     bool is_of_proxy;  // of an HTTPS proxy; never used as an origin's
+    uint64_t trust;  // the identifier of what it was verified with
     signet_host host;  // the host that the leaf was last found to be for
     size_t count;
     uint8_t digests[SIGNET_CHAIN_LIMIT][32];
@@ -48,6 +49,9 @@ typedef struct signet_handshake {
     bool is_misnamed;  // the chain is verified, and its leaf is for other hosts
     bool mismatched;
     bool is_of_proxy;
+    uint64_t trust;  // the identifier of its signet_trust; 0 for an HTTPS proxy's
+    bool was_asked;  // the server asked for a certificate
+    int alert;  // the last fatal alert that the server sent, or -1
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
 } signet_handshake;

@@ -51,17 +51,10 @@ static int on_timer(CURLM *multi, long milliseconds, void *context) {
 }
 
 signet_loop *signet_loop_new(
-    const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
-    long connections_per_host, long idle_seconds, long dns_seconds) {
+    bool http2, bool multiplexes, long connections_per_host, long idle_seconds,
+    long dns_seconds) {
     signet_loop *loop = calloc(1, sizeof *loop);
-    if (!loop) {
-        if (ca_descriptor >= 0) close(ca_descriptor);
-        return NULL;
-    }
-    char in_memory[SIGNET_TRUST_PATH];
-    const char *ca = ca_file ? ca_file : curl_version_info(CURLVERSION_NOW)->cainfo;
-    if (ca_descriptor >= 0) ca = signet_trust_path(ca_descriptor, in_memory);
-    loop->ca_descriptor = ca_descriptor;
+    if (!loop) return NULL;
     TAILQ_INIT(&loop->ready);
     loop->timer = -1;
     loop->busy_on = loop->last_opened = loop->corked = -1;
@@ -75,12 +68,10 @@ signet_loop *signet_loop_new(
     loop->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->multi = curl_multi_init();
     loop->share = curl_share_init();
-    loop->ca_file = ca ? strdup(ca) : NULL;
     // With EPOLLET each write is an event, so the eventfd needn't be read.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = loop->wake}};
     bool ready =
         loop->epoll >= 0 && loop->wake >= 0 && loop->multi && loop->share
-        && (!ca || loop->ca_file)
         && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, loop->wake, &event) == 0
         && SHARES(loop->share, CURL_LOCK_DATA_SSL_SESSION)
         && SET_MULTI(CURLMOPT_SOCKETFUNCTION, on_socket) && SET_MULTI(CURLMOPT_SOCKETDATA, loop)
@@ -94,6 +85,10 @@ signet_loop *signet_loop_new(
     }
     signet_close_wakeups_on_exec(loop->multi);
     return loop;
+}
+
+bool signet_loop_set_connections(signet_loop *loop, long per_host) {
+    return SET_MULTI(CURLMOPT_MAX_HOST_CONNECTIONS, per_host);
 }
 
 CURLSH *signet_loop_new_set(void) {
@@ -116,15 +111,12 @@ void signet_loop_close(signet_loop *loop) {
     for (size_t i = 0; i < OTHER_SETS; i++)
         if (loop->others[i]) curl_share_cleanup(loop->others[i]);
     if (loop->epoll >= 0) close(loop->epoll);
-    if (loop->ca_descriptor >= 0) close(loop->ca_descriptor);
     free(loop->sockets);
-    free(loop->ca_file);
     loop->multi = NULL;
     loop->share = NULL;
     memset(loop->others, 0, sizeof loop->others);
     loop->sockets = NULL;
-    loop->ca_file = NULL;
-    loop->epoll = loop->ca_descriptor = -1;
+    loop->epoll = -1;
     pthread_mutex_lock(&loop->wake_lock);
     if (loop->wake >= 0) close(loop->wake);
     loop->wake = -1;

@@ -104,12 +104,30 @@ static bool is_unreachable(const signet_transfer *transfer) {
     return number == ENETUNREACH || number == EHOSTUNREACH || number == ENETDOWN;
 }
 
+// Whether the server ended TLS because of the client's certificate. Over TLS 1.3 it does so after
+// the client's handshake, instead of a response.
+static bool is_refused_by_alert(const signet_transfer *transfer) {
+    if (transfer->has_head) return false;
+    switch (signet_transfer_alert(transfer)) {
+    case SSL_AD_BAD_CERTIFICATE:
+    case SSL_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL_AD_CERTIFICATE_REVOKED:
+    case SSL_AD_CERTIFICATE_EXPIRED:
+    case SSL_AD_CERTIFICATE_UNKNOWN:
+    case SSL_AD_UNKNOWN_CA:
+    case SSL_AD_ACCESS_DENIED:
+    case SSL_AD_CERTIFICATE_REQUIRED: return true;
+    default: return false;
+    }
+}
+
 static signet_result result_of_code(const signet_transfer *transfer) {
     if (transfer->has_whole_response) return SIGNET_OK;
     if (signet_transfer_refusal(transfer)) return SIGNET_FAILED_REFUSED;
     if (transfer->code != CURLE_OK && transfer->lacks_resources) return SIGNET_FAILED_RESOURCES;
     if (transfer->code != CURLE_OK && signet_transfer_is_at_proxy(transfer))
         return proxy_result(transfer);
+    if (transfer->code != CURLE_OK && is_refused_by_alert(transfer)) return SIGNET_FAILED_TLS;
     switch (transfer->code) {
     case CURLE_OK: return signet_transfer_is_cut(transfer) ? SIGNET_FAILED_CUT_OFF : SIGNET_OK;
     case CURLE_COULDNT_RESOLVE_HOST: return SIGNET_FAILED_NAME;
@@ -177,6 +195,22 @@ const char *signet_transfer_message(const signet_transfer *transfer) {
     if (transfer->code == CURLE_BAD_FUNCTION_ARGUMENT && transfer->is_sent)
         return "found a line in the header or the trailers that is not NAME: VALUE";
     return transfer->error[0] ? transfer->error : curl_easy_strerror(transfer->code);
+}
+
+static const signet_handshake *last_handshake(const signet_transfer *transfer) {
+    const signet_handshake *handshake =
+        transfer->connection ? transfer->connection : transfer->handshake;
+    return handshake && !handshake->is_of_proxy ? handshake : NULL;
+}
+
+bool signet_transfer_was_asked(const signet_transfer *transfer) {
+    const signet_handshake *handshake = last_handshake(transfer);
+    return handshake && handshake->was_asked;
+}
+
+int signet_transfer_alert(const signet_transfer *transfer) {
+    const signet_handshake *handshake = last_handshake(transfer);
+    return handshake ? handshake->alert : -1;
 }
 
 bool signet_transfer_is_untrusted(const signet_transfer *transfer) {

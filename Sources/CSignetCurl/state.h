@@ -35,8 +35,6 @@ struct signet_loop {
     int wake;  // -1 after it was closed
     pthread_mutex_t wake_lock;  // so that no thread writes to a descriptor that was reused
     int64_t timer;  // monotonic milliseconds; -1: none
-    char *ca_file;
-    int ca_descriptor;  // of the file in memory that ca_file names, or -1
     bool http2;
     long idle_seconds, dns_seconds;
     atomic_bool waiting;
@@ -165,6 +163,7 @@ struct signet_transfer {
         int64_t early_since, early_sent;  // when the upload last moved after the response's end
     } flow;
 
+    signet_trust *trust;
     signet_wanted *wanted;
     signet_handshake *handshake;
     signet_chain *chain;

@@ -3,7 +3,7 @@
 
 #include "state.h"
 
-// Memory, clocks and descriptors (system.c, trust.c, wakeup.c).
+// Memory, clocks and descriptors (system.c, wakeup.c).
 
 // Adds bytes to a buffer. Returns false if memory ran out.
 bool signet_append(signet_buffer *buffer, const void *bytes, size_t count) SIGNET_MUST_CHECK;
@@ -19,11 +19,6 @@ static inline uint64_t signet_hash_text(uint64_t hash, const char *text) {
     for (; *text; text++) hash = signet_hash_add(hash, (uint8_t)*text);
     return hash;
 }
-
-#define SIGNET_TRUST_PATH 64
-// Writes the path by which this process can open a descriptor's file again into `path`, and returns
-// it.
-const char *signet_trust_path(int descriptor, char path[SIGNET_TRUST_PATH]);
 
 // Sets the close-on-exec flag of the two sockets that curl_multi_init creates without it
 // (wakeup.c).

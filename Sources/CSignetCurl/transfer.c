@@ -8,6 +8,7 @@
 #include "socket.h"
 #include "system.h"
 #include "transfer.h"
+#include "trust.h"
 
 #define SPARE_LIMIT 256
 
@@ -60,7 +61,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     signet_connection_leave(transfer);
     signet_transfer_make_unready(transfer);
     signet_flow_leave(transfer);
-    bool cleared = (transfer->flow.set == 0 || SET(CURLOPT_SHARE, loop->share))
+    bool cleared = SET(CURLOPT_CAPATH, NULL) && (transfer->flow.set == 0 || SET(CURLOPT_SHARE, loop->share))
         && SET(CURLOPT_POSTFIELDS, NULL) && SET(CURLOPT_HTTPHEADER, NULL)
         && SET(CURLOPT_CONNECT_TO, NULL);
     if (transfer->proxy.is_used)
@@ -80,6 +81,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     free(transfer->upload.trailers.bytes);
     curl_slist_free_all(transfer->fields);
     curl_slist_free_all(transfer->connect_to);
+    signet_trust_release(transfer->trust);
     signet_wanted_release(transfer->wanted);
     signet_handshake_release(transfer->handshake);
     signet_chain_release(transfer->chain);
@@ -224,6 +226,17 @@ bool signet_transfer_set_trust(
                (long)(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         && SET(CURLOPT_PIPEWAIT, http2 && waits_for_multiplexing ? 1L : 0L)
         && SET(CURLOPT_FRESH_CONNECT, is_probe ? 1L : 0L);
+}
+
+bool signet_transfer_set_store(signet_transfer *transfer, signet_trust *trust) {
+    CURL *easy = transfer->easy;
+    signet_trust_release(transfer->trust);
+    signet_trust_retain(trust);
+    transfer->trust = trust;
+    const char *label = signet_trust_label(trust);
+    // Calls with another trust have other connections.
+    transfer->flow.origin = signet_hash_text(transfer->flow.origin, label) | 1;
+    return SET(CURLOPT_CAPATH, label);
 }
 
 bool signet_transfer_set_proxy(

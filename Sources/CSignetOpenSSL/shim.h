@@ -25,6 +25,7 @@
 
 #include "asymmetric.h"
 #include "encryption.h"
+#include "identity.h"
 
 // MAC
 

@@ -25,6 +25,11 @@ enum OutgoingRequest {
         let origin = url.origin
         guard request.proxy == nil else { throw unsupported("a proxy") }
         guard request.connectTo.isEmpty else { throw unsupported("connect-to") }
+        guard request.clientCertificate == nil else {
+            throw TransportError(
+                .clientCertificate,
+                "the engine async-http-client can't use a client certificate; nothing was sent")
+        }
         // The timeout of the whole request limits connecting too.
         if let wanted = request.connectTimeout, wanted < min(connectTimeout, request.timeout) {
             throw unsupported("a connectTimeout that is shorter than the engine's")

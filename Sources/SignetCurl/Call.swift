@@ -36,6 +36,7 @@ final class Call: Sendable {
 
     let identifier: UInt64
     let plan: RequestPlan
+    let trust: HandshakeTrust
     let isProbe: Bool
     /// Monotonic milliseconds.
     let deadline: Int64
@@ -49,11 +50,12 @@ final class Call: Sendable {
     private let phase = Mutex(Phase.new)
 
     init(
-        identifier: UInt64, plan: RequestPlan, isProbe: Bool, deadline: Int64, body: BodyBuffer,
-        upload: UploadFeed?, resumesOnLoop: Bool
+        identifier: UInt64, plan: RequestPlan, trust: HandshakeTrust, isProbe: Bool,
+        deadline: Int64, body: BodyBuffer, upload: UploadFeed?, resumesOnLoop: Bool
     ) {
         self.identifier = identifier
         self.plan = plan
+        self.trust = trust
         self.isProbe = isProbe
         self.deadline = deadline
         self.body = body

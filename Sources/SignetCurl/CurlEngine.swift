@@ -35,6 +35,7 @@ public final class CurlEngine: HTTPEngine {
     /// The engine's capabilities.
     public let capabilities: EngineCapabilities
     private let loops: LoopPool
+    private let trusts: TrustPool
 
     /// Starts the engine.
     ///
@@ -54,8 +55,10 @@ public final class CurlEngine: HTTPEngine {
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,
-            speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2)
+            speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2,
+            usesClientCertificates: true)
         self.loops = try LoopPool(configuration, hasRoute: hasRoute)
+        self.trusts = TrustPool(caFile: configuration.caFile)
     }
 
     /// The executor of the engine's thread, for tasks that mostly make calls.
@@ -87,7 +90,9 @@ public final class CurlEngine: HTTPEngine {
             try await Self.readToEnd(request.body)
         }
         let resumesOnLoop = loops.isPreferred
-        return try await loop(for: request, plan: plan).send(plan, resumesOnLoop: resumesOnLoop)
+        let trust = try trust(for: request, plan: plan)
+        return try await loops.loop(proxy: plan.proxy)
+            .send(plan, trust: trust, resumesOnLoop: resumesOnLoop)
     }
 
     // These are functions of their own so that a waiting call doesn't keep their values in memory.
@@ -107,10 +112,14 @@ public final class CurlEngine: HTTPEngine {
         _ = try await reader.next()
     }
 
-    private func loop(
+    private func trust(
         for request: EngineRequest, plan: RequestPlan
-    ) throws(TransportError) -> EventLoop {
-        try loops.loop(caFile: request.caFile, authorities: plan.authorities, proxy: plan.proxy)
+    ) throws(TransportError) -> HandshakeTrust {
+        let certificate =
+            plan.isSecure
+            ? try request.clientCertificate?.current(at: plan.now) : nil
+        return try trusts.trust(
+            caFile: request.caFile, authorities: plan.authorities, certificate: certificate)
     }
 
     /// Performs a TLS handshake and returns the server's certificate chain. It sends no request.
@@ -138,9 +147,10 @@ public final class CurlEngine: HTTPEngine {
             probing: probe.authority, connectTo: probe.connectTo, proxy: probe.proxy,
             timeout: probe.timeout, now: UnixTime.now())
         let authorities = probe.policy?.rule(for: probe.authority.host)?.authorities
-        let loop = try loops.loop(
-            caFile: probe.caFile, authorities: authorities, proxy: probe.proxy)
-        return try await loop.probe(plan)
+        let trust = try trusts.trust(
+            caFile: probe.caFile, authorities: authorities,
+            certificate: probe.clientCertificate?.current(at: plan.now))
+        return try await loops.loop(proxy: probe.proxy).probe(plan, trust: trust)
     }
 
     /// Ends every call and releases everything; see `HTTPEngine`.

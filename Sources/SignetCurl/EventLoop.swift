@@ -3,7 +3,7 @@ import SignetBase
 import SignetTransport
 import Synchronization
 
-/// An event loop: a thread with one libcurl multi handle and one trust store.
+/// An event loop: a thread with one libcurl multi handle.
 ///
 /// Callers add commands to a queue; only the loop's thread calls libcurl. A second thread watches
 /// the deadlines, because a server can block the first in a TLS handshake.
@@ -51,7 +51,7 @@ final class EventLoop: Sendable {
         _ configuration: CurlEngine.Configuration, key: PoolKey,
         hasRoute: @escaping @Sendable () -> Bool
     ) throws(TransportError) {
-        guard let handle = try LoopHandle(configuration, key: key) else { throw Self.noResources }
+        guard let handle = LoopHandle(configuration, key: key) else { throw Self.noResources }
         self.handle = handle
         self.configuration = configuration
         self.hasRoute = hasRoute
@@ -102,9 +102,10 @@ final class EventLoop: Sendable {
     ///
     /// - Parameter resumesOnLoop: Whether the caller's task prefers the engine's executor.
     func send(
-        _ plan: RequestPlan, resumesOnLoop: Bool
+        _ plan: RequestPlan, trust: HandshakeTrust, resumesOnLoop: Bool
     ) async throws(TransportError) -> EngineResponse {
-        try response(to: await perform(plan, isProbe: false, resumesOnLoop: resumesOnLoop))
+        try response(
+            to: await perform(plan, trust: trust, isProbe: false, resumesOnLoop: resumesOnLoop))
     }
 
     private func response(to call: Call) throws(TransportError) -> EngineResponse {
@@ -112,7 +113,8 @@ final class EventLoop: Sendable {
             throw Call.noResponse
         }
         do throws(TransportError) {
-            return try received.engineResponse(to: call.plan, body: call.body)
+            return try received.engineResponse(
+                to: call.plan, showing: call.trust.subject, body: call.body)
         } catch {
             enqueue(.cancel(call.identifier))
             throw error
@@ -120,9 +122,11 @@ final class EventLoop: Sendable {
     }
 
     /// Performs a TLS handshake and sends no request.
-    func probe(_ plan: RequestPlan) async throws(TransportError) -> ProbeResult {
-        guard case .handshake(let result) = try await perform(plan, isProbe: true).receiveOutcome()
-        else {
+    func probe(
+        _ plan: RequestPlan, trust: HandshakeTrust
+    ) async throws(TransportError) -> ProbeResult {
+        let call = await perform(plan, trust: trust, isProbe: true)
+        guard case .handshake(let result) = try call.receiveOutcome() else {
             throw TransportError(.malformedResponse, "the call ended without a handshake")
         }
         return result
@@ -130,9 +134,10 @@ final class EventLoop: Sendable {
 
     /// Starts a call and returns after its outcome is known.
     private func perform(
-        _ plan: RequestPlan, isProbe: Bool, resumesOnLoop: Bool = false
+        _ plan: RequestPlan, trust: HandshakeTrust, isProbe: Bool, resumesOnLoop: Bool = false
     ) async -> Call {
-        let call = makeCall(plan, isProbe: isProbe, resumesOnLoop: resumesOnLoop)
+        let call = makeCall(
+            plan, trust: trust, isProbe: isProbe, resumesOnLoop: resumesOnLoop)
         await withTaskCancellationHandler {
             await unsafe withUnsafeContinuation { waiter in
                 if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
@@ -146,7 +151,7 @@ final class EventLoop: Sendable {
     }
 
     private func makeCall(
-        _ plan: RequestPlan, isProbe: Bool, resumesOnLoop: Bool
+        _ plan: RequestPlan, trust: HandshakeTrust, isProbe: Bool, resumesOnLoop: Bool
     ) -> Call {
         let identifier = lastIdentifier.add(1, ordering: .relaxed).newValue
         // These closures retain the loop, which releases all calls when it stops.
@@ -161,8 +166,8 @@ final class EventLoop: Sendable {
             } : nil
         let deadline = Clock.milliseconds + plan.timeout.wholeMilliseconds
         return Call(
-            identifier: identifier, plan: plan, isProbe: isProbe, deadline: deadline, body: body,
-            upload: upload, resumesOnLoop: resumesOnLoop)
+            identifier: identifier, plan: plan, trust: trust, isProbe: isProbe, deadline: deadline,
+            body: body, upload: upload, resumesOnLoop: resumesOnLoop)
     }
 
     // Don't wake the loop while holding the lock: the woken loop acquires the lock first.

@@ -1,6 +1,7 @@
 import SignetBase
 
-/// The calls to one scheme, host and port: the number that libcurl has, and a queue of the others.
+/// The calls to one scheme, host and port with the same CAs and client certificate: the number that
+/// libcurl has, and a queue of the others.
 ///
 /// libcurl uses about 20 kB for each of its calls, even for those that only wait for a connection.
 /// A queued call uses little. Used on the loop's thread only.
@@ -9,9 +10,34 @@ final class HostQueue {
     var active = 0
     /// Whether the host uses HTTP/1.1 only, so that calls can't share a connection.
     var isWithoutMultiplexing = false
+    /// Whether calls with other CAs or client certificates go to the same host.
+    var isBesideOthers = false
     /// The calls that libcurl doesn't have yet. Some may have ended.
     var waiting = Queue<Call>()
 
     /// Whether the host has no active or waiting calls.
     var isIdle: Bool { active == 0 && waiting.count == 0 }
+}
+
+/// The queues of one scheme, host and port: one for each trust.
+struct OriginQueues {
+    /// The number of queues from which on idle ones are dropped.
+    private static let roomyCount = 8
+
+    private var queues: [ObjectIdentifier: HostQueue] = [:]
+
+    var all: some Collection<HostQueue> { queues.values }
+    var count: Int { queues.count }
+
+    subscript(trust: HandshakeTrust) -> HostQueue? { queues[ObjectIdentifier(trust)] }
+
+    /// Adds a queue.
+    mutating func add(_ queue: HostQueue, for trust: HandshakeTrust) {
+        if queues.count >= Self.roomyCount { dropIdle() }
+        queues[ObjectIdentifier(trust)] = queue
+        for queue in queues.values { queue.isBesideOthers = queues.count > 1 }
+    }
+
+    /// Drops the queues without calls.
+    mutating func dropIdle() { queues = queues.filter { !$0.value.isIdle } }
 }

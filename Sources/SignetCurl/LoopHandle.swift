@@ -1,6 +1,5 @@
 import CSignetCurl
 import SignetBase
-import SignetPinning
 import SignetTransport
 
 /// A safe wrapper of the C code's loop.
@@ -12,27 +11,11 @@ import SignetTransport
     /// Creates a loop.
     ///
     /// - Returns: `nil` if the system has no memory or descriptor for it.
-    /// - Throws: `TransportError` with code `trust-store` if the CAs can't be combined.
-    init?(_ configuration: CurlEngine.Configuration, key: PoolKey) throws(TransportError) {
-        let trust = key.trust
+    init?(_ configuration: CurlEngine.Configuration, key: PoolKey) {
         multiplexes = key.multiplexes
-        var descriptor: Int32 = -1
-        if let authorities = trust.authorities {
-            var problem: Int32 = 0
-            descriptor = unsafe authorities.pem.withUnsafeBufferPointer { pem in
-                unsafe signet_trust_make(
-                    trust.caFile, authorities.mode == .add, pem.baseAddress, pem.count, &problem)
-            }
-            guard descriptor >= 0 else {
-                throw TransportError(
-                    .trustStore,
-                    "the CAs of \(authorities.file) cannot be used: "
-                        + (unsafe String(cString: signet_error_text(problem))))
-            }
-        }
         guard
             let handle = unsafe signet_loop_new(
-                trust.caFile, descriptor, configuration.offersHTTP2, key.multiplexes,
+                configuration.offersHTTP2, key.multiplexes,
                 configuration.maximumConnectionsPerHost,
                 configuration.maximumIdleTime.wholeSeconds, configuration.dnsCacheTime.wholeSeconds)
         else { return nil }
@@ -75,6 +58,10 @@ import SignetTransport
     /// Returns a transfer for a call; `nil` if memory ran out.
     func acquireTransfer(for identifier: UInt64) -> Transfer? {
         unsafe signet_transfer_acquire(handle, identifier).map { unsafe Transfer($0) }
+    }
+    /// Changes the maximum number of connections to one host.
+    func setConnections(perHost count: Int) {
+        _ = unsafe signet_loop_set_connections(handle, count)
     }
     /// Releases everything but the handle itself. Afterwards it may only be woken and freed.
     func close() { unsafe signet_loop_close(handle) }

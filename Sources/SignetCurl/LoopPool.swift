@@ -1,13 +1,11 @@
-import SignetPinning
 import SignetTransport
 import Synchronization
 
-/// The event loops of one engine: one for each trust store, version of its CA files, and proxy
-/// login.
+/// The event loops of one engine: one for all calls but those through some proxies, which have one
+/// for each login, and for each version of an HTTPS proxy's CA file.
 ///
-/// Each call checks the CA file before it starts. If the file has changed, a new loop replaces the
-/// old one, so that no new call uses connections and TLS sessions of the old CAs. The old loop
-/// stops after its last call.
+/// If such a file has changed, a new loop replaces the old one, so that no new call uses
+/// connections and TLS sessions of the old CAs. The old loop stops after its last call.
 final class LoopPool: Sendable {
     private struct Entry {
         let key: PoolKey
@@ -17,7 +15,7 @@ final class LoopPool: Sendable {
 
     private struct State {
         var isStopped = false
-        /// The loop of the engine's own trust store. It is never removed to make room.
+        /// The loop of calls without such a proxy. It is never removed to make room.
         var primary: Entry
         var others: [PoolKey: Entry] = [:]
         var uses = 0
@@ -77,7 +75,7 @@ final class LoopPool: Sendable {
     private let hasRoute: @Sendable () -> Bool
     private let state: Mutex<State>
 
-    /// Starts the loop of the engine's own trust store.
+    /// Starts the loop of calls without such a proxy.
     ///
     /// - Parameter hasRoute: Whether the machine has a route to other networks.
     init(
@@ -85,8 +83,7 @@ final class LoopPool: Sendable {
     ) throws(TransportError) {
         self.configuration = configuration
         self.hasRoute = hasRoute
-        let trust = TrustStore(caFile: configuration.caFile, authorities: nil)
-        let key = PoolKey(trust, proxy: nil)
+        let key = PoolKey(proxy: nil)
         if let caFile = configuration.caFile { try LibcurlCheck.check(caFile: caFile) }
         let loop = try EventLoop(configuration, key: key, hasRoute: hasRoute)
         state = Mutex(State(primary: Entry(key: key, loop: loop)))
@@ -99,13 +96,10 @@ final class LoopPool: Sendable {
     /// Returns the loop for a call. It isn't stopped before the call has started, unless the engine
     /// is.
     ///
-    /// - Throws: `TransportError`: `trust-store` if a CA file can't be used, `resources` if there
-    ///   are too many loops or the system provides no thread, `not-running`.
-    func loop(
-        caFile: String?, authorities: PinAuthorities?, proxy: Proxy?
-    ) throws(TransportError) -> EventLoop {
-        let trust = TrustStore(caFile: caFile ?? configuration.caFile, authorities: authorities)
-        let key = PoolKey(trust, proxy: proxy)
+    /// - Throws: `TransportError`: `resources` if there are too many loops or the system provides
+    ///   no thread, `not-running`.
+    func loop(proxy: Proxy?) throws(TransportError) -> EventLoop {
+        let key = PoolKey(proxy: proxy)
         let (isStopped, known, idle) = state.withLock { state in
             let known = state.isStopped ? nil : state.reserve(key)
             return (state.isStopped, known, state.removeIdle())
@@ -113,7 +107,6 @@ final class LoopPool: Sendable {
         for loop in idle { loop.stop() }
         if isStopped { throw Self.notRunning }
         if let known { return known }
-        if let caFile = key.trust.caFile { try LibcurlCheck.check(caFile: caFile) }
         let loop = try EventLoop(configuration, key: key, hasRoute: hasRoute)
         return try add(Entry(key: key, loop: loop))
     }
@@ -133,11 +126,11 @@ final class LoopPool: Sendable {
         if isStopped { throw Self.notRunning }
         throw TransportError(
             .resources,
-            "calls with \(Self.maximumLoops) different trust stores or proxy logins are"
+            "calls with \(Self.maximumLoops) different proxy logins or proxies' CA files are"
                 + " under way, which is the limit of one engine")
     }
 
-    /// The loop of the engine's own trust store.
+    /// The loop of calls without such a proxy.
     var primaryLoop: EventLoop { state.withLock { $0.primary.loop } }
 
     /// The number of times that the primary loop has called libcurl for sockets and timers.

@@ -1,9 +1,8 @@
 import SignetTransport
 
-/// The key of a loop. Calls with equal keys share a loop with its connections and TLS sessions.
+/// The key of a loop. Calls with equal keys share a loop; of these, calls with the same trust share
+/// its connections and TLS sessions.
 struct PoolKey: Sendable, Hashable {
-    /// The CAs that handshakes with hosts trust.
-    let trust: TrustStore
     /// An HTTP proxy with credentials; otherwise `nil`.
     ///
     /// libcurl's pool compares the credentials of SOCKS proxies, but those of HTTP proxies only
@@ -21,8 +20,7 @@ struct PoolKey: Sendable, Hashable {
     private let proxyTrust: TrustStore?
 
     /// Creates the key of a call.
-    init(_ trust: TrustStore, proxy: Proxy?) {
-        self.trust = trust
+    init(proxy: Proxy?) {
         multiplexes = proxy?.kind != .https
         login = proxy.flatMap { $0.kind.isHTTP && $0.hasCredentials ? $0 : nil }
         proxyTrust = proxy.flatMap {
@@ -31,15 +29,13 @@ struct PoolKey: Sendable, Hashable {
     }
 
     static func == (left: PoolKey, right: PoolKey) -> Bool {
-        left.trust == right.trust && left.proxyTrust == right.proxyTrust
+        left.proxyTrust == right.proxyTrust
             && left.multiplexes == right.multiplexes && left.hasSameLogin(as: right)
     }
 
     /// Whether two keys differ at most in the versions of their CA files.
     func isVersion(of other: PoolKey) -> Bool {
-        guard trust.isVersion(of: other.trust), multiplexes == other.multiplexes,
-            hasSameLogin(as: other)
-        else { return false }
+        guard multiplexes == other.multiplexes, hasSameLogin(as: other) else { return false }
         guard let proxyTrust, let others = other.proxyTrust else {
             return proxyTrust == nil && other.proxyTrust == nil
         }
@@ -54,7 +50,6 @@ struct PoolKey: Sendable, Hashable {
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(trust)
         hasher.combine(multiplexes)
         hasher.combine(login?.url)
     }

@@ -13,14 +13,17 @@ struct ReceivedResponse: Sendable {
     /// The chain as the server sent it, each certificate as DER; empty if there is nothing to
     /// report.
     let served: [[UInt8]]
+    /// Whether the server asked for a client certificate.
+    let wasAskedForCertificate: Bool
     /// Receives the timings of the whole call.
     let record: TimingsRecord
 
     /// Parses the header and judges the chain.
     ///
+    /// - Parameter subject: That of the call's client certificate; `nil` without one.
     /// - Throws: `TransportError`: `malformed-response`, or the policy's refusal.
     func engineResponse(
-        to plan: RequestPlan, body: BodyBuffer
+        to plan: RequestPlan, showing subject: String?, body: BodyBuffer
     ) throws(TransportError) -> EngineResponse {
         guard let head = ResponseHead(head.span) else { throw Self.malformed(from: plan.host) }
         let verdict =
@@ -29,9 +32,14 @@ struct ReceivedResponse: Sendable {
             : plan.policy?.verdict(
                 for: plan.host, chain: chain, now: plan.now, served: served, port: plan.port)
         if let refusal = verdict?.refusal { throw TransportError(refusal) }
-        return EngineResponse(
+        var response = EngineResponse(
             response: head.response, body: HTTPResponseBody(body), httpVersion: head.version,
             timings: timings, verdict: verdict, peerChain: chain, record: record)
+        if wasAskedForCertificate {
+            response.certificateRequest =
+                subject.map { .answered(subject: $0) } ?? .unanswered
+        }
+        return response
     }
 
     /// The error of a header that isn't HTTP.

@@ -45,6 +45,11 @@ import SignetTransport
     /// Continues the transfer if it was paused because its buffer was full.
     func resume() { unsafe signet_transfer_resume(handle) }
 
+    /// Whether the server asked for a client certificate.
+    var wasAskedForCertificate: Bool { unsafe signet_transfer_was_asked(handle) }
+    /// The number of the alert by which the server ended TLS, or -1.
+    var alert: Int32 { unsafe signet_transfer_alert(handle) }
+
     /// Returns the response's start line and fields, line by line.
     func head() -> [UInt8] { unsafe Array(copying: signet_transfer_head(handle)) }
 
@@ -215,6 +220,7 @@ import SignetTransport
 
     private func setPins(of call: Call, waitsForMultiplexing: Bool) -> Bool {
         let pins = call.plan.pins
+        guard unsafe signet_transfer_set_store(handle, call.trust.handle) else { return false }
         return unsafe (pins?.digests ?? []).withUnsafeBufferPointer { digests in
             unsafe signet_transfer_set_trust(
                 handle, call.plan.isSecure, pins == nil ? nil : digests.baseAddress,

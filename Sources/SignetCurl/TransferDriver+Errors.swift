@@ -6,7 +6,8 @@ import SignetTransport
 
 extension TransferDriver {
     /// Returns the error of a transfer that failed.
-    func error(of transfer: Transfer, plan: RequestPlan) -> TransportError {
+    func error(of transfer: Transfer, call: Call) -> TransportError {
+        let plan = call.plan
         let host = "\(plan.host.uriText):\(plan.port)"
         let message = transfer.message
         let result = transfer.result
@@ -20,6 +21,9 @@ extension TransferDriver {
         case SIGNET_FAILED_CONNECT:
             return TransportError(.connect, "\(host): \(message)")
         case SIGNET_FAILED_TLS:
+            if let problem = ClientCertificateProblem(of: transfer) {
+                return TransportError(.tls, "\(host) \(problem.text(for: call.trust.subject))")
+            }
             return TransportError(
                 .tls,
                 transfer.isUntrusted

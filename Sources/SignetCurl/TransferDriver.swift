@@ -36,7 +36,10 @@ struct TransferDriver {
     let hasRoute: @Sendable () -> Bool
     private var active: [UInt64: Active] = [:]
     private var chains: [UInt64: [SeenCertificate]] = [:]
-    private var hosts: [WebOrigin: HostQueue] = [:]
+    private var hosts: [WebOrigin: OriginQueues] = [:]
+    /// The largest number of trusts that calls to one host have had at once. libcurl counts the
+    /// connections of all of them together.
+    private var trustsPerHost = 1
     /// The calls that have ended since the last `drainFinished()`.
     private var finished: [UInt64] = []
     /// The outcomes to deliver after all transfers with news have been handled.
@@ -64,7 +67,7 @@ struct TransferDriver {
 
     /// Starts a call, or queues it if its host has the maximum number of calls.
     mutating func start(_ call: Call) {
-        let host = host(of: call.plan)
+        let host = host(of: call)
         if call.hasEnded || hasRoom(host) {
             start(call, at: host)
         } else {
@@ -85,7 +88,9 @@ struct TransferDriver {
         guard let transfer = loop.acquireTransfer(for: call.identifier) else {
             return end(call, with: TransferDriver.noMemory)
         }
-        let waits = !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing
+        // libcurl would wait for a connection of another trust too, which the call can't use.
+        let waits =
+            !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing && !host.isBesideOthers
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
@@ -104,18 +109,29 @@ struct TransferDriver {
         cancel(call.identifier)
     }
 
-    private mutating func host(of plan: RequestPlan) -> HostQueue {
-        if let known = hosts[plan.origin] { return known }
-        if hosts.count >= Self.maximumHosts { hosts = hosts.filter { !$0.value.isIdle } }
+    private mutating func host(of call: Call) -> HostQueue {
+        let plan = call.plan
+        if let known = hosts[plan.origin]?[call.trust] { return known }
+        if hosts.count >= Self.maximumHosts {
+            for origin in hosts.keys { hosts[origin]?.dropIdle() }
+            hosts = hosts.filter { $0.value.count > 0 }
+        }
         let host = HostQueue()
         host.isWithoutMultiplexing =
             !plan.isSecure || !configuration.offersHTTP2 || !loop.multiplexes
-        hosts[plan.origin] = host
+        hosts[plan.origin, default: OriginQueues()].add(host, for: call.trust)
+        let count = hosts[plan.origin]?.count ?? 1
+        if count > trustsPerHost {
+            trustsPerHost = count
+            loop.setConnections(perHost: configuration.maximumConnectionsPerHost * count)
+        }
         return host
     }
 
     private func hasRoom(_ host: HostQueue) -> Bool {
-        let extra = host.isWithoutMultiplexing ? Self.extraCalls : Self.extraSharingCalls
+        // With a larger limit of libcurl's, this one keeps each trust within its own.
+        let extraCalls = trustsPerHost > 1 ? 0 : Self.extraCalls
+        let extra = host.isWithoutMultiplexing ? extraCalls : Self.extraSharingCalls
         return host.active < configuration.maximumConnectionsPerHost + extra
     }
 
@@ -138,7 +154,7 @@ struct TransferDriver {
         lastCheck = now
         if now >= firstEnd { endLate(now: now) }
         guard queued > 0 else { return }
-        for host in hosts.values {
+        for host in hosts.values.flatMap(\.all) {
             let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
@@ -263,7 +279,7 @@ struct TransferDriver {
             let (chain, served) = judgedChain(of: transfer, plan: call.plan)
             response = ReceivedResponse(
                 head: head, timings: transfer.timings(), chain: chain, served: served,
-                record: call.timings)
+                wasAskedForCertificate: transfer.wasAskedForCertificate, record: call.timings)
             active[call.identifier]?.hasResponse = true
             transfer.wakeUpload()
         }
@@ -317,7 +333,7 @@ struct TransferDriver {
             }
             return
         }
-        let error = error(of: transfer, plan: call.plan)
+        let error = error(of: transfer, call: call)
         if transfer.hasHead { call.body.finish(error) } else { call.fail(error) }
     }
 
@@ -347,7 +363,7 @@ struct TransferDriver {
             call.fail(
                 TransportError(.malformedResponse, "the handshake showed no certificate chain"))
         } else {
-            call.fail(error(of: transfer, plan: call.plan))
+            call.fail(error(of: transfer, call: call))
         }
     }
 

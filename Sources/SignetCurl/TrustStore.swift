@@ -1,7 +1,7 @@
 import SignetBase
 import SignetPinning
 
-/// The CAs that the handshakes of one loop trust.
+/// The CAs that a call's handshakes trust.
 struct TrustStore: Sendable, Hashable {
     /// The path of a PEM file; `nil` is the one that libcurl was built with.
     let caFile: String?

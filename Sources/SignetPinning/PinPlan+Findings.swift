@@ -24,6 +24,18 @@ extension PinPlan {
                 message: "\(shown(material)): no rule has its pin, and it names no pinned host")
         }
 
+        /// Adds a finding about a client's certificate that ends.
+        mutating func inspectClient(_ material: Material) {
+            guard let end = material.notAfter, end <= soon else { return }
+            let isOver = end < now
+            add(
+                isOver ? "client-certificate-ended" : "client-certificate-ends-soon",
+                severity: isOver ? .error : .warning, at: end,
+                message: "the client certificate \(shown(material)) \(isOver ? "ended" : "ends") at"
+                    + " \(UnixTime.rfc3339(end)): renew it, so that servers still let the program in"
+            )
+        }
+
         private mutating func inspectExpiry(of rule: PinRule) {
             guard let date = rule.expires else { return }
             let effect =

@@ -121,8 +121,8 @@ public struct PinPlan: Sendable, Hashable {
     /// A problem of a pin, a rule or a material.
     public struct Finding: Sendable, Hashable {
         /// The kind of finding, in kebab-case: `cut-off`, `no-reserve`, `no-key`, `ended`,
-        /// `ends-soon`, `not-pinned`, `rule-expired`, `rule-expires-soon` or `unused`; more may be
-        /// added.
+        /// `ends-soon`, `not-pinned`, `rule-expired`, `rule-expires-soon`, `unused`,
+        /// `client-certificate-ended` or `client-certificate-ends-soon`; more may be added.
         public let code: String
         /// The severity.
         public let severity: PinLint.Severity
@@ -147,10 +147,12 @@ public struct PinPlan: Sendable, Hashable {
     /// - Parameters:
     ///   - policy: The policy.
     ///   - materials: Certificates, requests and keys, also those that aren't in use yet.
+    ///   - clientCertificates: Those that the program shows to servers; only their ends matter.
     ///   - now: Unix time in seconds; nil means now.
     ///   - horizon: Seconds from now. Pins that end within them are reported as ending soon.
     public init(
-        policy: PinPolicy, materials: [Material], now: Int64? = nil, horizon: Int64 = 30 * 86_400
+        policy: PinPolicy, materials: [Material], clientCertificates: [Material] = [],
+        now: Int64? = nil, horizon: Int64 = 30 * 86_400
     ) {
         let now = now ?? UnixTime.now()
         let byPin = Dictionary(grouping: materials, by: \.pin)
@@ -181,6 +183,7 @@ public struct PinPlan: Sendable, Hashable {
         for (material, rules) in owned where !wanted.contains(material.pin) {
             if rules.allSatisfy(\.isExclusion) { findings.addUnused(material) }
         }
+        for material in clientCertificates { findings.inspectClient(material) }
         self.hosts = hosts
         self.findings = findings.all
     }

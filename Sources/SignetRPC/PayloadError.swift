@@ -133,7 +133,8 @@ extension PayloadError {
         let title = problem?.title == nil ? "" : " (\(problem?.description ?? ""))"
         return PayloadError(
             .httpStatus,
-            "the server responded with HTTP status \(response.status)\(title), expected 2xx",
+            "the server responded with HTTP status \(response.status)\(title), expected 2xx"
+                + (response.note.map { "; \($0)" } ?? ""),
             status: response.status, body: response.body, problem: problem)
     }
 

@@ -12,6 +12,9 @@ public struct RawResponse: Sendable, Hashable {
     /// The fields that followed the body (RFC 9110, section 6.5); nil if there were none.
     public var trailers: HTTPFields?
 
+    /// More to say in the message of an error about the status; no value of the response.
+    package var note: String?
+
     /// Creates a response without trailers.
     public init(status: Int, fields: HTTPFields = [:], body: [UInt8]) {
         self.status = status

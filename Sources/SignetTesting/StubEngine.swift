@@ -47,7 +47,8 @@ public final class StubEngine: HTTPEngine {
     ///   pinned hosts end with `engine-cannot-pin`, as with every engine that can't.
     public init(pinsPublicKeys: Bool = true) {
         capabilities = EngineCapabilities(
-            name: "stub", pinsPublicKeys: pinsPublicKeys, speaksHTTP2: false)
+            name: "stub", pinsPublicKeys: pinsPublicKeys, speaksHTTP2: false,
+            usesClientCertificates: true)
     }
 
     /// Responds to matching requests with canned responses, in their order; the last one is

@@ -6,6 +6,8 @@ public struct EngineProbe: Sendable {
     public var authority: Authority
     /// The path of a PEM file of CA certificates to use instead of the engine's.
     public var caFile: String?
+    /// The certificate for a server that asks for one; `nil` shows none.
+    public var clientCertificate: ClientCertificate?
     /// Other addresses to connect to; the first matching one is used.
     public var connectTo: [EngineRequest.ConnectTo] = []
     /// The proxy; `nil` connects directly.

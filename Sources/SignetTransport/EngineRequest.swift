@@ -68,6 +68,9 @@ public struct EngineRequest: Sendable {
     public var proxy: Proxy?
     /// The path of a PEM file of CA certificates to use instead of the engine's.
     public var caFile: String?
+    /// The certificate for a server that asks for one; `nil` shows none. An engine that can't use
+    /// one ends the call with `client-certificate`.
+    public var clientCertificate: ClientCertificate?
 
     /// Creates a request.
     public init(

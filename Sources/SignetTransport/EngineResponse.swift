@@ -20,6 +20,16 @@ public struct EngineResponse: Sendable {
         public var description: String { major >= 2 ? "HTTP/\(major)" : "HTTP/\(major).\(minor)" }
     }
 
+    /// Whether a server asked for a client certificate, and got one.
+    package enum CertificateRequest: Sendable, Hashable {
+        /// It didn't ask.
+        case none
+        /// It asked, and the call has none.
+        case unanswered
+        /// It asked, and got the one with this subject.
+        case answered(subject: String)
+    }
+
     /// The status and fields.
     public var response: HTTPResponse
     /// The body.
@@ -36,6 +46,17 @@ public struct EngineResponse: Sendable {
     public var verdict: PinVerdict?
     /// The verified chain, leaf first; empty if no pin was checked.
     public var peerChain: [SeenCertificate]
+    /// The server's wish for a client certificate, in the handshake of the connection.
+    package var certificateRequest = CertificateRequest.none
+    /// A reason of statuses by which servers refuse a client certificate; nil for another response.
+    package var certificateNote: String? {
+        guard [400, 401, 403, 495, 496].contains(response.status.code) else { return nil }
+        return switch certificateRequest {
+        case .none: nil
+        case .unanswered: "it asked for a client certificate, and the call has none"
+        case .answered(let subject): "it got the client certificate \"\(subject)\""
+        }
+    }
     private let record: TimingsRecord?
 
     /// Creates a response. The engine stores the timings in `record` while the body arrives.

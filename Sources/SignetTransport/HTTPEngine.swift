@@ -74,9 +74,15 @@ public struct EngineCapabilities: Sendable, Hashable {
     public var pinsPublicKeys: Bool
     /// Whether the engine can use HTTP/2.
     public var speaksHTTP2: Bool
+    /// Whether the engine gives `EngineRequest.clientCertificate` to servers that ask for one, and
+    /// keeps connections and TLS sessions of different ones apart.
+    public var usesClientCertificates: Bool
 
     /// Creates a description of an engine.
-    public init(name: String, pinsPublicKeys: Bool, speaksHTTP2: Bool) {
+    public init(
+        name: String, pinsPublicKeys: Bool, speaksHTTP2: Bool, usesClientCertificates: Bool = false
+    ) {
+        self.usesClientCertificates = usesClientCertificates
         self.name = name
         self.pinsPublicKeys = pinsPublicKeys
         self.speaksHTTP2 = speaksHTTP2

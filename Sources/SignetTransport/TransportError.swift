@@ -67,6 +67,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         public static let unsupportedTrailers = Code(.usage("unsupported-trailers"))
         /// The CA file can't be read, or contains no certificate.
         public static let trustStore = Code(.usage("trust-store"))
+        /// The client certificate can't be read, isn't valid now or isn't its key's, or the engine
+        /// can't use one. Nothing was sent.
+        public static let clientCertificate = Code(.usage("client-certificate"))
         /// Memory, threads, descriptors or the engine's event loops ran out, or an unread body held
         /// up other calls.
         public static let resources = Code(.noResponse("resources"))

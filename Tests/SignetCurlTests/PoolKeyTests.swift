@@ -10,13 +10,14 @@ import Testing
 /// The tests examine the key that decides this. A libcurl that separates proxy logins itself
 /// (CVE-2026-3784) would hide a mistake of Signet from every test with real connections.
 @Suite struct PoolKeyTests {
-    private func key(
-        _ proxy: String?, login: String? = nil, caFile: String? = nil,
-        _ authorities: PinAuthorities? = nil
-    ) throws -> PoolKey {
+    private func key(_ proxy: String?, login: String? = nil) throws -> PoolKey {
         var parsed = try proxy.map { text throws in try Proxy(parsing: text) }
         if let login { try parsed?.setCredentials(Array(login.utf8)) }
-        return PoolKey(TrustStore(caFile: caFile, authorities: authorities), proxy: parsed)
+        return PoolKey(proxy: parsed)
+    }
+
+    private func store(_ caFile: String?, _ authorities: PinAuthorities? = nil) -> TrustStore {
+        TrustStore(caFile: caFile, authorities: authorities)
     }
 
     @Test(arguments: ["http://p.test:1", "https://p.test:1"])
@@ -52,13 +53,12 @@ import Testing
         let composed = "/ca/\u{E9}.pem"
         let decomposed = "/ca/e\u{301}.pem"
         #expect(composed == decomposed)  // to Swift, and to no file system here
-        #expect(try key(nil, caFile: composed) != key(nil, caFile: decomposed))
+        #expect(store(composed) != store(decomposed))
         let file = try TestAuthority.trusted.get().caFile
         let added = try PinAuthorities(file: file, mode: .add)
-        #expect(
-            try key(nil, caFile: composed, added) != key(nil, caFile: decomposed, added))
-        #expect(try key(nil, caFile: composed) == key(nil, caFile: composed))
-        #expect(try key(nil, caFile: composed) != key(nil))
+        #expect(store(composed, added) != store(decomposed, added))
+        #expect(store(composed) == store(composed))
+        #expect(store(composed) != store(nil))
     }
 
     @Test func authoritiesDifferByContentAndMode() throws {
@@ -67,11 +67,11 @@ import Testing
         let replacing = try PinAuthorities(file: file, mode: .replace)
         let others = try PinAuthorities(file: TestAuthority.rogue.get().caFile, mode: .add)
         for (one, other) in [(added, replacing), (added, others), (added, nil)] {
-            #expect(try key(nil, one) != key(nil, other))
+            #expect(store(nil, one) != store(nil, other))
         }
         // With "replace" the engine's own file is not looked at.
-        #expect(try key(nil, caFile: "/a", replacing) == key(nil, caFile: "/b", replacing))
-        #expect(try key(nil, caFile: "/a", added) != key(nil, caFile: "/b", added))
+        #expect(store("/a", replacing) == store("/b", replacing))
+        #expect(store("/a", added) != store("/b", added))
     }
 }
 
@@ -82,7 +82,7 @@ extension PoolKeyTests {
         func reserve(_ number: Int) throws(TransportError) {
             var proxy = try Proxy(parsing: "http://p.test:1")
             try proxy.setCredentials(Array("user\(number):p".utf8))
-            _ = try pool.loop(caFile: nil, authorities: nil, proxy: proxy)
+            _ = try pool.loop(proxy: proxy)
         }
         // With the engine's own one, these are all the loops that an engine has.
         for number in 1...15 { try reserve(number) }
@@ -90,9 +90,5 @@ extension PoolKeyTests {
         let error = #expect(throws: TransportError.self) { try reserve(16) }
         #expect(error?.code == .resources, "\(error?.message ?? "")")
         await pool.shutdown()
-    }
-
-    private func key(_ proxy: String?, _ authorities: PinAuthorities?) throws -> PoolKey {
-        try key(proxy, login: nil, caFile: nil, authorities)
     }
 }

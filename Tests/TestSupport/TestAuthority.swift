@@ -54,11 +54,12 @@ package final class TestAuthority: Sendable {
     ///
     /// `from` and `to` are the first and last moment of its validity, as `YYYYMMDDHHMMSSZ`. The
     /// first of `hosts` is the common name. `alternatives` replaces the subjectAltName of all
-    /// `hosts`, in OpenSSL's syntax; if it is empty, the leaf has none.
+    /// `hosts`, in OpenSSL's syntax; if it is empty, the leaf has none. `use` is clientAuth for a
+    /// client's.
     package func issue(
         _ name: String = UUID().uuidString, hosts: [String] = TestAuthority.hosts,
         alternatives: String? = nil, from: String = "20200101000000Z",
-        to: String = "20491231235959Z", by issuer: Certificate? = nil
+        to: String = "20491231235959Z", by issuer: Certificate? = nil, use: String = "serverAuth"
     ) throws -> Certificate {
         let issuer = issuer ?? intermediate
         let names = hosts.map {
@@ -76,6 +77,7 @@ package final class TestAuthority: Sendable {
             new_certs_dir=.
             rand_serial=yes
             default_md=sha256
+            default_crl_days=30
             policy=any
             x509_extensions=leaf
             email_in_dn=no
@@ -85,7 +87,7 @@ package final class TestAuthority: Sendable {
             [leaf]
             basicConstraints=critical,CA:FALSE
             keyUsage=critical,digitalSignature
-            extendedKeyUsage=serverAuth
+            extendedKeyUsage=\(use)
             \(alternativeNames.isEmpty ? "" : "subjectAltName=\(alternativeNames)")
 
             """, to: "\(name).cnf")
@@ -101,6 +103,28 @@ package final class TestAuthority: Sendable {
         try folder.write(
             issuer.pem == root.pem ? folder.read("\(name).pem") : chain, to: "\(name)-chain.pem")
         return try Self.certificate(name, in: folder, chain: "\(name)-chain.pem")
+    }
+
+    /// A certificate for a client, whose subject is `CN=NAME`.
+    package func client(
+        _ name: String, from: String = "20200101000000Z", to: String = "20491231235959Z"
+    ) throws -> Certificate {
+        try issue(
+            "client-\(name)-\(UUID().uuidString)", hosts: [name], from: from, to: to,
+            use: "clientAuth")
+    }
+
+    /// A list of revoked certificates that has one of the intermediate's; its path.
+    package func revoking(_ certificate: Certificate) throws -> String {
+        let name = URL(filePath: certificate.pem).deletingPathExtension().lastPathComponent
+        let issuer = [
+            "-config", "\(name).cnf", "-cert", intermediate.pem, "-keyfile", intermediate.key,
+        ]
+        try Self.call(
+            "openssl", ["ca", "-revoke", certificate.pem] + issuer, directory: folder.url)
+        try Self.call(
+            "openssl", ["ca", "-gencrl", "-out", "\(name).crl"] + issuer, directory: folder.url)
+        return folder.path("\(name).crl")
     }
 
     /// A certificate that vouches for itself.

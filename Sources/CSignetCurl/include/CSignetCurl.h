@@ -47,6 +47,9 @@
 typedef struct signet_loop signet_loop;
 typedef struct signet_transfer signet_transfer;
 typedef struct signet_chain signet_chain;
+typedef struct signet_trust signet_trust;
+struct x509_st;
+struct evp_pkey_st;
 
 // Bytes of a transfer, valid until the next call that changes it.
 typedef struct {
@@ -134,22 +137,33 @@ bool signet_thread_start(const char *name, void *(*body)(void *), void *context)
 
 // --- The loop --------------------------------------------------------------------------------
 
-// Creates an unchangeable file in memory with the CA certificates of a loop: `pem` and, if `adds`,
-// before it those of `base_file` (NULL: the file that libcurl was built with). Returns its
-// descriptor, or -1 with an errno in `problem`.
-int signet_trust_make(
-    const char *base_file, bool adds, const uint8_t *pem, size_t count, int *problem)
-    SIGNET_MUST_CHECK;
+// Creates the CAs that handshakes trust: those of `base` (or NULL), of `ca_file` if `reads_file`
+// (NULL: the file that libcurl was built with), and of a text. Returns NULL with a problem: an
+// errno, or -1 for a file or a text without certificates or with an invalid one. From any thread.
+signet_trust *signet_trust_new(
+    const signet_trust *base, const char *ca_file, bool reads_file, const uint8_t *pem,
+    size_t count, int *problem) SIGNET_MUST_CHECK;
+// Creates one with the CAs of another that shows servers a certificate with its key, and those that
+// vouch for it. Returns NULL if memory ran out. From any thread.
+signet_trust *signet_trust_showing(
+    const signet_trust *base, struct x509_st *const *certificates, size_t count,
+    struct evp_pkey_st *key) SIGNET_MUST_CHECK;
+// The number of its CAs. For tests.
+size_t signet_trust_count(const signet_trust *trust);
+// Adds or removes a reference. From any thread.
+void signet_trust_retain(signet_trust *trust);
+void signet_trust_release(signet_trust *trust);
+
 // Creates a loop. Returns NULL if the system has no memory or descriptor for it.
 //
-// `ca_descriptor` is the result of signet_trust_make, which the loop then owns. If it is -1, the
-// CAs are those of `ca_file` (NULL: the file that libcurl was built with). `multiplexes`: whether
-// calls share connections over HTTP/2. `idle_seconds`: how long an idle connection may be used
-// again; 0: never. `dns_seconds`: how long addresses are remembered; 0: not at all.
+// `multiplexes`: whether calls share connections over HTTP/2. `idle_seconds`: how long an idle
+// connection may be used again; 0: never. `dns_seconds`: how long addresses are remembered; 0: not
+// at all.
 signet_loop *signet_loop_new(
-    const char *ca_file, int ca_descriptor, bool http2, bool multiplexes,
-    long connections_per_host, long idle_seconds, long dns_seconds)
+    bool http2, bool multiplexes, long connections_per_host, long idle_seconds, long dns_seconds)
     SIGNET_MUST_CHECK;
+// Changes the maximum number of connections to one host.
+bool signet_loop_set_connections(signet_loop *loop, long per_host) SIGNET_MUST_CHECK;
 // Releases everything but the loop's own memory. No transfer may be left, and no thread may step
 // it.
 void signet_loop_close(signet_loop *loop);
@@ -212,6 +226,8 @@ bool signet_transfer_set_connect_to(
 bool signet_transfer_set_limits(
     signet_transfer *transfer, int64_t timeout_milliseconds, int64_t connect_milliseconds,
     int64_t body_bytes, int64_t head_bytes, int head_fields) SIGNET_MUST_CHECK;
+// Sets what its handshake trusts and shows.
+bool signet_transfer_set_store(signet_transfer *transfer, signet_trust *trust) SIGNET_MUST_CHECK;
 // Sets how the connection is made and checked. `digests`: 32 bytes each; NULL if nothing is pinned.
 bool signet_transfer_set_trust(
     signet_transfer *transfer, bool is_secure, const uint8_t *digests, size_t digest_count,
@@ -263,6 +279,11 @@ long signet_transfer_proxy_status(const signet_transfer *transfer);
 bool signet_transfer_is_untrusted(const signet_transfer *transfer);
 // Why it isn't trusted, if more is known than OpenSSL's text; otherwise NULL.
 const char *signet_transfer_trust_problem(const signet_transfer *transfer);
+
+// Whether the server asked for a certificate in the handshake of the request's connection.
+bool signet_transfer_was_asked(const signet_transfer *transfer);
+// The number of the fatal alert (RFC 8446, section 6) that ended the connection, or -1.
+int signet_transfer_alert(const signet_transfer *transfer);
 
 typedef struct {
     // Microseconds since the start; then bytes of HTTP, without TLS.

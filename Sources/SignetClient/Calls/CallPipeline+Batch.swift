@@ -99,7 +99,8 @@ extension RequestOptions {
             options.credentials.map { CredentialKey(of: $0, at: service) }
         }
         return interceptors.isEmpty && attemptInterceptors.isEmpty && fields == other.fields
-            && key(self) == key(other) && sets == other.sets && json == other.json
+            && key(self) == key(other) && clientCertificate === other.clientCertificate
+            && sets == other.sets && json == other.json
             && baseURL == other.baseURL && testBaseURL == other.testBaseURL
     }
 }

@@ -13,11 +13,16 @@ public struct CallEvents: AsyncSequence, Sendable {
 
     private let stream: AsyncStream<CallEvent>
     private let lost: LostCount
+    private let end: @Sendable () -> Void
 
-    init(_ stream: AsyncStream<CallEvent>, lost: LostCount) {
+    init(_ stream: AsyncStream<CallEvent>, lost: LostCount, end: @escaping @Sendable () -> Void) {
         self.stream = stream
         self.lost = lost
+        self.end = end
     }
+
+    /// Ends the sequence after the events that were sent so far.
+    public func stop() { end() }
 
     /// The number of events that this listener lost so far because it was too slow.
     public var lostCount: Int { lost.value }

@@ -40,7 +40,7 @@ final class EventHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CallEvent.self, bufferingPolicy: .bufferingNewest(Self.limit))
         let listener = Listener(stream: continuation, lost: LostCount())
-        let events = CallEvents(stream, lost: listener.lost)
+        let events = CallEvents(stream, lost: listener.lost) { continuation.finish() }
         let number = state.withLock { state -> Int? in
             guard !state.isFinished else { return nil }
             state.lastNumber += 1

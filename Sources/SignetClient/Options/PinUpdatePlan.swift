@@ -1,5 +1,6 @@
 import SignetCrypto
 public import SignetPinning
+public import SignetTransport
 
 /// The source of signed pin policies, which `signet pins sign` makes.
 ///
@@ -18,6 +19,8 @@ public struct PinUpdatePlan: Sendable {
     /// The pins of the document's host; nil leaves it to the policy in use, which an update can
     /// then make unreachable.
     public var hostPolicy: PinPolicy?
+    /// The certificate for the document's host if it asks for one.
+    public var clientCertificate: ClientCertificate?
     /// The serial number up to which the program's own pins are as new: documents up to this number
     /// are not used, whether they are fetched or kept. Set it in a release whose own pins were
     /// brought up to date.

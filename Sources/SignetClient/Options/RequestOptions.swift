@@ -95,6 +95,12 @@ public struct RequestOptions: Sendable {
         get { storage.values.credentials }
         set { change { $0.credentials = newValue } }
     }
+    /// The certificate for the service's host if it asks for one (mutual TLS). Defaults to the
+    /// service's; another origin, to which a redirect leads, never gets it.
+    public var clientCertificate: ClientCertificate? {
+        get { storage.values.clientCertificate }
+        set { change { $0.clientCertificate = newValue } }
+    }
     /// The checks of a successful response; the later ones replace the earlier ones, `[]` checks
     /// nothing.
     public var responseChecks: [any ResponseCheck]? {
@@ -195,6 +201,7 @@ public struct RequestOptions: Sendable {
         var options = self
         (options.fields, options.credentials, options.sets) = ([:], nil, nil)
         (options.baseURL, options.testBaseURL, options.scenario) = (nil, nil, nil)
+        options.clientCertificate = nil
         (options.compression, options.progress, options.weakOwner) = (nil, nil, nil)
         return options
     }
@@ -255,6 +262,7 @@ extension RequestOptions {
         var scenario: Scenario?
         var duplicates: DuplicatePolicy?
         var credentials: (any CredentialSource)?
+        var clientCertificate: ClientCertificate?
         var responseChecks: [any ResponseCheck]?
         var json: JSONConventions?
         var sets: [String]?
@@ -283,6 +291,7 @@ extension RequestOptions {
             scenario = later.scenario ?? scenario
             duplicates = later.duplicates ?? duplicates
             credentials = later.credentials ?? credentials
+            clientCertificate = later.clientCertificate ?? clientCertificate
             responseChecks = later.responseChecks ?? responseChecks
             json = later.json ?? json
             sets = later.sets ?? sets

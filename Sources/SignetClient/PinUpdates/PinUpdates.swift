@@ -43,7 +43,8 @@ final class PinUpdates: Sendable {
         }
         self.plan = plan
         host = try SystemHost(
-            "pin-updates", url: plan.url, timeout: plan.timeout, policy: plan.hostPolicy)
+            "pin-updates", url: plan.url, timeout: plan.timeout, policy: plan.hostPolicy,
+            clientCertificate: plan.clientCertificate)
         store = PinUpdateStore(
             path: plan.file, verifier: plan.verifier, builtInSerial: plan.builtInSerial)
         self.pipeline = pipeline

@@ -32,6 +32,7 @@ struct DuplicateKey: Sendable, Hashable {
     let request: CallRequest
     let fields: HTTPFields
     let scope: CredentialKey?
+    private let certificate: ObjectIdentifier?
     let sets: [String]?
     let json: JSONConventions?
     /// Nil for calls that don't join: they are the same however they are sent.
@@ -48,6 +49,7 @@ struct DuplicateKey: Sendable, Hashable {
         self.request = request
         fields = context.options.fields
         scope = context.credentialKey
+        certificate = context.options.clientCertificate.map(ObjectIdentifier.init)
         sets = context.options.sets
         json = context.options.json
         manner = context.options.duplicates == .join ? Manner(context) : nil

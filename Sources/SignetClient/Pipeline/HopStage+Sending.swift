@@ -10,8 +10,8 @@ extension HopStage {
     /// The reader of the body adds the request to the log; this function adds one without a
     /// response.
     func send(
-        _ request: FrozenRequest, isSigned: Bool, in context: CallContext,
-        within timeout: Duration, limit: Int
+        _ request: FrozenRequest, isSigned: Bool, showing certificate: ClientCertificate?,
+        in context: CallContext, within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedResponse {
         let start = ContinuousClock.now
         let stage = context.log.begin(.request)
@@ -27,6 +27,7 @@ extension HopStage {
             guard !Task.isCancelled, !context.hasEnded else { throw .cancelledByCaller }
             let engine = engines.engine(of: use)
             try requirePins(of: engine, at: request.url.origin, in: context)
+            try requireCertificates(of: engine, for: certificate)
             do throws(ClientError) {
                 try context.snapshot.mode.simulation.act()
             } catch {
@@ -37,7 +38,8 @@ extension HopStage {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
             var response = try await transmit(
-                request, to: engine, in: context, within: timeout, limit: limit)
+                request, to: engine, showing: certificate, in: context, within: timeout,
+                limit: limit)
             engines.noteResponse(
                 of: use, for: context.engine, at: authority, after: clock.instant() - began)
             context.progress?.observe(&response, answering: request.head.method)
@@ -56,7 +58,8 @@ extension HopStage {
 
     /// Makes the engine's request and hands it to the engine.
     private func transmit(
-        _ request: FrozenRequest, to engine: any HTTPEngine, in context: CallContext,
+        _ request: FrozenRequest, to engine: any HTTPEngine,
+        showing certificate: ClientCertificate?, in context: CallContext,
         within timeout: Duration, limit: Int
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
@@ -67,12 +70,23 @@ extension HopStage {
             outgoing.connectTimeout = context.limits.connectTimeout.map { min(timeout, $0) }
             outgoing.maximumBodySize = limit
             outgoing.connectTo = connectTo
+            outgoing.clientCertificate = certificate
             outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
             guard let reporter else { return try await engine.send(outgoing) }
             return try await reporter.send(outgoing, through: engine)
         } catch {
             throw ClientError(error)
         }
+    }
+
+    private func requireCertificates(
+        of engine: any HTTPEngine, for certificate: ClientCertificate?
+    ) throws(ClientError) {
+        guard certificate != nil, !engine.capabilities.usesClientCertificates else { return }
+        throw ClientError(
+            .clientCertificate,
+            "the engine \(engine.capabilities.name) can't use a client certificate; nothing was sent"
+        )
     }
 
     /// Decides whether the engine may speak to a host: one that can't pin gets no request to a host

@@ -42,8 +42,9 @@ struct HopStage: Sendable {
             let opened: OpenedResponse
             do throws(ClientError) {
                 opened = try await send(
-                    signed, isSigned: signer != nil, in: context, within: timeout,
-                    limit: reader.limit)
+                    signed, isSigned: signer != nil,
+                    showing: chain.isWithinOrigin ? context.options.clientCertificate : nil,
+                    in: context, within: timeout, limit: reader.limit)
             } catch {
                 attempt.noteFailure(error)
                 throw error

@@ -302,6 +302,7 @@ public struct SelfCheck: Sendable {
             run.report.add(
                 area: "configuration", subject: "services", status: .good,
                 detail: "services are valid: \(services.count)")
+            run.check(services.map { ($0, $1) }.sorted { $0.0.name < $1.0.name })
             run.checkMode(mode)
             return Services(
                 all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)

@@ -83,6 +83,27 @@ struct SelfCheckRun {
         }
     }
 
+    /// Checks the dates of client certificates.
+    mutating func check(_ services: some Sequence<(ServiceName, ServiceConfiguration)>) {
+        for (name, service) in services {
+            guard let certificate = service.clientCertificate else { continue }
+            let end = UnixTime.rfc3339(certificate.notAfter)
+            let (status, detail): (SelfCheckReport.Status, String) =
+                if certificate.notAfter < now {
+                    (.bad, "expired \(end)")
+                } else if certificate.notBefore > now {
+                    (.bad, "is valid from \(UnixTime.rfc3339(certificate.notBefore))")
+                } else {
+                    (certificate.notAfter < soon ? .warning : .good, "ends \(end)")
+                }
+            report.add(
+                area: "client certificates", subject: name.name, status: status,
+                detail: "\(certificate.subject) \(detail)",
+                remedy: status == .good
+                    ? nil : "renew the certificate; a running program takes a changed file")
+        }
+    }
+
     mutating func check(_ policy: PinPolicy) {
         for rule in policy.rules {
             let subject = rule.pattern.description

@@ -1,4 +1,5 @@
 public import SignetPinning
+public import SignetTransport
 
 extension ServiceConfiguration {
     /// The host of a service in another mode than production.
@@ -28,6 +29,8 @@ extension ServiceConfiguration {
         public var signing: Signing?
         /// The encryption of bodies; nil for none.
         public var sealing: Sealing?
+        /// The certificate for the host if it asks for one; nil for none.
+        public var clientCertificate: ClientCertificate?
 
         /// Describes a host.
         public init(
@@ -57,6 +60,7 @@ extension ServiceConfiguration {
         service.authorities = environment.authorities
         service.signing = environment.signing
         service.sealing = environment.sealing
+        service.clientCertificate = environment.clientCertificate
         return service
     }
 

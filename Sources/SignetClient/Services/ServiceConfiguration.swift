@@ -45,6 +45,10 @@ public struct ServiceConfiguration: Sendable {
     /// file, and string `services.NAME.caMode`, `replace` or `add`; of its content delivery
     /// `cdnCAFile` and `cdnCAMode`).
     public var authorities: PinAuthorities?
+    /// The certificate for the service's host if it asks for one (strings
+    /// `services.NAME.clientCertificate` and `services.NAME.clientKey`, the second a secret, both
+    /// in PEM). Content delivery never gets it.
+    public var clientCertificate: ClientCertificate?
     /// Fields that every request carries (object of strings `services.NAME.commonFields`).
     public var commonFields: HTTPFields
     /// Parameters by name that every call carries; a call's own of the same name wins (object
@@ -112,6 +116,7 @@ extension ServiceConfiguration {
     var levelOptions: RequestOptions {
         var level = RequestOptions()
         (level.timeout, level.attempts, level.redirects) = (timeout, attempts, redirects)
+        level.clientCertificate = clientCertificate
         return level.merging(options)
     }
 
@@ -183,6 +188,7 @@ extension ServiceConfiguration {
         if known == nil { adapter = given }
         self.signing = try Signing(host)
         self.sealing = try Sealing(host)
+        self.clientCertificate = try Self.clientCertificate(host)
         self.pins = try Self.pins("pins", from: host) ?? []
         self.authorities = try Self.authorities(host, fileKey: "caFile", modeKey: "caMode")
         self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]
@@ -231,6 +237,31 @@ extension ServiceConfiguration {
                 reason: error.code == .unreadableFile
                     ? "names a file that cannot be read"
                     : "names a file without certificates, with an invalid one, or with too many")
+        }
+    }
+
+    private static func clientCertificate(
+        _ reader: SettingsReader
+    ) throws(ClientError) -> ClientCertificate? {
+        let (name, keyName) = ("clientCertificate", "clientKey")
+        for name in [name, keyName] where reader.isFetched(name) {
+            throw reader.invalid(
+                name, reason: "can't be fetched, because it says who the program is")
+        }
+        let key = try reader.read(keyName, as: String.self)
+        guard let text = try reader.read(name, as: String.self) else {
+            guard key == nil else {
+                throw reader.invalid(keyName, reason: "has no place without \(name)")
+            }
+            return nil
+        }
+        guard let key else {
+            throw reader.invalid(keyName, reason: "has no value, but \(name) has one")
+        }
+        do throws(TransportError) {
+            return try ClientCertificate(pem: Array(text.utf8), key: Array(key.utf8))
+        } catch {
+            throw reader.invalid(name, reason: "can't be used: \(error.message)")
         }
     }
 

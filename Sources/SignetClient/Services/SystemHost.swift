@@ -17,12 +17,13 @@ struct SystemHost: Sendable {
     /// followed.
     init(
         _ name: ServiceName, url: String, timeout: Duration, policy: PinPolicy?,
-        isReport: Bool = false
+        clientCertificate: ClientCertificate? = nil, isReport: Bool = false
     ) throws(ClientError) {
         var configuration = ServiceConfiguration(
             baseURL: url, payloadProtocol: .rest, timeout: timeout, attempts: 1)
         configuration.redirects = .none
         configuration.options.connectTimeout = timeout
+        configuration.clientCertificate = clientCertificate
         self.name = name
         self.service = try PreparedService(
             name, configuration: configuration, options: RequestOptions(), keys: nil,

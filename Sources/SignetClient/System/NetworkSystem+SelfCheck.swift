@@ -40,6 +40,8 @@ extension NetworkSystem {
                 area: "keys", subject: "key set", status: .skipped,
                 detail: "the system was given none")
         }
+        run.check(
+            snapshot.services.map { ($0, $1.configuration) }.sorted { $0.0.name < $1.0.name })
         checkDump(&run, snapshot: snapshot)
         run.checkMode(snapshot.mode)
         if let fetch = lastFetch { run.check(fetch) }

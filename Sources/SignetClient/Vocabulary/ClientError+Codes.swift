@@ -122,6 +122,9 @@ extension ClientError.Code {
     public static let trustStore = Self(TransportError.Code.trustStore.value)
     /// The system provided no memory, thread or socket.
     public static let resources = Self(TransportError.Code.resources.value)
+    /// The client certificate can't be read, isn't valid now or isn't its key's, or the engine
+    /// can't use one. Nothing was sent.
+    public static let clientCertificate = Self(TransportError.Code.clientCertificate.value)
     /// The redirect policy refuses a redirect.
     public static let redirectRefused = Self(TransportError.Code.redirectRefused.value)
     /// There were more redirects than the policy allows.

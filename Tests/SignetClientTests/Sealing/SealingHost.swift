@@ -118,10 +118,15 @@ final class SealingHost: Sendable {
 final class AnsweringEngine: HTTPEngine {
     typealias Response = (status: Int, fields: HTTPFields, body: [UInt8])
 
-    let capabilities = EngineCapabilities(
-        name: "answering", pinsPublicKeys: true, speaksHTTP2: false)
+    let capabilities: EngineCapabilities
     private let recorded = Mutex<[EngineRequest]>([])
     private let answer = Mutex<@Sendable (EngineRequest) -> Response>({ _ in (500, [:], []) })
+
+    init(usesClientCertificates: Bool = false) {
+        capabilities = EngineCapabilities(
+            name: "answering", pinsPublicKeys: true, speaksHTTP2: false,
+            usesClientCertificates: usesClientCertificates)
+    }
 
     /// The requests so far.
     var requests: [EngineRequest] { recorded.withLock { $0 } }

@@ -101,6 +101,8 @@ struct CallSecurityOptions: ParsableArguments {
         help: "Offer HTTP/1.1 alone, for a server that requires it.")
     var usesHTTP1 = false
 
+    @OptionGroup var clientCertificate: ClientCertificateOptions
+
     @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
@@ -204,6 +206,7 @@ func withNetworkSystem<Result>(
     configuration.redirects.maximum = call.maximumRedirects
     // A server may redirect until a request has the cookie that it set.
     configuration.cookies = CookieStore()
+    configuration.clientCertificate = try call.clientCertificate.load()
     configure(&configuration)
     var options = NetworkSystem.Options()
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the

@@ -32,6 +32,13 @@ struct PinsPlanCommand: AsyncParsableCommand {
     @Option(name: .customLong("now"), help: "Unix time in seconds instead of the clock's.")
     var now: Int64?
 
+    @Option(
+        name: .customLong("client-cert"), parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A client certificate, PEM or DER, whose end is reported too.", valueName: "file"),
+        completion: .file())
+    var clientCertificates: [String] = []
+
     @Argument(
         help: ArgumentHelp(
             "https URLs, and files with certificates, requests and keys.", valueName: "TARGET"),
@@ -66,9 +73,15 @@ struct PinsPlanCommand: AsyncParsableCommand {
                     InputFile.read(target, limit: 16 << 20), source: target)
             }
         }
+        // The first certificate is the client's own, and the others vouch for it.
+        let clients = try clientCertificates.compactMap { file in
+            try Self.materials(InputFile.read(file, limit: 16 << 20), source: file)
+                .first { $0.kind == .certificate }
+        }
         let now = now ?? UnixTime.now()
         let plan = PinPlan(
-            policy: policy, materials: materials, now: now, horizon: days * 86_400)
+            policy: policy, materials: materials, clientCertificates: clients, now: now,
+            horizon: days * 86_400)
         let isShown = try page.write(
             StatusPage(of: plan, now: now, leadTime: days * 86_400, policyFile: policyFile),
             on: common.terminal)
