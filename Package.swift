@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "SignetCache", targets: ["SignetCache"]),
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
+        .library(name: "SignetLifecycle", targets: ["SignetLifecycle"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
@@ -73,6 +74,9 @@ let package = Package(
             name: "Configuration",
             description: "SignetConfiguration: the vault's public view for swift-configuration."),
         .trait(
+            name: "Lifecycle",
+            description: "SignetLifecycle: a network system as a service of a ServiceGroup."),
+        .trait(
             name: "Metrics",
             description: "SignetMetrics: metrics and spans of calls, and their trace context."),
         .trait(
@@ -94,6 +98,8 @@ let package = Package(
         // Configuration
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        // Lifecycle
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
         // Metrics
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
@@ -193,6 +199,12 @@ let package = Package(
                 "SignetBase", "SignetClient", "SignetRPC", "SignetTransport", httpTypes,
                 product("Metrics", of: "swift-metrics", trait: "Metrics"),
                 product("Tracing", of: "swift-distributed-tracing", trait: "Metrics"),
+            ]),
+        module(
+            "SignetLifecycle",
+            [
+                "SignetClient", "SignetMetrics",
+                product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "Lifecycle"),
             ]),
         // For the tests of programs that use Signet.
         module(

@@ -20,8 +20,8 @@ import SignetTransport
 /// | metric | kind | dimensions |
 /// | --- | --- | --- |
 /// | `http.client.request.duration` | recorder, in seconds | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `network.protocol.version`, `error.type` |
-/// | `signet.client.call.duration` | recorder, in seconds | `service`, `method`, `outcome` |
-/// | `signet.client.calls` | counter | `service`, `method`, `outcome` |
+/// | `signet.client.call.duration` | recorder, in seconds | `service`, `method`, `path`, `engine`, `outcome` |
+/// | `signet.client.calls` | counter | `service`, `method`, `path`, `engine`, `outcome` |
 /// | `signet.client.retries` | counter | `service`, `reason` |
 /// | `signet.client.lost_events` | counter | |
 ///
@@ -29,7 +29,9 @@ import SignetTransport
 /// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
 /// the port 0, so that a server can't add series without end. In the others `method` is the
 /// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
-/// code of the error. No dimension contains a path.
+/// code of the error. `path` is the path of a REST call without its values, such as
+/// `/orders/{id}`, and is left out if it isn't known. `engine` is the name of the engine that sent
+/// the last request (``EngineName``), and is left out if none was sent.
 public struct CallMetrics: Sendable {
     private let factory: any MetricsFactory
     private let methods: KnownMethods
@@ -86,10 +88,14 @@ public struct CallMetrics: Sendable {
     }
 
     private func count(_ record: CallRecord) {
-        let dimensions = [
+        var dimensions = [
             ("service", record.identity.service.name), ("method", record.identity.method),
             ("outcome", record.failure?.name ?? "success"),
         ]
+        if let path = record.identity.path { dimensions.append(("path", path)) }
+        if let use = record.attempts.last?.hops.last?.engine {
+            dimensions.append(("engine", use.engine.name))
+        }
         Counter(label: "signet.client.calls", dimensions: dimensions, factory: factory)
             .increment()
         Recorder(

@@ -30,12 +30,13 @@ let package = Package(
     dependencies: [
         .package(
             name: "signet", path: "../..",
-            traits: ["Tool", "AsyncHTTPClient", "Configuration", "Metrics", "Redis"]),
+            traits: ["Tool", "AsyncHTTPClient", "Configuration", "Lifecycle", "Metrics", "Redis"]),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(
             url: "https://github.com/apple/swift-configuration", from: "1.4.0",
             traits: ["Logging"]),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -58,6 +59,14 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ConfigurationTesting", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
+            ]),
+        tests(
+            "SignetLifecycle",
+            [
+                signet("SignetClient"), signet("SignetMetrics"), signet("SignetTesting"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]),
         tests(
             "SignetMetrics",

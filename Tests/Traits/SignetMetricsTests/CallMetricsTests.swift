@@ -29,7 +29,10 @@ import Testing
         func count(_ method: String, _ outcome: String) -> Int64 {
             metrics.counterTotal(
                 label: "signet.client.calls",
-                dimensions: [("service", "a"), ("method", method), ("outcome", outcome)])
+                dimensions: [
+                    ("service", "a"), ("method", method), ("outcome", outcome),
+                    ("engine", "standard"),
+                ])
         }
         #expect(count("GET", "success") == 2 && count("GET", "tls") == 1)
         // An exchange hands a status over as it is.
@@ -85,6 +88,28 @@ import Testing
             recorder.dimensions.filter { $0.0.contains("server") }.map(\.1).joined(separator: ":")
         }
         #expect(Set(hosts) == ["api.example.com:8443", "_OTHER:0"])
+    }
+
+    @Test func aCallHasItsPathsTemplateAndItsEngine() async throws {
+        let (stub, metrics) = (StubEngine(), TestMetrics())
+        stub.respond(with: .status(200))
+        let system = try await Shop.system(stub) { $0.engines = ["other": stub] }
+        let events = system.events
+        for id in ["ZZZ1", "ZZZ2"] {
+            var options = RequestOptions()
+            options.engine = EngineChoice("other")
+            _ = try await system.call(
+                RESTRequest(.get, "/orders/\(id)"), on: "a", options: options)
+        }
+        await system.shutdown()
+        await CallMetrics(factory: metrics).record(events)
+        let count = metrics.counterTotal(
+            label: "signet.client.calls",
+            dimensions: [
+                ("service", "a"), ("method", "GET"), ("outcome", "success"),
+                ("path", "/orders/{}"), ("engine", "other"),
+            ])
+        #expect(count == 2)
     }
 
     @Test func nothingSecretIsADimension() async throws {
