@@ -5,15 +5,17 @@ import SignetBase
 public import SignetClient
 import SignetTransport
 
-/// Counts and measures calls from a system's events, with swift-metrics.
+/// Counts and measures calls, with swift-metrics: as an observer, which loses nothing, or from a
+/// sequence of events.
 ///
 /// ```swift
 /// import SignetClient
 /// import SignetMetrics
 ///
-/// func measure(_ system: NetworkSystem) -> Task<Void, Never> {
-///     let events = system.events  // before the first call
-///     return Task { await CallMetrics().record(events) }
+/// func start(_ configuration: GlobalConfiguration) async throws -> NetworkSystem {
+///     var options = NetworkSystem.Options()
+///     options.observers = [CallMetrics()]
+///     return try await NetworkSystem.start(configuration, options: options)
 /// }
 /// ```
 ///
@@ -32,7 +34,7 @@ import SignetTransport
 /// code of the error. `path` is the path of a REST call without its values, such as
 /// `/orders/{id}`, and is left out if it isn't known. `engine` is the name of the engine that sent
 /// the last request (``EngineName``), and is left out if none was sent.
-public struct CallMetrics: Sendable {
+public struct CallMetrics: CallObserver {
     private let factory: any MetricsFactory
     private let methods: KnownMethods
 
@@ -65,6 +67,9 @@ public struct CallMetrics: Sendable {
             }
         }
     }
+
+    /// Records an event that the system observes.
+    public func receive(_ event: CallEvent) { record(event) }
 
     /// Records one event.
     public func record(_ event: CallEvent) {

@@ -63,7 +63,7 @@ public struct CallTracing: CallInterceptor, AttemptInterceptor {
     private var tracer: any Tracer { chosenTracer ?? InstrumentationSystem.tracer }
 
     /// Makes the span of a call.
-    public func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+    public func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
         let identity = call.identity
         let span: any Span = tracer.startSpan(
             "\(identity.service.name) \(identity.method)", ofKind: .internal)

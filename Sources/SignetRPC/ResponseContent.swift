@@ -5,6 +5,9 @@ public enum ResponseContent: Sendable, Hashable {
     /// Anything: an image, text, JSON or no body at all. If the body isn't JSON, the call has no
     /// result, and ``UnboxedResponse/raw`` holds the body.
     case any
+    /// As ``any``, and also a response with status 304 (RFC 9110, section 15.4.5), which has no
+    /// content: for a caller that asked with a validator and reads the status.
+    case message
 }
 
 extension RawResponse {

@@ -26,4 +26,13 @@ public struct UnboxedResponse: Sendable, Hashable {
         self.warnings = warnings
         self.raw = RawResponse(status: status, fields: fields, body: result?.bytes ?? [])
     }
+
+    /// Creates a response that has no result, because no adapter has read it.
+    public init(_ raw: RawResponse) {
+        self.result = nil
+        self.status = raw.status
+        self.fields = raw.fields
+        self.warnings = []
+        self.raw = raw
+    }
 }

@@ -52,6 +52,16 @@ public final class RPCConnection: Sendable {
         try await peer.call(method, parameters: parameters, timeout: timeout)
     }
 
+    /// Calls a method, and decodes its result as the type that is expected: `let steps: Int = try
+    /// await connection.call("steps")`.
+    ///
+    /// - Throws: Also `JSONError` if the result has another type.
+    public func call<Value: Decodable>(
+        _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
+    ) async throws -> Value {
+        try await call(method, parameters: parameters, as: Value.self, timeout: timeout)
+    }
+
     /// Calls a method and decodes its result, as ``RPCPeer/call(_:parameters:as:timeout:)`` does.
     public func call<Value: Decodable>(
         _ method: RPCMethod, parameters: RPCParameters? = nil, as type: Value.Type,

@@ -55,6 +55,14 @@ public struct RPCHandler: Sendable {
             }, notification: notification)
     }
 
+    /// Creates a handler with a function for each method and for each notification. Other requests
+    /// get the error −32601, other notifications are ignored.
+    public init(
+        methods: [RPCMethod: Request] = [:], notifications: [RPCMethod: Notification]
+    ) {
+        self.init(methods: methods) { call, peer in await notifications[call.method]?(call, peer) }
+    }
+
     /// A handler without methods: requests get the error −32601, notifications are ignored.
     public static let none = RPCHandler()
 }

@@ -35,6 +35,16 @@ public struct RPCPeer: Sendable {
         try await core.call(RPCCall(method, parameters: parameters), timeout: timeout)
     }
 
+    /// Calls a method, and decodes its result as the type that is expected: `let steps: Int = try
+    /// await connection.call("steps")`.
+    ///
+    /// - Throws: Also `JSONError` if the result has another type.
+    public func call<Value: Decodable>(
+        _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
+    ) async throws -> Value {
+        try await call(method, parameters: parameters, as: Value.self, timeout: timeout)
+    }
+
     /// Calls a method and decodes its result, otherwise like ``call(_:parameters:timeout:)``.
     ///
     /// - Throws: Also `JSONError` if the result has another type.

@@ -46,9 +46,11 @@ public final class StubEngine: HTTPEngine {
     /// - Parameter pinsPublicKeys: Whether the engine claims to check pins. With `false`, calls to
     ///   pinned hosts end with `engine-cannot-pin`, as with every engine that can't.
     public init(pinsPublicKeys: Bool = true) {
-        capabilities = EngineCapabilities(
+        var capabilities = EngineCapabilities(
             name: "stub", pinsPublicKeys: pinsPublicKeys, speaksHTTP2: false,
             usesClientCertificates: true)
+        capabilities.source = .mock
+        self.capabilities = capabilities
     }
 
     /// Responds to matching requests with canned responses, in their order; the last one is

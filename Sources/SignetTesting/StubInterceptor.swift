@@ -9,6 +9,9 @@ import Synchronization
 /// `staging` or `development` (`app.runMode` of the configuration, or
 /// `NetworkSystem.Options.runMode`): never in a release build.
 ///
+/// A running system takes it as a stub (`system.stubs.add(stubs, for: .debugging)`), which
+/// responds after the request was signed. For the module `business` it does so in production too.
+///
 /// ```swift
 /// import SignetClient
 ///
@@ -21,7 +24,7 @@ import Synchronization
 ///     print(system.mode, stubs.isOn)
 /// }
 /// ```
-public final class StubInterceptor: AttemptInterceptor {
+public final class StubInterceptor: AttemptInterceptor, CallStub {
     private struct State {
         var isOn = true
         var stubs = StubEngine()
@@ -56,6 +59,16 @@ public final class StubInterceptor: AttemptInterceptor {
         guard call.mode != .production, isOn, stubs.responds(to: request) else {
             return try await next(call)
         }
+        return try await stubs.send(request)
+    }
+
+    /// Responds in place of the engine, if a stub matches the request. The module that the stub was
+    /// added for decides in which modes it does.
+    public func beforeEngine(
+        _ request: EngineRequest, of call: CallIdentity
+    ) async throws -> EngineResponse? {
+        let stubs = stubs
+        guard isOn, stubs.responds(to: request) else { return nil }
         return try await stubs.send(request)
     }
 

@@ -77,6 +77,8 @@ public struct EngineCapabilities: Sendable, Hashable {
     /// Whether the engine gives `EngineRequest.clientCertificate` to servers that ask for one, and
     /// keeps connections and TLS sessions of different ones apart.
     public var usesClientCertificates: Bool
+    /// The origin of the engine's responses, for the records of calls. Defaults to `server`.
+    public var source = ResponseSource.server
 
     /// Creates a description of an engine.
     public init(

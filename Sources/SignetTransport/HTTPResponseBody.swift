@@ -17,6 +17,9 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     }
 
     private let reading: Reading
+
+    /// Whether two values are the same body.
+    package func isSame(as other: HTTPResponseBody) -> Bool { reading === other.reading }
     private var observer: (@Sendable (Int) -> Void)?
 
     /// Creates a body that reads the chunks of a buffer, which an engine fills.

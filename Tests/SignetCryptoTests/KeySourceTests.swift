@@ -16,13 +16,13 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    @Test(.features("003-22")) func readsAFileThatOnlyItsOwnerMayRead() throws {
+    @Test func readsAFileThatOnlyItsOwnerMayRead() throws {
         let path = try folder.write(Self.set, to: "keys")
         #expect(try KeySource(path).load().keys.map(\.id) == ["a"])
         #expect(try KeySource.file(path).load().source == path)
     }
 
-    @Test func demandsTheModeOnlyOfSecrets() throws {
+    @Test(.features("003-22")) func demandsTheModeOnlyOfSecrets() throws {
         let secret = try folder.write(Self.set, to: "keys", mode: 0o640)
         let failure = error { try KeySource(secret).load() }
         #expect(failure?.code == .keyFilePermissions)

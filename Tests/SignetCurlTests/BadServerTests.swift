@@ -147,7 +147,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(.features("001-06", "001-11", "004-07")) func endsACancelledCallAtOnce() async throws {
+    @Test(.features("001-06", "004-07")) func endsACancelledCallAtOnce() async throws {
         let server = try await ScriptedServer([.head, .stall])
         let engine = try engine()
         let port = server.port

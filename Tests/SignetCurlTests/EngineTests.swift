@@ -14,7 +14,8 @@ import Testing
 
     @Test(.features("002-34"), arguments: [false, true])
     func fetchesWithAPinOnAnyCertificateOfTheChain(overHTTP2: Bool) async throws {
-        let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
+        let host = try await OrdersHost.start(
+            directives: "location /number/ { return 200 '$uri'; }")
         let engine = try engine(http2: overHTTP2)
         for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
             let (response, body) = try await engine.fetch(
@@ -175,12 +176,14 @@ import Testing
             let policy = try pinned(authority.intermediate.pin)
             let port = host.port
             let good = await withTaskGroup(of: Bool.self) { group in
-                for _ in 0..<1_000 {
+                for number in 0..<1_000 {
                     group.addTask {
-                        var request = EngineRequest(get(port, "/plain"), policy: policy)
+                        // Each body is another one, so that swapped responses show.
+                        let path = "/number/\(number)"
+                        var request = EngineRequest(get(port, path), policy: policy)
                         request.timeout = .seconds(300)
                         let response = try? await engine.fetch(request)
-                        return response?.body == Array("hello".utf8)
+                        return response?.body == Array(path.utf8)
                     }
                 }
                 return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }

@@ -47,7 +47,7 @@ struct SystemRows {
 
     /// Hands the call on.
     private struct Empty: CallInterceptor, AttemptInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             try await next(call)
         }
 

@@ -1,5 +1,6 @@
 import SignetJSON
 import SignetRPC
+import Synchronization
 
 extension CallPipeline {
     /// Makes typed calls in one request.
@@ -79,12 +80,39 @@ extension CallPipeline {
         var full: [RPCCall] = []
         for call in calls { full.append(try service.joiningCommonParameters(call)) }
         let batch = full
-        let boxed = try ClientError.rpc { () throws(PayloadError) in try adapter.box(batch: batch) }
-        let received = try await send(
-            context.request(BoxedCall(request: boxed, base: service.url)), in: context)
-        let raw = try context.opened(received, to: boxed)
-        var response = try ClientError.rpc { () throws(PayloadError) in
-            try adapter.unboxBatch(raw, to: boxed)
+        let box = { @Sendable () throws(ClientError) in
+            try ClientError.rpc { () throws(PayloadError) in try adapter.box(batch: batch) }
+        }
+        let unbox = { @Sendable (raw: RawResponse, boxed: BoxedRequest) throws(ClientError) in
+            try ClientError.rpc { () throws(PayloadError) in
+                try adapter.unboxBatch(raw, to: boxed)
+            }
+        }
+        var response: BatchResponse
+        if context.isIntercepted {
+            let sent = Mutex<BoxedRequest?>(nil)
+            let outcome = try await intercepted(.batch, in: context) {
+                _, context throws(ClientError) in
+                let boxed = try box()
+                sent.withLock { $0 = boxed }
+                let received = try await send(
+                    context.request(BoxedCall(request: boxed, base: service.url)), in: context)
+                let raw = try context.opened(received, to: boxed)
+                // Its errors are the interceptors' to see.
+                _ = try unbox(raw, boxed)
+                return UnboxedResponse(raw)
+            }
+            if let boxed = sent.withLock({ $0 }) {
+                response = try unbox(outcome.raw, boxed)
+            } else {
+                // An interceptor responded itself.
+                response = try unbox(outcome.raw, box())
+            }
+        } else {
+            let boxed = try box()
+            let received = try await send(
+                context.request(BoxedCall(request: boxed, base: service.url)), in: context)
+            response = try unbox(context.opened(received, to: boxed), boxed)
         }
         if let json = context.options.json { response.use(json) }
         return response

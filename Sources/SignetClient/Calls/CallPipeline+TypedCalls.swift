@@ -13,11 +13,21 @@ extension CallPipeline {
         noting note: ResponseNote? = nil,
         reform: @escaping @Sendable (UnboxedResponse) throws -> Output
     ) async throws(ClientError) -> Output {
+        try await perform(
+            call, at: CallTarget(call, options: options, isInMemory: true), reading: content,
+            noting: note, reform: reform)
+    }
+
+    /// Makes a typed call, which may have begun.
+    func perform<Output: Sendable>(
+        _ call: some TypedCall, at target: CallTarget, reading content: ResponseContent,
+        noting note: ResponseNote?,
+        reform: @escaping @Sendable (UnboxedResponse) throws -> Output
+    ) async throws(ClientError) -> Output {
         try await run(
-            CallTarget(call, options: options, isInMemory: true),
+            target, began: note.map { note in { @Sendable in note.begin($0) } },
             request: { context throws(ClientError) in
-                note?.begin(context)
-                return try CallRequest(of: call, reading: content, as: context.options.json)
+                try CallRequest(of: call, reading: content, as: context.options.json)
             },
             value: { response throws(ClientError) in
                 note?.setRaw(response.raw)
@@ -67,7 +77,11 @@ extension CallRequest {
                     try call.request()
                 }
             }
-            if content == .any || call.responseContent == .any { request.responseContent = .any }
+            if content != .json {
+                request.responseContent = content
+            } else if call.responseContent != .json {
+                request.responseContent = call.responseContent
+            }
             return request
         }
     }
@@ -82,12 +96,14 @@ extension UnboxedResponse {
             return try reform(self)
         } catch let error as ClientError {
             throw error
-        } catch {
-            // For an error of a foreign type the message has only the type's name, because the
-            // error may contain what the server sent.
-            let reason = (error as? JSONError)?.message ?? "\(type(of: error))"
+        } catch let error as JSONError {
             throw ClientError(
-                .typeMismatch, "the result is of another type: \(reason)",
+                .typeMismatch, "the result is of another type: \(error.message)", status: status)
+        } catch {
+            // The message has only the type's name, because the error may contain what the server
+            // sent.
+            throw ClientError(
+                .conversionFailed, "the program's conversion threw \(type(of: error))",
                 status: status)
         }
     }

@@ -34,9 +34,19 @@ public protocol Reformer<Output>: Sendable {
     ///
     /// - Throws: As an endpoint's `success(from:)`.
     func reform(_ response: UnboxedResponse) throws -> Output
+    /// Makes a value of the response to a call, for a reformer that serves several endpoints:
+    /// `call is ListOrders`. By default it makes the value of the response alone.
+    ///
+    /// - Throws: As `reform(_:)`.
+    func reform(_ response: UnboxedResponse, to call: any TypedCall) throws -> Output
 }
 
 extension Reformer {
+    /// Makes a value of the response alone.
+    public func reform(_ response: UnboxedResponse, to call: any TypedCall) throws -> Output {
+        try reform(response)
+    }
+
     /// JSON alone.
     public var responseContent: ResponseContent { .json }
 }
@@ -72,8 +82,8 @@ public struct ClosureReformer<Output: Sendable>: Reformer {
 }
 
 extension Reformer where Self == ClosureReformer<RawResponse> {
-    /// The raw response, unchanged: status, fields and body.
-    public static var raw: Self { Self(responseContent: .any) { $0.raw } }
+    /// The raw response, unchanged: status, fields and body. A 304 isn't an error.
+    public static var raw: Self { Self(responseContent: .message) { $0.raw } }
 }
 
 extension Reformer where Self == ClosureReformer<[UInt8]> {
@@ -91,6 +101,15 @@ extension Reformer where Self == ClosureReformer<String> {
             }
             return text
         }
+    }
+}
+
+extension Reformer {
+    /// The result, decoded as a type.
+    public static func decoding<Value: Decodable & Sendable>(
+        _ type: Value.Type
+    ) -> ClosureReformer<Value> where Self == ClosureReformer<Value> {
+        ClosureReformer { try $0.decode(type) }
     }
 }
 

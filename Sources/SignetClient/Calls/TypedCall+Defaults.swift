@@ -32,8 +32,8 @@ extension TypedCall where Success: Decodable {
 }
 
 extension TypedCall where Success == RawResponse {
-    /// Any content.
-    public var responseContent: ResponseContent { .any }
+    /// Any content. A 304 isn't an error.
+    public var responseContent: ResponseContent { .message }
 
     /// Returns the raw response.
     public func success(from response: UnboxedResponse) throws -> Success { response.raw }

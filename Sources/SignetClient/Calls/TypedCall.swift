@@ -43,8 +43,9 @@ public protocol TypedCall: Encodable, Sendable {
     func request() throws(PayloadError) -> CallRequest
     /// Makes the value of a response.
     ///
-    /// - Throws: `JSONError`, which is handed on, or another error, of which the caller gets the
-    ///   type's name alone: both are a `type-mismatch`.
+    /// - Throws: `JSONError`, whose message is that of a `type-mismatch`, because the server sent
+    ///   another type; or another error, of which the caller gets the type's name alone, as
+    ///   `conversion-failed`.
     func success(from response: UnboxedResponse) throws -> Success
 }
 

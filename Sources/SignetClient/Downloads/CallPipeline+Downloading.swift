@@ -17,8 +17,9 @@ extension CallPipeline {
         fields[.acceptEncoding] = "identity"
         fields[.range] = nil
         fields[.ifRange] = nil
-        _ = try await send(
-            context.request(.get, to: url, fields: fields, body: []), into: reader, in: context)
+        _ = try await exchange(
+            PendingCall.Exchange(method: .get, target: url.target, body: []), at: url,
+            fields: fields, into: reader, in: context)
         return try await reader.result()
     }
 }

@@ -51,6 +51,8 @@ final class EngineSet: Sendable {
     /// The engine of calls that choose no other.
     let standard: any HTTPEngine
     private let engines: [EngineName: any HTTPEngine]
+    /// The engines whose responses aren't a server's.
+    private let sources: [EngineName: ResponseSource]
     private let now: @Sendable () -> ContinuousClock.Instant
     private let marks = Mutex<[Place: Mark]>([:])
 
@@ -64,6 +66,15 @@ final class EngineSet: Sendable {
         self.standard = standard
         self.engines = engines
         self.now = now
+        var sources: [EngineName: ResponseSource] = [:]
+        for (name, engine) in engines { sources[name] = engine.capabilities.source }
+        sources[.standard] = standard.capabilities.source
+        self.sources = sources.filter { $0.value != .server }
+    }
+
+    /// The origin of the responses of an engine.
+    func source(of use: EngineUse) -> ResponseSource {
+        sources.isEmpty ? .server : sources[use.engine] ?? .server
     }
 
     /// Returns the engine of a use; the choice was checked before.

@@ -129,7 +129,9 @@ final class ConfigurationFetcher: Sendable {
         let call = CallRequest.procedure(
             RPCCall(plan.method, parameters: request.parameters), path: plan.path)
         return try await pipeline.admission.admit(asked) { context throws(ClientError) in
-            let response = try await self.pipeline.respond(to: context.box(call), in: context)
+            let response = try await self.pipeline.response(
+                to: { () throws(ClientError) in call }, in: context
+            ) { request, context throws(ClientError) in try context.box(request) }
             guard let result = response.result,
                 let schema = self.request.snapshot.configuration?.schema
             else {

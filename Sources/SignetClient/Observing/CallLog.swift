@@ -20,6 +20,7 @@ final class CallLog: Sendable {
         /// The stage that contains no other but nested ones, and ends when the next one begins.
         var current: Int?
         var attempts: [CallRecord.Attempt] = []
+        var stubs: [CallRecord.StubUse] = []
         var joined: (id: CallIdentity.ID, log: CallLog)?
         /// When and how the call ended.
         var end: (instant: ContinuousClock.Instant, code: ClientError.Code?)?
@@ -31,17 +32,20 @@ final class CallLog: Sendable {
     private let mode: RunMode
     private let limits: CallRecord.Limits
     private let scenario: Scenario?
+    /// The contents of the call's stages; nil if they aren't kept.
+    let contents: ContentsLog?
     private let state = Mutex(State())
 
     init(
         _ identity: CallIdentity, since start: ContinuousClock.Instant, mode: RunMode,
-        limits: CallRecord.Limits, scenario: Scenario?
+        limits: CallRecord.Limits, scenario: Scenario?, contents: ContentsLog? = nil
     ) {
         self.identity = identity
         self.start = start
         self.mode = mode
         self.limits = limits
         self.scenario = scenario
+        self.contents = contents
         state.withLock { state in
             // The stages of a call with one attempt.
             state.entries.reserveCapacity(8)
@@ -54,7 +58,8 @@ final class CallLog: Sendable {
     convenience init(sharedBy first: CallLog) {
         self.init(
             first.identity, since: .now, mode: first.mode, limits: first.limits,
-            scenario: first.scenario)
+            scenario: first.scenario,
+            contents: first.contents.map { ContentsLog(ordinal: $0.ordinal) })
         state.withLock { state in
             state.entries = []
             state.current = nil
@@ -120,7 +125,25 @@ final class CallLog: Sendable {
             let received = state.attempts.last?.hops.last { $0.status != nil }
             state.response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
-                source: received == nil ? .interceptor : .server)
+                source: received?.source ?? .interceptor)
+        }
+    }
+
+    /// Notes the response that interceptors around the call returned in place of the one that they
+    /// got.
+    ///
+    /// - Parameter isOwn: Whether they got none.
+    func setChanged(status: Int, bodySize: Int, isOwn: Bool) {
+        let joined = state.withLock { $0.joined?.log }
+        let received = isOwn ? nil : response(of: joined ?? self)
+        note { state in
+            var response =
+                received
+                ?? CallRecord.Response(
+                    status: status, httpVersion: nil, bodySize: nil, source: .interceptor)
+            (response.status, response.bodySize) = (status, bodySize)
+            response.isChanged = received != nil
+            state.response = response
         }
     }
 
@@ -175,6 +198,8 @@ final class CallLog: Sendable {
         change { $0.hops.append(hop) }
     }
 
+    func add(_ stub: CallRecord.StubUse) { note { $0.stubs.append(stub) } }
+
     func add(_ redirect: CallRecord.Redirect) { change { $0.redirects.append(redirect) } }
 
     private func change(_ change: (inout CallRecord.Attempt) -> Void) {
@@ -202,12 +227,14 @@ final class CallLog: Sendable {
     private func makeRecord(
         until end: ContinuousClock.Instant, code: ClientError.Code?
     ) -> CallRecord {
-        let joined = state.withLock { $0.joined }
+        let (joined, ownResponse) = state.withLock { ($0.joined, $0.response) }
         return CallRecord(
             CallRecord.Contents(
                 identity: identity, request: request(of: joined?.log ?? self),
-                work: work(until: end, joined: joined), response: response(of: joined?.log ?? self),
-                outcome: .init(code), duration: end - start))
+                work: work(until: end, joined: joined),
+                response: ownResponse ?? response(of: joined?.log ?? self),
+                outcome: .init(code), duration: end - start, ordinal: contents?.ordinal,
+                contents: (joined?.log.contents?.contents ?? []) + (contents?.contents ?? [])))
     }
 
     private func request(of log: CallLog) -> CallRecord.Request {
@@ -225,8 +252,8 @@ final class CallLog: Sendable {
             return hops.last { $0.status != nil }.flatMap { hop in
                 hop.status.map { status in
                     CallRecord.Response(
-                        status: status, httpVersion: hop.httpVersion, bodySize: nil, source: .server
-                    )
+                        status: status, httpVersion: hop.httpVersion, bodySize: nil,
+                        source: hop.source)
                 }
             }
         }
@@ -237,11 +264,13 @@ final class CallLog: Sendable {
     ) -> CallRecord.Processing {
         var work = CallRecord.Processing(mode: mode, limits: limits)
         work.stages = stages(until: end, from: start)
+        work.stubs = state.withLock { $0.stubs }
         guard let joined else {
             work.attempts = attempts
             return work
         }
         if joined.id != identity.id { work.joinedCall = joined.id }
+        work.stubs += joined.log.state.withLock { $0.stubs }
         work.stages += joined.log.stages(until: end, from: start)
         work.stages.sort { $0.start < $1.start }
         let offset = joined.log.start - start

@@ -38,6 +38,9 @@ struct CallLogger: Sendable {
 
     /// The call's last line. The caller gets the error.
     func ended(_ log: CallLog) {
+        defer {
+            if let contents = log.contents, logger.logLevel <= .trace { write(contents, of: log) }
+        }
         guard logger.logLevel <= .debug, let record = log.record else { return }
         logger.debug(
             record.failure == nil ? "call finished" : "call failed",
@@ -50,6 +53,19 @@ struct CallLogger: Sendable {
                 if let other = record.work.joinedCall { metadata["joined"] = "\(other)" }
                 return metadata
             }())
+    }
+}
+
+extension CallLogger {
+    /// Writes what a call carried, if it is kept: never in production unless that was asked for.
+    fileprivate func write(_ contents: ContentsLog, of log: CallLog) {
+        for change in contents.contents {
+            var metadata = log.identity.metadata
+            metadata["stage"] = "\(change.stage)"
+            if let before = change.before { metadata["before"] = "\(before)" }
+            if let after = change.after { metadata["after"] = "\(after)" }
+            logger.trace("call contents", metadata: metadata)
+        }
     }
 }
 

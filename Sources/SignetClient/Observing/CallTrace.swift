@@ -38,9 +38,7 @@ public final class CallTrace: Sendable {
 
     var hasListeners: Bool { hub.hasListeners }
 
-    func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
-        hub.send(event(), of: call)
-    }
+    func send(_ event: CallEvent, of call: CallIdentity.ID) { hub.send(event, of: call) }
 
     /// Ends the events of the listeners so far.
     func endEvents() { hub.endEvents() }

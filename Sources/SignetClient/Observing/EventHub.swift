@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Delivers events to all observers.
+/// Delivers events to observers, and to the listeners of sequences.
 final class EventHub: Sendable {
     private struct Listener {
         let stream: AsyncStream<CallEvent>.Continuation
@@ -12,6 +12,8 @@ final class EventHub: Sendable {
     }
 
     private struct State {
+        /// The observers in the order in which they were added.
+        var observers: [(number: Int, observer: any CallObserver)] = []
         /// The listeners to all calls, and those to one call, by their numbers.
         var listeners: [Int: Listener] = [:]
         var listenersToCalls: [CallIdentity.ID: [Int: Listener]] = [:]
@@ -27,7 +29,9 @@ final class EventHub: Sendable {
     private let state = Mutex(State())
     private let listens = Atomic(false)
 
-    /// Whether somebody listens to any call.
+    init(observers: [any CallObserver] = []) { for observer in observers { add(observer) } }
+
+    /// Whether somebody observes or listens to any call.
     var hasListeners: Bool { listens.load(ordering: .acquiring) }
 
     /// The events that one listener has not taken; the oldest are dropped.
@@ -60,6 +64,29 @@ final class EventHub: Sendable {
         return events
     }
 
+    /// Adds an observer of all calls.
+    ///
+    /// - Returns: Its number.
+    @discardableResult
+    func add(_ observer: any CallObserver) -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            state.observers.append((state.lastNumber, observer))
+            listens.store(true, ordering: .releasing)
+            return state.lastNumber
+        }
+    }
+
+    func removeObserver(_ number: Int) {
+        // Freed after the lock was released.
+        _ = state.withLock { state in
+            let index = state.observers.firstIndex { $0.number == number }
+            let removed = index.map { state.observers.remove(at: $0) }
+            noteListeners(of: state)
+            return removed
+        }
+    }
+
     private func remove(_ number: Int, from call: CallIdentity.ID?) {
         state.withLock { state in
             if let call {
@@ -75,19 +102,19 @@ final class EventHub: Sendable {
     }
 
     private func noteListeners(of state: State) {
-        let listens = !state.listeners.isEmpty || !state.listenersToCalls.isEmpty
+        let listens =
+            !state.observers.isEmpty || !state.listeners.isEmpty || !state.listenersToCalls.isEmpty
         self.listens.store(listens, ordering: .releasing)
     }
 
-    /// Hands an event on. The event is made only if there is an observer.
-    func send(_ event: @autoclosure () -> CallEvent, of call: CallIdentity.ID) {
-        let listeners = state.withLock { $0.listeners(to: call) }
-        guard !listeners.isEmpty else { return }
-        let event = event()
+    /// Hands an event on.
+    func send(_ event: CallEvent, of call: CallIdentity.ID) {
+        let (observers, listeners) = state.withLock { ($0.observers, $0.listeners(to: call)) }
+        for (_, observer) in observers { observer.receive(event) }
         for listener in listeners { listener.take(event) }
     }
 
-    /// Ends the events of the observers of one call.
+    /// Ends the events of the listeners to one call.
     func endEvents(of call: CallIdentity.ID) {
         guard hasListeners else { return }
         let listeners = state.withLock { state in
@@ -97,7 +124,7 @@ final class EventHub: Sendable {
         for listener in (listeners ?? [:]).values { listener.stream.finish() }
     }
 
-    /// Ends the events of all current observers.
+    /// Ends the events of all current listeners.
     func endEvents() {
         let listeners = state.withLock { state in
             defer {
@@ -110,10 +137,15 @@ final class EventHub: Sendable {
         for listener in listeners { listener.stream.finish() }
     }
 
-    /// Ends the events of all current and future observers.
+    /// Ends the events of all current and future listeners, and forgets the observers.
     func finish() {
-        state.withLock { $0.isFinished = true }
+        let observers = state.withLock { state in
+            state.isFinished = true
+            defer { state.observers = [] }
+            return state.observers
+        }
         endEvents()
+        _ = observers
     }
 }
 

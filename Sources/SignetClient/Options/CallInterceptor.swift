@@ -3,7 +3,7 @@ public import SignetRPC
 public import SignetTransport
 import Synchronization
 
-/// A request on its way, as interceptors see it.
+/// A request on its way, as the interceptors of an attempt see it.
 public struct OutgoingCall: Sendable, CustomReflectable {
     let call: AdmittedCall
     /// Which call it is.
@@ -12,7 +12,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     public var options: RequestOptions { call.options }
     /// The run mode of the configuration that the call began with.
     public var mode: RunMode { call.mode }
-    /// The number of the attempt, from 1; nil around the whole call.
+    /// The number of the attempt, from 1; nil before the first one.
     public private(set) var attempt: Int?
     /// The origin of the request, which never changes.
     let origin: WebOrigin
@@ -43,23 +43,59 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     }
 }
 
-/// Code that runs around a call, before its attempts.
+/// Code that runs around a whole call: it sees the call before its request is made, and the outcome
+/// before it is converted.
 ///
 /// An interceptor may change the request, change the response, look at errors, respond itself, or
 /// call `next` again if the body is replayable. Interceptors run in the order in which they are
 /// declared: those of the system first, then those of the service, the endpoint and the call.
 ///
-/// The response's body is what the server sent, before it is unboxed. For a download and a
-/// stream it is empty, and only an own response (without `next`) is written to the file or handed
-/// out. After a stream's header was handed out, and while or after a download's body was read,
-/// `next` ends with `interceptor-failed`.
+/// The outcome is the unboxed response, which the service's checks have accepted, or the error: no
+/// response, an RPC error, a status that isn't 2xx, a business code or a malformed body. Each
+/// `next` runs all that follows: the parameters' checks, the duplicate policy, boxing, and the
+/// attempts.
+///
+/// An exchange and a batch have only ``UnboxedResponse/raw``. For a download and a stream its body
+/// is empty, and only an own response (without `next`) is written to the file or handed out. After
+/// a stream's header was handed out, and while or after a download's body was read, `next` ends
+/// with `interceptor-failed`.
+///
+/// This one renews a token that the service calls expired by a code in its result, for all calls
+/// in one place:
 ///
 /// ```swift
-/// struct Timing: CallInterceptor {
-///     func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-///         let start = ContinuousClock.now
-///         defer { print(call.identity.method, ContinuousClock.now - start) }
-///         return try await next(call)
+/// struct Renewal: CallInterceptor {
+///     let tokens: Tokens
+///     func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+///         var call = call
+///         let token = try await tokens.token()
+///         call.fields[.authorization] = "Bearer \(token)"
+///         do throws(ClientError) {
+///             return try await next(call)
+///         } catch {
+///             guard error.response?.result?.value["code"] == 4001 else { throw error }
+///             let new = try await tokens.token(replacing: token)
+///             call.fields[.authorization] = "Bearer \(new)"
+///             return try await next(call)
+///         }
+///     }
+/// }
+///
+/// actor Tokens {
+///     private let renew: @Sendable () async throws -> String
+///     private var current: Task<String, any Error>?
+///
+///     init(renew: @escaping @Sendable () async throws -> String) { self.renew = renew }
+///
+///     /// The token, or a new one; calls that replace the same one at once get the same new one.
+///     func token(replacing old: String? = nil) async throws -> String {
+///         while let running = current {
+///             if let token = try? await running.value, token != old { return token }
+///             if current == running { current = nil }  // it has expired, or couldn't be had
+///         }
+///         let task = Task { try await renew() }
+///         current = task
+///         return try await task.value
 ///     }
 /// }
 /// ```
@@ -68,7 +104,7 @@ public protocol CallInterceptor: Sendable {
     ///
     /// - Throws: A `ClientError` is passed on. Of any other error the caller gets the type's name,
     ///   with the code `interceptor-failed`.
-    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse
+    func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse
 }
 
 /// Code that runs around each attempt, before the attempt is signed.
@@ -109,16 +145,21 @@ final class AdmittedCall: Sendable {
 /// The rest of the pipeline around a call or an attempt: `try await next(call)`.
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
-public final class NextStep<Reply: Sendable>: Sendable {
+public final class NextStep<Call: Sendable, Reply: Sendable>: Sendable {
     private struct State {
         var count = 0
         var isClosed = false
     }
 
     private let state = Mutex(State())
-    private let send: @Sendable (OutgoingCall) async throws(ClientError) -> Reply
+    private let isReplayable: @Sendable (Call) -> Bool
+    private let send: @Sendable (Call) async throws(ClientError) -> Reply
 
-    init(_ send: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> Reply) {
+    init(
+        isReplayable: @escaping @Sendable (Call) -> Bool,
+        _ send: @escaping @Sendable (Call) async throws(ClientError) -> Reply
+    ) {
+        self.isReplayable = isReplayable
         self.send = send
     }
 
@@ -127,7 +168,7 @@ public final class NextStep<Reply: Sendable>: Sendable {
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
     ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
     ///   interceptor returned or the call ended.
-    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> Reply {
+    public func callAsFunction(_ call: Call) async throws(ClientError) -> Reply {
         let (isFirst, isClosed) = state.withLock { state in
             state.count += 1
             return (state.count == 1, state.isClosed)
@@ -135,7 +176,7 @@ public final class NextStep<Reply: Sendable>: Sendable {
         guard !isClosed else {
             throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
         }
-        guard isFirst || call.body.isReplayable else {
+        guard isFirst || isReplayable(call) else {
             throw ClientError(
                 .bodyNotReplayable,
                 "an interceptor sends the call again, but its body can be read only once")
@@ -148,7 +189,7 @@ public final class NextStep<Reply: Sendable>: Sendable {
 }
 
 /// The rest of the pipeline around a call, as a ``CallInterceptor`` gets it.
-public typealias NextCall = NextStep<RawResponse>
+public typealias NextCall = NextStep<PendingCall, UnboxedResponse>
 
 /// The rest of the pipeline around an attempt, as an ``AttemptInterceptor`` gets it.
-public typealias NextAttempt = NextStep<EngineResponse>
+public typealias NextAttempt = NextStep<OutgoingCall, EngineResponse>

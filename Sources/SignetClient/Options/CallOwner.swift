@@ -4,16 +4,27 @@ import Synchronization
 /// owner is released, its running calls end with `cancelled`.
 ///
 /// ```swift
-/// final class Session {
-///     let owner = CallOwner()
-///     func load(_ system: NetworkSystem) async throws {
+/// final class Session: Sendable {
+///     private let owner = CallOwner()
+///
+///     func load(_ system: NetworkSystem) {
 ///         let options = RequestOptions(owner: owner)
-///         let call = RPCCall("orders.list")
-///         let orders = try await system.call(call, on: "orders", options: options)
-///         print(orders.status)
+///         Task { [weak self] in
+///             let call = RPCCall("orders.list")
+///             let orders = try await system.call(call, on: "orders", options: options)
+///             self?.show(orders)
+///         }
 ///     }
+///
+///     func show(_ orders: UnboxedResponse) {}
 /// }
 /// ```
+///
+/// While an `async` method of an object runs, the object lives: a session whose own method awaits
+/// the call is never released before the call has ended. So the task above begins in a method that
+/// isn't `async`, and captures the session weakly.
+/// ``NetworkSystem/start(_:for:options:on:deliver:)`` needs neither: it takes the receiver itself
+/// and holds it weakly.
 ///
 /// Calls and options hold their owner weakly.
 public final class CallOwner: Sendable {

@@ -150,6 +150,29 @@ public struct RequestOptions: Sendable {
         get { storage.values.compression }
         set { change { $0.compression = newValue } }
     }
+    /// Whether the record keeps what the call carried before and after each stage, redacted
+    /// (``CallRecord/counted``). Defaults to `false` in production, to `true` in the other run
+    /// modes.
+    public var keepsContents: Bool? {
+        get { storage.values.keepsContents }
+        set { change { $0.keepsContents = newValue } }
+    }
+    /// How the program shows the call while it runs. Defaults to `indicator`.
+    public var interaction: CallInteraction? {
+        get { storage.values.interaction }
+        set { change { $0.interaction = newValue } }
+    }
+    /// The queue in which the call waits for a place. Defaults to none.
+    public var queue: CallQueue? {
+        get { storage.values.queue }
+        set { change { $0.queue = newValue } }
+    }
+    /// The call's priority in its queue, and among the calls that wait for a place of a service.
+    /// Defaults to `normal`.
+    public var priority: CallPriority? {
+        get { storage.values.priority }
+        set { change { $0.priority = newValue } }
+    }
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
@@ -203,6 +226,7 @@ public struct RequestOptions: Sendable {
         (options.baseURL, options.testBaseURL, options.scenario) = (nil, nil, nil)
         options.clientCertificate = nil
         (options.compression, options.progress, options.weakOwner) = (nil, nil, nil)
+        options.queue = nil
         return options
     }
 
@@ -273,6 +297,10 @@ extension RequestOptions {
         var progress: CallProgress?
         var compression: RequestCompression?
         var weakOwner: WeakOwner?
+        var interaction: CallInteraction?
+        var keepsContents: Bool?
+        var queue: CallQueue?
+        var priority: CallPriority?
 
         mutating func merge(_ later: Values) {
             deadline = later.deadline ?? deadline
@@ -302,6 +330,10 @@ extension RequestOptions {
             progress = later.progress ?? progress
             compression = later.compression ?? compression
             weakOwner = later.weakOwner ?? weakOwner
+            interaction = later.interaction ?? interaction
+            keepsContents = later.keepsContents ?? keepsContents
+            queue = later.queue ?? queue
+            priority = later.priority ?? priority
         }
     }
 }

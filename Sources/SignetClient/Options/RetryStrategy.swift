@@ -22,9 +22,13 @@ public struct RetryStrategy: Sendable, Hashable {
     /// The longest pause after the first attempt; it doubles with each attempt. The pause is
     /// random, between half of it and all of it. Defaults to 100 ms.
     public var firstPause = Duration.milliseconds(100)
-    /// The longest pause that doubling leads to. If a server asks for a longer one (`Retry-After`),
-    /// the pause is what it asks for, but at most this much longer than without. Defaults to 5 s.
+    /// The longest pause. If a server asks for a longer one (`Retry-After`), the call ends with
+    /// that response: an earlier attempt would be refused too. Defaults to 5 s.
     public var longestPause = Duration.seconds(5)
+
+    /// Whether a longer wait that a server asks for is shortened, as AWS's SDKs do. For their test
+    /// cases.
+    package var shortensWaits = false
 
     /// Creates the default policy.
     public init() {}
@@ -59,7 +63,9 @@ public struct RetryStrategy: Sendable, Hashable {
     ) -> Duration? {
         guard statusCodes.contains(status) else { return nil }
         let pause = pause(after: attempt, random: random)
-        return wait.map { min(max(pause, $0), pause + longestPause) } ?? pause
+        guard let wait else { return pause }
+        if shortensWaits { return min(max(pause, wait), pause + longestPause) }
+        return wait <= longestPause ? max(pause, wait) : nil
     }
 
     /// Returns the time that a response asks to wait: seconds, or a date (RFC 9110, section 10.2.3)

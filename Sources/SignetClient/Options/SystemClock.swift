@@ -12,6 +12,8 @@ package struct SystemClock: Sendable {
     package var sleep: @Sendable (Duration) async throws -> Void = {
         try await Task.sleep(for: $0)
     }
+    /// Runs an action at a deadline, in place of the alarms of the process; nil in programs.
+    package var alarm: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)?
     /// A random number in 0..<1.
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// Reads the time that a response asks to wait before another attempt, at a Unix time.

@@ -149,8 +149,9 @@ final class PinUpdates: Sendable {
 
     /// Asks for the document.
     private func ask(in context: CallContext) async throws(ClientError) -> [UInt8] {
-        let response = try await pipeline.send(
-            context.request(.get, to: url, fields: [:], body: []), in: context)
+        let response = try await pipeline.exchange(
+            PendingCall.Exchange(method: .get, target: url.target, body: []), at: url,
+            fields: [:], in: context)
         guard response.status == 200 else {
             throw ClientError(
                 .malformedResponse,

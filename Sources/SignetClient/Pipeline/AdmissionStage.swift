@@ -14,9 +14,14 @@ struct AdmissionStage: Sendable {
     let maximumResponseSize: Int
     /// Whether content codings of responses are decoded.
     let decodes: Bool
-    /// A random number in 0..<1, for the trials of engines.
-    let random: @Sendable () -> Double
+    /// For deadlines, and the trials of engines.
+    let clock: SystemClock
     let log: CallLogger
+    private let ordinals = CallOrdinals()
+    /// The program's stubs.
+    var stubs = CallStubs()
+    /// The queues of services with a limit of calls.
+    private let serviceQueues = ServiceQueues()
 
     /// Admits a call.
     ///
@@ -27,10 +32,61 @@ struct AdmissionStage: Sendable {
     ) async throws(ClientError) -> Output {
         // Also for a call that isn't admitted.
         defer { target.options.progress?.end() }
-        let id = calls.nextID()
         let context: CallContext
+        if let begun = target.begun {
+            context = try begun.get()
+        } else {
+            context = try begin(target, as: calls.nextID())
+        }
         do throws(ClientError) {
-            context = try self.context(of: target, as: id)
+            return try await calls.run(
+                context.call, deadline: context.options.deadline,
+                isPlain: context.isPlain, isAdmitted: target.begun != nil,
+                began: {
+                    context.call.send(.started(context.identity))
+                    log.started(context.identity)
+                },
+                ended: { self.finish(context, with: $0) }
+            ) { () throws(ClientError) in
+                if !context.queues.isEmpty {
+                    context.log.enter(.queue)
+                    for queue in context.queues {
+                        try await queue.wait(
+                            context.call, priority: context.options.priority ?? .normal)
+                    }
+                }
+                if !context.isIntercepted { context.log.enter(.building) }
+                return try await work(context)
+            }
+        } catch {
+            throw error.of(
+                context.identity, record: context.log.record, json: context.options.json)
+        }
+    }
+
+    /// Admits a call whose work runs later, so that it has its number and counts as running at
+    /// once.
+    func begin(_ target: inout CallTarget) -> CallIdentity.ID {
+        let id = calls.nextID()
+        do throws(ClientError) {
+            let context = try begin(target, as: id)
+            guard calls.admit(context.call) else {
+                context.call.finishWithoutRecord()
+                throw ClientError.notRunning.of(context.identity, record: nil)
+            }
+            target.begun = .success(context)
+        } catch {
+            target.begun = .failure(error)
+        }
+        return id
+    }
+
+    /// Merges the options, and gives the call its identity and its snapshot.
+    func begin(
+        _ target: CallTarget, as id: CallIdentity.ID
+    ) throws(ClientError) -> CallContext {
+        do throws(ClientError) {
+            return try context(of: target, as: id)
         } catch {
             target.options.trace?.endEvents()
             throw error.of(
@@ -38,23 +94,6 @@ struct AdmissionStage: Sendable {
                     id: id, service: target.service, method: target.method,
                     tags: target.options.tags, path: target.path),
                 record: nil)
-        }
-        do throws(ClientError) {
-            return try await calls.run(
-                context.call, deadline: context.options.deadline,
-                isPlain: context.isPlain,
-                began: {
-                    context.call.send(.started(context.identity))
-                    log.started(context.identity)
-                },
-                ended: { self.finish(context, with: $0) }
-            ) { () throws(ClientError) in
-                context.log.enter(.building)
-                return try await work(context)
-            }
-        } catch {
-            throw error.of(
-                context.identity, record: context.log.record, json: context.options.json)
         }
     }
 
@@ -77,29 +116,43 @@ struct AdmissionStage: Sendable {
         }
         let limits = CallLimits(
             options, isBoxed: target.isBoxed, of: service.configuration,
-            maximumResponseSize: maximumResponseSize)
-        let identity = CallIdentity(
+            maximumResponseSize: maximumResponseSize, now: clock.instant())
+        var identity = CallIdentity(
             id: id, service: target.service, method: target.method, tags: options.tags,
             path: target.path)
+        if let interaction = options.interaction { identity.interaction = interaction }
         let log = CallLog(
             identity, since: start, mode: snapshot.mode.mode,
             limits: CallRecord.Limits(limits, deadline: options.deadline),
-            scenario: options.scenario)
+            scenario: options.scenario,
+            contents: options.keepsContents ?? (snapshot.mode.mode != .production)
+                ? ContentsLog(ordinal: ordinals.next(of: target.service, target.method)) : nil)
         let call = RunningCall(
             identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
             hub: hub, trace: options.trace)
+        var queues: [CallQueue] = []
+        if let queue = options.queue { queues.append(queue) }
+        if target.host == nil, let limit = service.configuration.maximumCalls {
+            queues.append(serviceQueues.queue(of: target.service, limit: limit))
+        }
         return CallContext(
             target, to: service, in: snapshot,
-            engine: options.engine.map { CallEngine($0, random: random) },
-            options: options, limits: limits, call: call, decodes: decodes)
+            engine: options.engine.map { CallEngine($0, random: clock.random) },
+            options: options, limits: limits, call: call,
+            stubs: stubs.active { snapshot.mode.stubModules }, queues: queues,
+            decodes: decodes)
     }
 
     /// Ends a call: its record, its last event, and one line of the log.
-    private func finish(_ context: CallContext, with error: ClientError?) {
+    ///
+    /// - Returns: Whether all events of the call were delivered.
+    private func finish(_ context: CallContext, with error: ClientError?) -> Bool {
         context.options.progress?.end()
         context.log.finish(error?.code)
-        context.call.finish()
+        for queue in context.queues { queue.leave(context.call) }
+        let isDelivered = context.call.finish()
         log.ended(context.log)
+        return isDelivered
     }
 
     /// Merges the options of all levels.

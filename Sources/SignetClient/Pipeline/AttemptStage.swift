@@ -96,7 +96,7 @@ struct AttemptStage: Sendable {
             return .done(outcome)
         }
         // A call that has no time for another attempt takes no tokens from the others.
-        guard context.limits.end.map({ .now + retry.pause < $0 }) ?? true,
+        guard context.limits.end.map({ clock.instant() + retry.pause < $0 }) ?? true,
             budget.withdraw(for: retry.cause, from: host)
         else { return .done(outcome) }
         guard await wait(retry, after: attempt, failure: outcome.failure, in: context) else {
@@ -184,7 +184,8 @@ struct AttemptStage: Sendable {
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
         return try await InterceptorChain.run(
-            call, by: interceptors[...], intercept: { try await $0.intercept($1, next: $2) }
+            call, by: interceptors[...], isReplayable: { $0.body.isReplayable },
+            intercept: { try await $0.intercept($1, next: $2) }
         ) { changed throws(ClientError) in
             try await hops.run(
                 context.requireSameOrigin(changed, as: call), with: reader, noting: attempt,

@@ -14,6 +14,7 @@ struct BoxedCall: Sendable {
 extension CallContext {
     /// Boxes a request.
     func box(_ request: CallRequest) throws(ClientError) -> BoxedCall {
+        log.contents?.begin(.building, with: Redactor.message(request))
         switch request {
         case .procedure(let call, let path):
             let call = try service.joiningCommonParameters(call)
@@ -48,7 +49,8 @@ extension CallContext {
     func check(_ response: UnboxedResponse) throws(ClientError) {
         for check in options.responseChecks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
-            throw ClientError(.businessCode, reason, status: response.status)
+            throw ClientError(
+                .businessCode, reason, status: response.status, response: response)
         }
     }
 
@@ -89,8 +91,8 @@ extension CallContext {
             body: boxed.stream ?? HTTPRequestBody(own.body), isBoxed: true)
     }
 
-    /// Makes a request: joins the fields of the configuration, the service, the options and the
-    /// request; of the same name the later ones win.
+    /// Makes a request: joins the fields of the configuration, the service, the options, the
+    /// request and the call's interceptors; of the same name the later ones win.
     ///
     /// - Parameter isBoxed: Whether an adapter made the request. Then it asks for content codings
     ///   that the system decodes, and sends one Cookie field.
@@ -109,6 +111,12 @@ extension CallContext {
         let hasCookies = fields[.cookie] != nil
         for field in own where field.name != .cookie { fields[field.name] = nil }
         fields.append(contentsOf: own)
+        if let addedFields {
+            // The adapter owns the content's type.
+            let added = addedFields.filter { !isBoxed || $0.name != .contentType }
+            for field in added where field.name != .cookie { fields[field.name] = nil }
+            for field in added { fields.append(field) }
+        }
         // The service's cookies and the call's own go out as one field (RFC 6265, section 5.4).
         let cookies = fields[values: .cookie]
         if cookies.count > 1, hasCookies || isBoxed {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetBase
 import SignetPinning
 import SignetRPC
@@ -23,17 +24,23 @@ final class CallContext: Sendable {
     /// The owner of the credentials that the call carries, fixed when the call started; nil for
     /// none.
     let credentialKey: CredentialKey?
-    /// Whether the endpoint or the call has interceptors that other calls may not have.
+    /// Whether the endpoint or the call has interceptors of attempts that other calls may not have.
     let hasOwnInterceptors: Bool
+    /// The fields that the call's interceptors added, or the system; nil for none.
+    let addedFields: HTTPFields?
     /// Whether content codings of responses are decoded.
     let decodes: Bool
     /// Whether an adapter makes the request and reads the response.
     let isBoxed: Bool
+    /// The stubs that act in the call.
+    let stubs: [ActiveStub]
+    /// The queues in which the call waits for a place, one after the other.
+    let queues: [CallQueue]
 
     init(
         _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
         engine: CallEngine?, options: RequestOptions, limits: CallLimits, call: RunningCall,
-        decodes: Bool
+        stubs: [ActiveStub], queues: [CallQueue], decodes: Bool
     ) {
         self.snapshot = snapshot
         self.service = service
@@ -45,21 +52,41 @@ final class CallContext: Sendable {
         joint = nil
         log = call.log
         credentialKey = options.credentials.map { CredentialKey(of: $0, at: target.service) }
-        hasOwnInterceptors =
-            !target.options.interceptors.isEmpty || !target.options.attemptInterceptors.isEmpty
+        hasOwnInterceptors = !target.options.attemptInterceptors.isEmpty
+        addedFields = target.addedFields
         self.decodes = decodes
         isBoxed = target.isBoxed
+        self.queues = queues
+        self.stubs = stubs
         isPlain =
-            target.isInMemory && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
+            target.isInMemory && stubs.isEmpty && options.interceptors.isEmpty
+            && options.attemptInterceptors.isEmpty
             && options.credentials == nil && (options.duplicates ?? .allow) == .allow
             && service.configuration.adapter == nil && service.signer?.isExternal != true
     }
 
     /// The context of work that several calls share, with the options of the first one. The work
     /// has no deadline, because each call has one of its own.
-    init(of calls: JointCalls, like first: CallContext) {
+    convenience init(of calls: JointCalls, like first: CallContext) {
         var limits = first.limits
         limits.end = nil
+        self.init(
+            first, limits: limits, joint: calls, log: calls.log ?? first.log,
+            addedFields: first.addedFields)
+    }
+
+    /// Returns the context of the same call with fields that its interceptors added.
+    func adding(_ fields: HTTPFields) -> CallContext {
+        var all = addedFields ?? [:]
+        for field in fields { all[field.name] = nil }
+        all.append(contentsOf: fields)
+        return CallContext(self, limits: limits, joint: joint, log: log, addedFields: all)
+    }
+
+    private init(
+        _ first: CallContext, limits: CallLimits, joint: JointCalls?, log: CallLog,
+        addedFields: HTTPFields?
+    ) {
         snapshot = first.snapshot
         service = first.service
         policy = first.policy
@@ -67,14 +94,20 @@ final class CallContext: Sendable {
         admitted = first.admitted
         self.limits = limits
         call = first.call
-        joint = calls
-        log = calls.log ?? first.log
+        self.joint = joint
+        self.log = log
         credentialKey = first.credentialKey
         hasOwnInterceptors = first.hasOwnInterceptors
+        self.addedFields = addedFields
         decodes = first.decodes
         isBoxed = first.isBoxed
+        queues = first.queues
+        stubs = first.stubs
         isPlain = false
     }
+
+    /// Whether interceptors run around the call.
+    var isIntercepted: Bool { !options.interceptors.isEmpty }
 
     /// Whether no code of the program can hold up the call before its request is sent, but for an
     /// endpoint's or an engine's.

@@ -22,9 +22,10 @@ struct CallLimits: Sendable {
     ///   - isBoxed: Whether an adapter makes the request.
     ///   - service: The service, whose protocol or adapter decides whether the call is REST.
     ///   - limit: The system's limit of a response's size.
+    ///   - now: The time of the call's start.
     init(
         _ options: RequestOptions, isBoxed: Bool, of service: ServiceConfiguration,
-        maximumResponseSize limit: Int
+        maximumResponseSize limit: Int, now: ContinuousClock.Instant
     ) {
         timeout = options.timeout ?? service.timeout
         connectTimeout = options.connectTimeout
@@ -36,15 +37,15 @@ struct CallLimits: Sendable {
         if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
         self.redirects = redirects
         idempotency = options.idempotency ?? .byMethod
-        end = options.deadline.map { .now + $0 }
+        end = options.deadline.map { now + $0 }
     }
 
     /// The time that an attempt which begins now may take.
     ///
     /// - Throws: `timeout` if the deadline has passed.
-    func timeLeft() throws(ClientError) -> Duration {
+    func timeLeft(at now: ContinuousClock.Instant) throws(ClientError) -> Duration {
         guard let end else { return timeout }
-        let left = end - .now
+        let left = end - now
         guard left > .zero else { throw .deadlinePassed }
         return min(timeout, left)
     }

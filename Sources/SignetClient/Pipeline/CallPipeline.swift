@@ -9,12 +9,12 @@ import Synchronization
 /// policy holds for begin at the admission too, and continue with ``send(_:into:in:)``.
 ///
 /// A ``CallTarget`` becomes a ``CallContext`` (snapshot, merged options, identity), which every
-/// stage gets. The request is a `CallRequest` until the service's adapter has boxed it, then an
-/// `OutgoingCall` through the interceptors, a `FrozenRequest` while it is signed, and an
-/// `EngineRequest` when it leaves. The response is an `EngineResponse` until a reader has read it,
-/// then a `RawResponse`, and an `UnboxedResponse` after the adapter.
+/// stage gets. The call is a `PendingCall` through its interceptors, a `CallRequest` until the
+/// service's adapter has boxed it, then an `OutgoingCall` through its attempts, a `FrozenRequest`
+/// while it is signed, and an `EngineRequest` when it leaves. The response is an `EngineResponse`
+/// until a reader has read it, then a `RawResponse`, and an `UnboxedResponse` after the adapter.
 struct CallPipeline: Sendable {
-    let admission: AdmissionStage
+    var admission: AdmissionStage
     let duplicates: DuplicateCalls
     var attempts: AttemptStage
     let decoder: ResponseDecoder
@@ -22,19 +22,65 @@ struct CallPipeline: Sendable {
     /// Makes a call with a payload. This is the order of the stages.
     ///
     /// - Parameters:
+    ///   - began: Called once the call is admitted.
     ///   - request: Checks the call's values and makes its request, before anything is sent.
     ///   - value: Converts the response.
     func run<Output: Sendable>(
-        _ target: CallTarget,
+        _ target: CallTarget, began: (@Sendable (CallContext) -> Void)? = nil,
         request: @escaping @Sendable (CallContext) throws(ClientError) -> CallRequest,
         value: @escaping @Sendable (UnboxedResponse) throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
         try await admission.admit(target) { call throws(ClientError) in
-            let request = try request(call)
-            let response = try await duplicates.run(request, in: call) { call throws(ClientError) in
-                try await respond(to: call.box(request), in: call)
+            began?(call)
+            guard call.isIntercepted else {
+                let response = try await respond(to: request(call), in: call)
+                return try await value(call.beforeDelivery(response))
             }
-            return try value(response)
+            let content = PendingCall.Content.payload({ () throws(ClientError) in
+                try request(call)
+            })
+            let response = try await intercepted(content, in: call) {
+                pending, call throws(ClientError) in
+                try await respond(to: pending.request(), in: call)
+            }
+            return try await value(call.beforeDelivery(response))
+        }
+    }
+
+    /// Sends a call that no duplicate policy holds for, within its interceptors.
+    ///
+    /// - Parameters:
+    ///   - request: Makes the request.
+    ///   - isReplayable: Whether it can be sent again.
+    ///   - box: Boxes the request, or the one that an interceptor put in its place.
+    func response(
+        to request: @escaping @Sendable () throws(ClientError) -> CallRequest,
+        isReplayable: Bool = true, in call: CallContext,
+        box:
+            @escaping @Sendable (CallRequest, CallContext) throws(ClientError) -> BoxedCall
+    ) async throws(ClientError) -> UnboxedResponse {
+        guard call.isIntercepted else {
+            let boxed = try await box(call.beforeBoxing(request()), call)
+            return try await call.beforeDelivery(respond(to: boxed, in: call))
+        }
+        let content = PendingCall.Content.payload(request, isReplayable: isReplayable)
+        let response = try await intercepted(content, in: call) {
+            pending, call throws(ClientError) in
+            let boxed = try await box(call.beforeBoxing(pending.request()), call)
+            return try await respond(to: boxed, in: call)
+        }
+        return try await call.beforeDelivery(response)
+    }
+
+    /// Boxes a request and gets its response, unless the duplicate policy has another call's.
+    private func respond(
+        to request: CallRequest, in call: CallContext
+    ) async throws(ClientError) -> UnboxedResponse {
+        guard (call.options.duplicates ?? .allow) != .allow else {
+            return try await respond(to: call.box(call.beforeBoxing(request)), in: call)
+        }
+        return try await duplicates.run(request, in: call) { call throws(ClientError) in
+            try await respond(to: call.box(call.beforeBoxing(request)), in: call)
         }
     }
 
@@ -44,13 +90,15 @@ struct CallPipeline: Sendable {
     ) async throws(ClientError) -> UnboxedResponse {
         let raw = try await send(call.request(boxed), in: call)
         call.log.setRaw(raw)
+        call.log.contents?.begin(.unboxing, with: Redactor.message(raw))
         let response = try call.unbox(raw, to: boxed.request)
+        call.log.contents?.end(.unboxing, with: Redactor.message(response))
         // Each call that shares the work asks its own checks.
         if call.joint == nil { try call.check(response) }
         return response
     }
 
-    /// Sends a request: checks the URL rules, and makes the attempts within the interceptors.
+    /// Sends a request: checks the URL rules, and makes the attempts.
     ///
     /// - Parameter reader: The reader of the response; nil reads it into memory.
     func send(
@@ -60,53 +108,18 @@ struct CallPipeline: Sendable {
         try call.requireSealable(isBoxed: reader.keepsBody && call.isBoxed)
         try call.checkURL(of: request)
         call.log.setRequest(request.request, bodySize: request.body.length)
-        let isPlain = call.options.interceptors.isEmpty
-        call.log.enter(isPlain ? nil : .interceptors)
-        let (response, isSent) =
-            isPlain
-            ? (try await attempts.run(request, into: reader, in: call), true)
-            : try await intercepted(request, into: reader, in: call)
+        call.log.contents?.end(
+            .building, with: Redactor.message(request.request, body: request.body))
+        call.log.enter(nil)
+        let response = try await attempts.run(request, into: reader, in: call)
         call.log.setResponse(
             status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
         call.log.enter(.unboxing)
-        if !isSent, !reader.keepsBody {
-            // An interceptor responded itself.
-            _ = try await reader.prepare(request.request)
-            _ = try await reader.read(
-                EngineResponse(response), answering: request.request.method)
-        }
         return response
-    }
-
-    /// Makes the attempts within the call's interceptors.
-    ///
-    /// - Returns: The response, and whether an attempt was made.
-    private func intercepted(
-        _ request: OutgoingCall, into reader: any ResponseReader, in call: CallContext
-    ) async throws(ClientError) -> (RawResponse, isSent: Bool) {
-        let isSent = SentFlag()
-        let response = try await InterceptorChain.run(
-            request, by: call.options.interceptors[...],
-            intercept: { try await $0.intercept($1, next: $2) }
-        ) { changed throws(ClientError) in
-            isSent.raise()
-            return try await attempts.run(
-                call.requireSameOrigin(changed, as: request), into: reader, in: call)
-        }
-        return (response, isSent.isRaised)
     }
 
     /// The reader that keeps a call's response in memory.
     func memoryReader(for call: CallContext) -> MemoryReader {
         MemoryReader(decoder: decoder, limit: call.limits.maximumResponseSize)
     }
-}
-
-/// Whether a call reached its attempts.
-private final class SentFlag: Sendable {
-    private let flag = Mutex(false)
-
-    var isRaised: Bool { flag.withLock { $0 } }
-
-    func raise() { flag.withLock { $0 = true } }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetRPC
 
 /// The request for a call: where it goes and which options it has.
@@ -19,6 +20,11 @@ struct CallTarget: Sendable {
     var host: SystemHost?
     /// The path without values, for logs.
     var path: String?
+    /// Fields that the system adds to the request, which win over its own.
+    var addedFields: HTTPFields?
+    /// The call that has begun already, or why it could not; nil for one that begins when it is
+    /// admitted.
+    var begun: Result<CallContext, ClientError>?
 }
 
 extension CallTarget {

@@ -2,6 +2,7 @@ import HTTPTypes
 import SignetBase
 import SignetCrypto
 import SignetPinning
+import SignetRPC
 import SignetTransport
 
 extension HopStage {
@@ -37,12 +38,32 @@ extension HopStage {
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            var response = try await transmit(
-                request, to: engine, showing: certificate, in: context, within: timeout,
-                limit: limit)
-            engines.noteResponse(
-                of: use, for: context.engine, at: authority, after: clock.instant() - began)
+            hop.source = engines.source(of: use)
+            var response: EngineResponse
+            if !context.stubs.isEmpty,
+                let stubbed = try await context.beforeEngine(
+                    EngineRequest(request.head, body: request.body))
+            {
+                response = stubbed
+                hop.source = .stub
+            } else {
+                response = try await transmit(
+                    request, to: engine, showing: certificate, in: context, within: timeout,
+                    limit: limit)
+                engines.noteResponse(
+                    of: use, for: context.engine, at: authority, after: clock.instant() - began)
+            }
+            if !context.stubs.isEmpty { response = try await context.afterEngine(response) }
             context.progress?.observe(&response, answering: request.head.method)
+            if let contents = context.log.contents {
+                contents.begin(.request, with: Redactor.message(request.head, body: request.body))
+                contents.end(
+                    .request,
+                    with: Redactor.message(
+                        RawResponse(
+                            status: response.response.status.code,
+                            fields: response.response.headerFields, body: [])))
+            }
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false

@@ -27,17 +27,22 @@ struct HopStage: Sendable {
         var chain = RedirectChain(
             call.request, at: call.origin, policy: context.limits.redirects)
         var body = call.body
-        var timeout = try context.limits.timeLeft()
+        var timeout = try context.limits.timeLeft(at: clock.instant())
         let end = ContinuousClock.now + timeout
         while true {
             var head = try await reader.prepare(chain.request)
             // Another server chose the request after a redirect across origins.
             let cookies = chain.isWithinOrigin ? context.service.cookies(for: chain.url) : nil
             cookies?.add(to: &head, of: chain.url, at: clock.now())
+            head = try await context.beforeSigning(head)
             let request = FrozenRequest(url: chain.url, head: head, body: body)
             let signer = chain.isWithinOrigin ? context.service.signer : nil
+            context.log.contents?.begin(
+                .signing, with: Redactor.message(request.head, body: request.body))
             let signed = try await signed(request, by: signer, in: context)
                 .sealed(by: context.service.sealer)
+            context.log.contents?.end(
+                .signing, with: Redactor.message(signed.head, body: signed.body))
             attempt.noteRequest(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {

@@ -20,7 +20,16 @@ final class RunningCalls: Sendable {
     /// The executor of the calls' work; nil for Swift's global one.
     private let executor: (any TaskExecutor)?
 
-    init(executor: (any TaskExecutor)? = nil) { self.executor = executor }
+    /// Sets the alarms of deadlines; nil for those of the process.
+    private let alarm: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)?
+
+    init(
+        executor: (any TaskExecutor)? = nil,
+        alarm: (@Sendable (Duration, @escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
+        self.executor = executor
+        self.alarm = alarm
+    }
 
     /// Returns a number that no other call of the system has.
     func nextID() -> CallIdentity.ID {
@@ -49,33 +58,32 @@ final class RunningCalls: Sendable {
     ///   - deadline: The time for all of the work; nil for no limit.
     ///   - isPlain: Whether no code of the program can block the thread before the work first
     ///     waits. Then the work begins on the caller's thread, unless that is an actor's.
+    ///   - isAdmitted: Whether the call is among those that are running already.
     ///   - began: Called once the call is admitted.
-    ///   - ended: Called once with the call's error, before the call counts as ended.
+    ///   - ended: Called once with the call's error, before the call counts as ended. Returns
+    ///     whether all events of the call were delivered.
     ///   - work: The stages of the pipeline after the first.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run<Output: Sendable>(
         _ call: RunningCall, deadline: Duration? = nil, isPlain: Bool = false,
-        began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Void,
+        isAdmitted: Bool = false,
+        began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Bool,
         work: @escaping @Sendable () async throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
-        guard !call.isEnding, admit(call) else {
-            call.finishWithoutRecord()
-            throw call.ending ?? .notRunning
+        if !isAdmitted {
+            guard !call.isEnding, admit(call) else {
+                call.finishWithoutRecord()
+                throw call.ending ?? .notRunning
+            }
         }
         began()
         let actor: (any Actor)? = #isolation
         let beginsHere = isPlain && executor == nil && actor == nil
         let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let slot = OutcomeSlot(continuation) { error in
-                    ended(error)
-                    self.remove(call)
-                }
-                let alarm = deadline.map {
-                    // In a task of its own, because the program's cancellation handlers run there.
-                    Alarms.shared.add(after: $0) { Task.detached { call.end(.deadlinePassed) } }
-                }
+                let slot = OutcomeSlot(continuation, of: call, in: self, atEnd: ended)
+                let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
                 let run: @concurrent @Sendable () async -> Void = {
                     let result: Result<Output, ClientError>
                     do throws(ClientError) {
@@ -98,6 +106,15 @@ final class RunningCalls: Sendable {
             call.end(.cancelledByCaller)
         }
         return try outcome.get()
+    }
+
+    /// Ends a call when its deadline has passed.
+    private func setAlarm(after time: Duration, for call: RunningCall) -> Alarms.Alarm? {
+        // In a task of its own, because the program's cancellation handlers run there.
+        let end = { @Sendable () -> Void in Task.detached { call.end(.deadlinePassed) } }
+        guard let alarm else { return Alarms.shared.add(after: time, action: end) }
+        alarm(time, end)
+        return nil
     }
 
     /// Ends the running calls that a condition selects.
@@ -133,7 +150,8 @@ final class RunningCalls: Sendable {
         }
     }
 
-    private func admit(_ call: RunningCall) -> Bool {
+    /// Adds a call to those that are running, unless the system takes no more.
+    func admit(_ call: RunningCall) -> Bool {
         state.withLock { state in
             guard state.isRunning || call.isInternal else { return false }
             state.calls[call.identity.id] = call
@@ -142,7 +160,7 @@ final class RunningCalls: Sendable {
         }
     }
 
-    private func remove(_ call: RunningCall) {
+    fileprivate func remove(_ call: RunningCall) {
         let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard state.calls.removeValue(forKey: call.identity.id) != nil else { return [] }
             if !call.isInternal { state.ownCount -= 1 }
@@ -155,152 +173,37 @@ final class RunningCalls: Sendable {
     }
 }
 
-/// One call between its start and its end.
-final class RunningCall: OwnedCall {
-    private struct State {
-        var task: Task<Void, Never>?
-        var abandon: (@Sendable (ClientError) -> Void)?
-        var ending: ClientError?
-        var isOver = false
-    }
-
-    let identity: CallIdentity
-    /// Whether the system makes the call for itself, also while it stops.
-    let isInternal: Bool
-    let log: CallLog
-    private let hub: EventHub
-    private let trace: CallTrace?
-    private let state = Mutex(State())
-    private let ownerReference: WeakOwner?
-
-    /// The time within which the work of an ended call should return. Callers get the error within
-    /// 100 ms.
-    private static let patience: Duration = .milliseconds(50)
-
-    init(
-        _ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog, hub: EventHub,
-        trace: CallTrace?
-    ) {
-        self.identity = identity
-        self.isInternal = isInternal
-        self.ownerReference = owner
-        self.log = log
-        self.hub = hub
-        self.trace = trace
-        trace?.add(log)
-        if let owner {
-            if let owner = owner.object { owner.add(self) } else { end(.cancelledByCaller) }
-        }
-    }
-
-    var owner: CallOwner? { ownerReference?.object }
-
-    /// Why the call was ended from outside; nil if it was not.
-    var ending: ClientError? { state.withLock { $0.ending } }
-
-    /// Whether the call was ended from outside.
-    var isEnding: Bool { state.withLock { $0.ending != nil } }
-
-    /// Whether the call was ended from outside or has finished.
-    var hasEnded: Bool { state.withLock { $0.ending != nil || $0.isOver } }
-
-    /// Whether somebody listens to the call's events.
-    private var isObserved: Bool { hub.hasListeners || trace?.hasListeners ?? false }
-
-    /// Hands an event on, unless the call has finished.
-    func send(_ event: @autoclosure () -> CallEvent) {
-        guard isObserved else { return }
-        state.withLock { state in
-            guard !state.isOver else { return }
-            hub.send(event(), of: identity.id)
-            trace?.send(event(), of: identity.id)
-        }
-    }
-
-    /// Hands the last event on.
-    func finish() {
-        state.withLock { state in
-            guard !state.isOver else { return }
-            state.isOver = true
-            // They refer to the call.
-            (state.task, state.abandon) = (nil, nil)
-            guard isObserved, let record = log.record else { return }
-            hub.send(.finished(record), of: identity.id)
-            trace?.send(.finished(record), of: identity.id)
-        }
-        hub.endEvents(of: identity.id)
-        trace?.endEvents()
-    }
-
-    /// Ends a call that was not admitted.
-    fileprivate func finishWithoutRecord() {
-        owner?.remove(self)
-        trace?.endEvents()
-    }
-
-    /// The events from now on, to the last one.
-    func events() -> CallEvents {
-        state.withLock { $0.isOver ? EventHub.ended.events() : hub.events(of: identity.id) }
-    }
-
-    fileprivate func begin(
-        _ task: Task<Void, Never>, abandon: @escaping @Sendable (ClientError) -> Void
-    ) {
-        let ending = state.withLock { state -> ClientError? in
-            guard !state.isOver else { return nil }
-            state.task = task
-            state.abandon = abandon
-            return state.ending
-        }
-        if let ending { stop(task, with: ending, abandon: abandon) }
-    }
-
-    /// Ends the call: cancels its work, and gives the caller the error even if the work doesn't
-    /// return.
-    ///
-    /// - Returns: Whether this was the first to end it.
-    @discardableResult
-    func end(_ error: ClientError) -> Bool {
-        let (isFirst, task, abandon) = state.withLock { state in
-            guard state.ending == nil else {
-                return (false, Task<Void, Never>?.none, (@Sendable (ClientError) -> Void)?.none)
-            }
-            state.ending = error
-            return (true, state.task, state.abandon)
-        }
-        if let task, let abandon { stop(task, with: error, abandon: abandon) }
-        return isFirst
-    }
-
-    private func stop(
-        _ task: Task<Void, Never>, with error: ClientError,
-        abandon: @escaping @Sendable (ClientError) -> Void
-    ) {
-        // First, because the program's cancellation handlers run in `cancel()` and may block.
-        Task.detached {
-            try? await Task.sleep(for: Self.patience)
-            abandon(error)
-        }
-        task.cancel()
-    }
-}
-
-/// Resumes a continuation once, with the first outcome.
+/// Resumes a continuation once, with the first outcome, after the call's observers have the last
+/// event.
 private final class OutcomeSlot<Output: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Result<Output, ClientError>, Never>?>
-    private let atEnd: @Sendable (ClientError?) -> Void
+    private let call: RunningCall
+    private let calls: RunningCalls
+    private let atEnd: @Sendable (ClientError?) -> Bool
 
     init(
         _ continuation: CheckedContinuation<Result<Output, ClientError>, Never>,
-        atEnd: @escaping @Sendable (ClientError?) -> Void
+        of call: RunningCall, in calls: RunningCalls,
+        atEnd: @escaping @Sendable (ClientError?) -> Bool
     ) {
         self.continuation = Mutex(continuation)
+        self.call = call
+        self.calls = calls
         self.atEnd = atEnd
     }
 
     func resume(_ outcome: Result<Output, ClientError>) {
         guard let continuation = continuation.withLock({ $0.take() }) else { return }
-        if case .failure(let error) = outcome { atEnd(error) } else { atEnd(nil) }
-        continuation.resume(returning: outcome)
+        let isDelivered =
+            if case .failure(let error) = outcome { atEnd(error) } else { atEnd(nil) }
+        if isDelivered {
+            calls.remove(call)
+            continuation.resume(returning: outcome)
+        } else {
+            call.afterEvents { [calls, call] in
+                calls.remove(call)
+                continuation.resume(returning: outcome)
+            }
+        }
     }
 }

@@ -31,11 +31,14 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - key: The key that identifies equal work.
+    ///   - leaving: Gets an action that makes the caller leave, for a caller whose task isn't
+    ///     cancelled with its call: an interceptor's own task.
     ///   - joined: Called once before the work begins or is joined, to add the caller's call.
     ///   - work: The work, unless it is under way.
     /// - Throws: The work's error; `cancelled` if the caller's task is cancelled.
     func value(
-        for key: Key, joined: (JointCalls) -> Void = { _ in },
+        for key: Key, leaving: ((@escaping @Sendable () -> Void) -> Void)? = nil,
+        joined: (JointCalls) -> Void = { _ in },
         of work: @escaping @Sendable (JointCalls) async throws(ClientError) -> Value
     ) async throws(ClientError) -> Value {
         let waiter = state.withLock { $0.nextNumber() }
@@ -63,6 +66,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     return false
                 }
                 if isCancelled { continuation.resume(returning: .failure(.cancelledByCaller)) }
+                leaving?({ self.leave(key, waiter: waiter) })
             }
         } onCancel: {
             leave(key, waiter: waiter)

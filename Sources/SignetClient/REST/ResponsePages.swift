@@ -1,6 +1,7 @@
 import SignetJSON
 import SignetRPC
 import SignetTransport
+import Synchronization
 
 /// The pages of a list; each iteration begins with the first one.
 ///
@@ -145,25 +146,30 @@ extension ResponsePages {
         _ step: PageStep
     ) async throws(ClientError) -> (Element, String, Result<PageStep?, ClientError>, CallContext) {
         try await pipeline.admission.admit(target) { context throws(ClientError) in
-            let whole = try request(context.options.json)
-            let isREST = context.service.adapter is any RESTBoxing
-            let asked = try ClientError.rpc { () throws(PayloadError) in
-                var request = whole
-                try request.prepare(for: step, of: paging, isREST: isREST)
-                return request
-            }
-            var boxed = try context.box(asked)
-            if let (value, status) = step.value {
-                try ClientError.rpc { () throws(PayloadError) in
-                    try paging.set(value, in: &boxed.request, status: status)
+            let asked = { @Sendable () throws(ClientError) in
+                let whole = try request(context.options.json)
+                let isREST = context.service.adapter is any RESTBoxing
+                return try ClientError.rpc { () throws(PayloadError) in
+                    var request = whole
+                    try request.prepare(for: step, of: paging, isREST: isREST)
+                    return request
                 }
             }
-            if case .at(let url) = step {
-                (boxed.request.path, boxed.request.query) = (nil, nil)
-                boxed.base = try WebURL("\(url.origin)\(url.target)")
+            let sent = Mutex<WebURL?>(nil)
+            let response = try await pipeline.response(to: asked, in: context) {
+                request, context throws(ClientError) in
+                let boxed = try box(request, for: step, in: context)
+                let url = try Self.url(of: context.request(boxed))
+                sent.withLock { $0 = url }
+                return boxed
             }
-            let page = try Self.url(of: context.request(boxed))
-            let response = try await pipeline.respond(to: boxed, in: context)
+            let page =
+                if let url = sent.withLock({ $0 }) {
+                    url
+                } else {
+                    // An interceptor responded itself.
+                    try Self.url(of: context.request(box(asked(), for: step, in: context)))
+                }
             if case .number(_, let previous?) = step, previous == response.result?.bytes {
                 throw ClientError(
                     .pagingLoop, "a page is the same as the one before it, expected the next one")
@@ -180,6 +186,23 @@ extension ResponsePages {
                 return (value, name, .failure(error), context)
             }
         }
+    }
+
+    /// Boxes the request for a page.
+    private func box(
+        _ request: CallRequest, for step: PageStep, in context: CallContext
+    ) throws(ClientError) -> BoxedCall {
+        var boxed = try context.box(request)
+        if let (value, status) = step.value {
+            try ClientError.rpc { () throws(PayloadError) in
+                try paging.set(value, in: &boxed.request, status: status)
+            }
+        }
+        if case .at(let url) = step {
+            (boxed.request.path, boxed.request.query) = (nil, nil)
+            boxed.base = try WebURL("\(url.origin)\(url.target)")
+        }
+        return boxed
     }
 
     /// Returns the step to the next page, or nil after the last one.

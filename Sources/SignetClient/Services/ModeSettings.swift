@@ -9,6 +9,8 @@ struct ModeSettings: Sendable {
     let isSwitchable: Bool
     /// The simulated failures; empty in production.
     let simulation: FailureSimulation
+    /// The modules whose stubs may act.
+    let stubModules: Set<StubModule>
     /// Keys and options that are set and would do something in another build or mode.
     let ignored: [String]
 
@@ -17,6 +19,7 @@ struct ModeSettings: Sendable {
         self.mode = .production
         self.isSwitchable = RunMode.isSwitchable
         self.simulation = FailureSimulation()
+        self.stubModules = [.business]
         self.ignored = []
     }
 
@@ -49,6 +52,12 @@ struct ModeSettings: Sendable {
                 ignored.append("app.runMode")
             }
         }
+        var modules: Set<StubModule> = []
+        for module in mode == .production ? [.business] : StubModule.all
+        where try reader?.read("stubs.\(module)", as: Bool.self) ?? true {
+            modules.insert(module)
+        }
+        stubModules = modules
         guard mode == .production else {
             if let given = options.simulation {
                 simulation = given

@@ -49,8 +49,8 @@ extension NetworkSystem {
         /// The options of all calls; those of services, endpoints and calls win.
         ///
         /// For pin policies and pin reports, which the system fetches and sends for itself, they
-        /// hold without fields, credentials, sets, scenario, base URLs, compression, progress and
-        /// owner.
+        /// hold without fields, credentials, sets, scenario, base URLs, compression, progress,
+        /// queue and owner.
         public var callOptions = RequestOptions()
         /// The limits for decoding compressed responses. If nil, the system asks for no content
         /// coding and returns bodies as they were received.
@@ -67,6 +67,11 @@ extension NetworkSystem {
         /// (`services.NAME.signing.key`) has the id of one signs with it, by the scheme `rfc9421`.
         /// Each attempt asks for a signature of its own; if the signer fails, nothing is sent.
         public var externalSigners: [any ExternalSigner] = []
+        /// The stubs of the system, also ``NetworkSystem/stubs``. A copy of the options has the
+        /// same ones.
+        public var stubs = CallStubs()
+        /// The observers of all calls from the system's start to its end.
+        public var observers: [any CallObserver] = []
         /// The logger of the system. The system never logs a value, key or body.
         public var logger = Logger(label: "signet.client")
         /// The destinations of reports about pins that did not match. Defaults to the log.

@@ -89,6 +89,12 @@ extension ServiceConfiguration {
                 fields: try reader.fields("fields") ?? [:],
                 parameters: try reader.read("parameters", as: JSONObject.self) ?? [:])
         }
+        if let maximum = try reader.read("maximumCalls", as: Int.self) {
+            guard maximum > 0 else {
+                throw reader.invalid("maximumCalls", reason: "is not above zero")
+            }
+            maximumCalls = maximum
+        }
         defaultSets = try reader.read("defaultSets", as: [String].self) ?? defaultSets
         if try reader.read("cookies", as: Bool.self) == true { cookies = CookieStore() }
     }

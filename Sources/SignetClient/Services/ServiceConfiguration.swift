@@ -60,6 +60,9 @@ public struct ServiceConfiguration: Sendable {
     /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10).
     /// `RetryStrategy` says which calls are sent again. Defaults to 3.
     public var attempts: Int
+    /// The maximum number of calls to the service that run at once; further ones wait (integer
+    /// `services.NAME.maximumCalls`). Defaults to no limit.
+    public var maximumCalls: Int?
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
     /// `.acrossOrigins` and `.bodyAcrossOrigins`).
     public var redirects = RedirectPolicy()

@@ -12,11 +12,14 @@ extension CallPipeline {
         let engine = try options.makeStandardEngine(for: snapshots.current)
         let log = CallLogger(logger: options.logger)
         admission = AdmissionStage(
-            calls: RunningCalls(executor: options.runsOnEngineThread ? engine.executor : nil),
-            hub: EventHub(), snapshots: snapshots,
+            calls: RunningCalls(
+                executor: options.runsOnEngineThread ? engine.executor : nil,
+                alarm: options.clock.alarm),
+            hub: EventHub(observers: options.observers), snapshots: snapshots,
             hostOptions: options.callOptions.withoutThoseOfServices,
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
-            decodes: options.decoding != nil, random: options.clock.random, log: log)
+            decodes: options.decoding != nil, clock: options.clock, log: log)
+        admission.stubs = options.stubs
         duplicates = DuplicateCalls()
         decoder = ResponseDecoder(limits: options.decoding)
         attempts = AttemptStage(

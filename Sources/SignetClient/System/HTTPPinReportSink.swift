@@ -25,10 +25,10 @@ struct HTTPPinReportSink: PinReportSink {
         let status: Int
         do throws(ClientError) {
             status = try await pipeline.admission.admit(asked) { context throws(ClientError) in
-                try await pipeline.send(
-                    context.request(
-                        .post, to: url, fields: [.contentType: "application/json"],
-                        body: HTTPRequestBody(body)), in: context
+                try await pipeline.exchange(
+                    PendingCall.Exchange(
+                        method: .post, target: url.target, body: HTTPRequestBody(body)),
+                    at: url, fields: [.contentType: "application/json"], in: context
                 ).status
             }
         } catch {

@@ -44,11 +44,12 @@ extension NetworkSystem {
     /// - Parameters:
     ///   - elements: The elements that the calls are made for.
     ///   - limit: The maximum number of calls that run at once; values below 1 count as 1.
-    ///   - call: Makes the call for an element.
+    ///   - call: Makes the call for an element. Of an error that isn't a `ClientError` the outcome
+    ///     has the type's name, with the code `interceptor-failed`.
     /// - Returns: As `outcomes(of:atOnce:options:)`.
     public func outcomes<Element: Sendable, Success: Sendable>(
         of elements: [Element], atOnce limit: Int = .max,
-        call: @escaping @Sendable (Element) async throws(ClientError) -> Success
+        call: @escaping @Sendable (Element) async throws -> Success
     ) async -> [Result<Success, ClientError>] {
         let group = CallGroup(elements: elements, limit: limit, endsAtFailure: false, call: call)
         return await group.run().outcomes.map { $0 ?? .failure(.cancelledByCaller) }
@@ -76,7 +77,7 @@ extension NetworkSystem {
     /// - Throws: As `values(of:atOnce:options:)`.
     public func values<Element: Sendable, Success: Sendable>(
         of elements: [Element], atOnce limit: Int = .max,
-        call: @escaping @Sendable (Element) async throws(ClientError) -> Success
+        call: @escaping @Sendable (Element) async throws -> Success
     ) async throws(ClientError) -> [Success] {
         let group = CallGroup(elements: elements, limit: limit, endsAtFailure: true, call: call)
         let (outcomes, failure) = await group.run()
@@ -97,7 +98,7 @@ private struct CallGroup<Element: Sendable, Success: Sendable>: Sendable {
     let elements: [Element]
     let limit: Int
     let endsAtFailure: Bool
-    let call: @Sendable (Element) async throws(ClientError) -> Success
+    let call: @Sendable (Element) async throws -> Success
 
     /// Runs the calls to their ends.
     ///
@@ -130,10 +131,10 @@ private struct CallGroup<Element: Sendable, Success: Sendable>: Sendable {
     private func add(_ index: Int, to group: inout TaskGroup<(Int, Outcome)>) -> Bool {
         let element = elements[index]
         return group.addTaskUnlessCancelled {
-            do throws(ClientError) {
+            do {
                 return (index, .success(try await call(element)))
             } catch {
-                return (index, .failure(error))
+                return (index, .failure(ClientError(of: "closure for", element, error)))
             }
         }
     }

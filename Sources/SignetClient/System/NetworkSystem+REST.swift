@@ -73,9 +73,15 @@ extension NetworkSystem {
             request.body = try ClientError.rpc { () throws(PayloadError) in
                 try .bytes([], contentType: contentType)
             }
-            var boxed = try call.box(.resource(request))
-            boxed.stream = body
-            return try await self.pipeline.respond(to: boxed, in: call)
+            let whole = request
+            return try await self.pipeline.response(
+                to: { () throws(ClientError) in .resource(whole) },
+                isReplayable: body.isReplayable, in: call
+            ) { request, call throws(ClientError) in
+                var boxed = try call.box(request)
+                boxed.stream = body
+                return boxed
+            }
         }
     }
 }

@@ -22,6 +22,20 @@ extension NetworkSystem {
         calls.call(call)?.events() ?? EventHub.ended.events()
     }
 
+    /// The stubs of the system, which may be added, removed and switched at any time.
+    public var stubs: CallStubs { options.stubs }
+
+    /// Adds an observer of all calls from now on, until it is removed or the system was shut down.
+    /// ``Options/observers`` get the events from the first call on.
+    ///
+    /// - Returns: The observation, which removes the observer. The system holds the observer even
+    ///   if the observation is released.
+    @discardableResult
+    public func addObserver(_ observer: any CallObserver) -> CallObservation {
+        let hub = pipeline.admission.hub
+        return CallObservation(hub: hub, number: hub.add(observer))
+    }
+
     /// The calls that are running, in the order in which they began.
     public var runningCalls: [CallIdentity] { calls.identities }
 
@@ -32,6 +46,12 @@ extension NetworkSystem {
     public func cancelCall(_ id: CallIdentity.ID) -> Bool {
         calls.end(with: .cancelledByCaller) { $0.identity.id == id } > 0
     }
+
+    /// Ends all running calls with `cancelled`, and takes further ones.
+    ///
+    /// - Returns: Their number.
+    @discardableResult
+    public func cancelCalls() -> Int { calls.end(with: .cancelledByCaller) { !$0.isInternal } }
 
     /// Ends the running calls that have a tag with `cancelled`.
     ///

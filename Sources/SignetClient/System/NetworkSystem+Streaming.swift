@@ -40,9 +40,9 @@ extension NetworkSystem {
             service: service, method: method.rawValue, options: options, isBoxed: false)
         return try await pipeline.stream(asked, needsSuccess: false) {
             call, reader throws(ClientError) in
-            let url = try call.service.url.at(target: target)
-            let raw = try await self.pipeline.send(
-                call.request(method, to: url, fields: fields, body: body), into: reader, in: call)
+            let raw = try await self.pipeline.exchange(
+                PendingCall.Exchange(method: method, target: target, body: body),
+                at: call.service.url, fields: fields, into: reader, in: call)
             if try !reader.hasFinished() { try await reader.handOut(raw) }
         }
     }

@@ -54,7 +54,7 @@ extension NetworkSystem {
         options: RequestOptions = RequestOptions()
     ) async throws(ClientError) -> Output {
         try await pipeline.perform(call, reading: reformer.responseContent, options: options) {
-            try reformer.reform($0)
+            try reformer.reform($0, to: call)
         }
     }
 
@@ -87,7 +87,7 @@ extension NetworkSystem {
         await response { note throws(ClientError) in
             try await self.pipeline.perform(
                 call, reading: reformer.responseContent, options: options, noting: note
-            ) { try reformer.reform($0) }
+            ) { try reformer.reform($0, to: call) }
         }
     }
 

@@ -236,9 +236,9 @@ public final class NetworkSystem: Sendable {
             service: service, method: method.rawValue, options: options, isBoxed: false,
             isInMemory: body.bytes != nil)
         return try await pipeline.admission.admit(asked) { call throws(ClientError) in
-            let url = try call.service.url.at(target: target)
-            return try await self.pipeline.send(
-                call.request(method, to: url, fields: fields, body: body), in: call)
+            try await self.pipeline.exchange(
+                PendingCall.Exchange(method: method, target: target, body: body),
+                at: call.service.url, fields: fields, in: call)
         }
     }
 }

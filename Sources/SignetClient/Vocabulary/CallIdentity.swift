@@ -19,4 +19,6 @@ public struct CallIdentity: Sendable, Hashable {
     /// The path of a REST call without its values, such as `/orders/{id}`, or with `{}` in place of
     /// a value that the program interpolates; nil if it isn't known.
     public internal(set) var path: String?
+    /// How the program shows the call.
+    public internal(set) var interaction = CallInteraction.indicator
 }

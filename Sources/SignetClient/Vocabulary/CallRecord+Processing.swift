@@ -26,7 +26,8 @@ extension CallRecord {
         /// The kind of a stage. New kinds may be added.
         public struct Name: Sendable, Hashable, CustomStringConvertible {
             private enum Kind: String {
-                case admission, building, joining, interceptors, credentials, attempt, signing,
+                case admission, queue, building, joining, interceptors, credentials, attempt,
+                    signing,
                     request, reading, pause, unboxing
                 case attemptInterceptors = "attempt-interceptors"
             }
@@ -38,6 +39,8 @@ extension CallRecord {
 
             /// Options are merged, and the call gets its identity.
             public static let admission = Name(kind: .admission)
+            /// The call waits for a place in its queue.
+            public static let queue = Name(kind: .queue)
             /// The adapter boxes the call, and its URL and fields are joined.
             public static let building = Name(kind: .building)
             /// The call waits for work that it shares with equal ones.
@@ -71,6 +74,28 @@ extension CallRecord {
         public internal(set) var duration: Duration
     }
 
+    /// A change that a stub made.
+    public struct StubUse: Sendable, Hashable {
+        /// A place of stubs in a call.
+        public enum Place: String, Sendable, Hashable {
+            /// Before the adapter boxes the request.
+            case beforeBoxing = "before-boxing"
+            /// Before the request is signed.
+            case beforeSigning = "before-signing"
+            /// In place of the engine.
+            case beforeEngine = "before-engine"
+            /// After the engine responded.
+            case afterEngine = "after-engine"
+            /// Before the response is converted.
+            case beforeDelivery = "before-delivery"
+        }
+
+        /// The place.
+        public let place: Place
+        /// The name of the stub's module.
+        public let module: String
+    }
+
     /// One request and its outcome.
     public struct Exchange: Sendable, Hashable {
         /// The method.
@@ -88,6 +113,8 @@ extension CallRecord {
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
         /// The engine that was chosen for the request, and why.
         public internal(set) var engine: EngineUse?
+        /// The origin of the response.
+        public internal(set) var source = ResponseSource.server
         /// The time from the call's start to the request's start.
         public internal(set) var start = Duration.zero
         /// How long the parts took; of a request without a response only the whole.

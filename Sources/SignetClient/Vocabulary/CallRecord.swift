@@ -5,7 +5,8 @@ public import SignetTransport
 /// system did, and what came back. It never changes, and it is one reference, so a copy costs
 /// nothing.
 ///
-/// A record contains no value of a field, no body, no query and no user info.
+/// A record contains no value of a field, no body, no query and no user info, unless its contents
+/// are kept (``counted``), which never happens in production without being asked for.
 ///
 /// ```swift
 /// func explain(_ error: ClientError) {
@@ -38,6 +39,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var stages: [Stage] = []
         /// The attempts with their requests and redirects.
         public internal(set) var attempts: [Attempt] = []
+        /// The stubs that changed something, in their order.
+        public internal(set) var stubs: [StubUse] = []
         /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are
         /// then those of the shared work.
         public internal(set) var joinedCall: CallIdentity.ID?
@@ -48,12 +51,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     /// The response.
     public struct Response: Sendable, Hashable {
         /// The origin of a response.
-        public enum Source: String, Sendable, Hashable {
-            /// The server; interceptors may have changed the response.
-            case server
-            /// An interceptor, and no server was asked.
-            case interceptor
-        }
+        public typealias Source = ResponseSource
 
         /// The HTTP status.
         public internal(set) var status: Int
@@ -64,6 +62,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var bodySize: Int?
         /// The origin of the response.
         public internal(set) var source: Source
+        /// Whether an interceptor around the call changed the response.
+        public internal(set) var isChanged = false
     }
 
     /// How a call ended.
@@ -101,6 +101,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         let response: Response?
         let outcome: Outcome
         let duration: Duration
+        var ordinal: Int?
+        var contents: [StageContents] = []
     }
 
     private final class Storage: Sendable {
@@ -124,6 +126,12 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     public var outcome: Outcome { storage.contents.outcome }
     /// The time from the call's start to its end.
     public var duration: Duration { storage.contents.duration }
+
+    /// The call with its counting part.
+    public var counted: CountedCall {
+        CountedCall(
+            record: self, ordinal: storage.contents.ordinal, contents: storage.contents.contents)
+    }
 
     /// The URL without its query; nil if the call failed before it was built.
     public var url: String? { request.url }

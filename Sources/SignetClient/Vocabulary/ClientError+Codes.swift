@@ -35,8 +35,13 @@ extension ClientError.Code {
     public static let refusedURL = Self(.usage("refused-url"))
     /// The host is pinned or has CAs of its own, and the engine doesn't check pins.
     public static let engineCannotPin = Self(.usage("engine-cannot-pin"))
-    /// An interceptor threw an error that isn't a `ClientError`.
+    /// An interceptor or a stub threw an error that isn't a `ClientError`.
     public static let interceptorFailed = Self(.noResponse("interceptor-failed"))
+    /// A conversion of the program's own (`success(from:)`, a reformer) threw an error that is
+    /// neither a `ClientError` nor a `JSONError`.
+    public static let conversionFailed = Self(.noResponse("conversion-failed"))
+    /// A blocking call was made in a task, whose thread it would block.
+    public static let wouldBlock = Self(.usage("would-block"))
     /// A credential source threw an error that isn't a `ClientError`. Nothing was sent.
     public static let credentialFailed = Self(.noResponse("credential-failed"))
     /// An external signer threw an error that isn't a `ClientError`. Nothing was sent.

@@ -75,6 +75,9 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     /// The response's body if its status isn't 2xx and it isn't a response of the protocol. It is
     /// never printed.
     public var responseBody: [UInt8] { storage.contents.responseBody }
+    /// The response that a response check refused; only with code `business-code`. It is never
+    /// printed.
+    public var response: UnboxedResponse? { storage.contents.response }
     /// The details of a pin policy's refusal, if a policy refused the host.
     public var pinRefusal: PinRefusal? { storage.contents.pinRefusal }
     /// The identity of the call that failed; nil for an error of the system itself.
@@ -95,6 +98,7 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         var serverError: RPCServerError?
         var problem: ProblemDetails?
         let responseBody: [UInt8]
+        let response: UnboxedResponse?
         let pinRefusal: PinRefusal?
         var identity: CallIdentity?
         var json: JSONConventions?
@@ -113,12 +117,14 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
 
     package init(
         _ code: Code, _ message: String, status: Int? = nil, serverError: RPCServerError? = nil,
-        problem: ProblemDetails? = nil, responseBody: [UInt8] = [], pinRefusal: PinRefusal? = nil
+        problem: ProblemDetails? = nil, responseBody: [UInt8] = [],
+        response: UnboxedResponse? = nil, pinRefusal: PinRefusal? = nil
     ) {
         self.init(
             Contents(
                 code: code, message: message, status: status, serverError: serverError,
-                problem: problem, responseBody: responseBody, pinRefusal: pinRefusal))
+                problem: problem, responseBody: responseBody, response: response,
+                pinRefusal: pinRefusal))
     }
 
     /// Whether two errors have the same contents.
@@ -173,6 +179,11 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
         guard self.identity == nil else { return self }
         var contents = storage.contents
         (contents.identity, contents.record, contents.json) = (identity, record, json)
+        if code == .httpStatus, let request = record?.request, let method = request.method,
+            let url = request.url
+        {
+            contents.message = "\(method) \(url): \(contents.message)"
+        }
         contents.serverError?.conventions = json
         contents.problem?.conventions = json
         return ClientError(contents)

@@ -157,13 +157,14 @@ public struct RESTAdapter: RESTBoxing {
         -> UnboxedResponse
     {
         try response.requireSize(atMost: maximumResponseSize)
-        guard response.isSuccess else { throw .httpStatus(response) }
+        guard response.isSuccess || response.status == 304 && request.expected.content == .message
+        else { throw .httpStatus(response) }
         let body = response.json
         let result: RPCResult?
         do {
             result = try body.isEmpty ? RPCResult(.null) : RPCResult(parsing: body)
         } catch {
-            guard request.expected.content == .any else {
+            guard request.expected.content != .json else {
                 throw .malformedResponse(
                     "the body is not strict JSON: \(error.message)", status: response.status)
             }

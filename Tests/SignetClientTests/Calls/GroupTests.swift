@@ -103,6 +103,28 @@ private final class NumberEngine: HTTPEngine {
         }
     }
 
+    /// Swift infers no typed throws for a closure with several statements.
+    @Test func aClosureMayHaveSeveralStatements() async throws {
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "1")]))
+        let values = try await system.values(of: Array(1...5)) { number in
+            let value: Int = try await system.send(.get("/x", on: "a"))
+            return value + number
+        }
+        #expect(values == [2, 3, 4, 5, 6])
+        struct Odd: Error {}
+        let outcomes = await system.outcomes(of: [1, 2]) { number in
+            if number == 2 { throw Odd() }
+            try Task.checkCancellation()
+            return number
+        }
+        guard case .success(1) = outcomes[0], case .failure(let error) = outcomes[1] else {
+            Issue.record("found \(outcomes)")
+            return
+        }
+        #expect(error.code == .interceptorFailed && error.message.contains("Odd"))
+        await system.shutdown()
+    }
+
     @Test(.features("004-22")) func outcomesKeepOrderAndFailuresStopNoCall() async throws {
         let engine = NumberEngine(failing: [2], crowd: 4)
         let system = try await Self.system(engine)

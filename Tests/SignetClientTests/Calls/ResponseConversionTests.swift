@@ -1,4 +1,6 @@
+import HTTPTypes
 import SignetClient
+import SignetTransport
 import TestSupport
 import Testing
 
@@ -30,11 +32,14 @@ import Testing
     }
 
     /// Responds with any bytes.
-    private struct Responding: CallInterceptor {
+    private struct Responding: AttemptInterceptor {
         var response: RawResponse
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            _ = try await next(call)
-            return response
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            var received = try await next(call)
+            received.response = HTTPResponse(
+                status: .init(code: response.status), headerFields: response.fields)
+            received.body = HTTPResponseBody(bytes: response.body)
+            return received
         }
     }
 
@@ -47,7 +52,7 @@ import Testing
     ) async throws {
         let engine = RecordingEngine()
         let system = try await Pipeline.system(engine, payload: payload) {
-            $0.callOptions.interceptors = [Responding(response: response)]
+            $0.callOptions.attemptInterceptors = [Responding(response: response)]
         }
         try await work(system, engine)
         await system.shutdown()
@@ -192,6 +197,75 @@ import Testing
         #expect(rows == Array(repeating: [Row(title: "tea", price: 250)], count: 2))
     }
 
+    private struct Orders: RESTEndpoint {
+        var service: ServiceName { "a" }
+        var httpMethod: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/orders" }
+    }
+
+    private struct Flats: RESTEndpoint {
+        var service: ServiceName { "a" }
+        var httpMethod: HTTPRequest.Method { .get }
+        var path: PathTemplate { "/flats" }
+    }
+
+    /// One value that serves three APIs, each of whose responses has another form.
+    private struct Titles: Reformer {
+        func reform(_ response: UnboxedResponse) throws -> [String] { throw RowError() }
+
+        func reform(_ response: UnboxedResponse, to call: any TypedCall) throws -> [String] {
+            let member =
+                switch call {
+                case is Orders: "item"
+                case is Flats: "address"
+                default: "name"
+                }
+            return (response.result?.value.array ?? []).map { $0[member]?.string ?? "" }
+        }
+    }
+
+    @Test(.features("003-08")) func oneReformerServesThreeEndpoints() async throws {
+        let sent = Self.json(#"[{"item":"tea","address":"5 High St","name":"Ann"}]"#)
+        try await withSystem(sent) { system, _ in
+            let titles = Titles()
+            let items = try await system.send(Orders(), as: titles)
+            let addresses = try await system.send(Flats(), as: titles)
+            let names = try await system.send(.get("/users", on: "a"), as: titles)
+            let response = try await system.response(to: Flats(), as: titles).get()
+            #expect(items == ["tea"] && addresses == ["5 High St"] && names == ["Ann"])
+            #expect(response == addresses)
+        }
+    }
+
+    /// A caller that asks with a validator gets the answer that nothing has changed.
+    @Test func anUnchangedResourceIsNoFailureOfRaw() async throws {
+        let unchanged = RawResponse(status: 304, fields: [.eTag: "\"7\""], body: [])
+        try await withSystem(unchanged) { system, _ in
+            let raw = try await system.send(.get("/x", on: "a"), as: .raw)
+            let own = try await system.send(Read())
+            #expect(raw == unchanged && own == unchanged)
+            for code in [
+                await Pipeline.code { () async throws(ClientError) in
+                    try await system.send(.get("/x", on: "a"), as: .bytes)
+                },
+                await Pipeline.code { () async throws(ClientError) in
+                    try await system.send(.get("/x", on: "a"))
+                },
+            ] { #expect(code == .httpStatus) }
+        }
+    }
+
+    @Test func aFailureNamesMethodAndURL() async throws {
+        let sent = RawResponse(status: 404, body: [])
+        try await withSystem(sent) { system, _ in
+            let error = await #expect(throws: ClientError.self) {
+                try await system.send(.get("/x", on: "a", query: ["key": "ZZZZZZ"]))
+            }
+            #expect(error?.message.hasPrefix("GET https://api.example.com/v1/x: ") == true)
+            #expect(error?.message.contains("ZZ") == false)
+        }
+    }
+
     @Test(.features("003-06", "003-07")) func oneResponseIsReformedInSeveralWays() async throws {
         let sent = Self.json(#"[{"item":"tea","cents":250},{"item":"rum","cents":900}]"#)
         try await withSystem(sent) { system, _ in
@@ -214,8 +288,8 @@ import Testing
                 try await system.send(
                     .get("/x", on: "a"), as: Rows(title: "item", price: ["cents"]))
             }
-            #expect(error?.code == .typeMismatch && error?.kind == .malformed)
-            #expect(error?.message == "the result is of another type: RowError")
+            #expect(error?.code == .conversionFailed && error?.kind == .local)
+            #expect(error?.message == "the program's conversion threw RowError")
         }
     }
 

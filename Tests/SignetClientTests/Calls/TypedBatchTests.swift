@@ -117,7 +117,7 @@ private final class BatchEngine: HTTPEngine {
     }
 
     private struct Silent: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             try await next(call)
         }
     }

@@ -39,8 +39,8 @@ import Testing
     private struct Hedging: CallInterceptor {
         let refused: AsyncStream<ClientError.Code>.Continuation
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            await withTaskGroup(of: RawResponse?.self) { group in
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            await withTaskGroup(of: UnboxedResponse?.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
                         do throws(ClientError) {
@@ -51,7 +51,8 @@ import Testing
                         }
                     }
                 }
-                return await group.reduce(nil) { $0 ?? $1 } ?? RawResponse(status: 500, body: [])
+                return await group.reduce(nil) { $0 ?? $1 }
+                    ?? UnboxedResponse(RawResponse(status: 500, body: []))
             }
         }
     }
@@ -80,7 +81,7 @@ import Testing
     }
 
     private struct Twice: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             _ = try await next(call)
             return try await next(call)
         }

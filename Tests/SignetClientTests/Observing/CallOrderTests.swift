@@ -143,7 +143,9 @@ import Testing
         let around = try await Self.names(RecordingEngine()) { system, trace in
             _ = await Self.get(system, trace) { options in
                 options.interceptors = [
-                    InterceptorTests.Call { _, _ in RawResponse(status: 200, body: [0x31]) }
+                    InterceptorTests.Call { _, _ in
+                        UnboxedResponse(RawResponse(status: 200, body: [0x31]))
+                    }
                 ]
             }
             #expect(trace.record?.response?.source == .interceptor)

@@ -9,11 +9,11 @@ import Testing
 /// The options that an endpoint declares, and those that a call chooses.
 @Suite struct EndpointOptionsTests {
     private struct Marking: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             var call = call
-            call.request.headerFields[.acceptLanguage] = "en"
+            call.fields[.acceptLanguage] = "en"
             var response = try await next(call)
-            response.body = Array("7".utf8)
+            response.result = RPCResult(7)
             return response
         }
     }

@@ -60,7 +60,7 @@ import Testing
         let ended = Mutex(0)
         private let isFirst = Mutex(true)
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             await withTaskCancellationHandler {
                 // Not resumed by the cancellation: the task would wait for its handler, on another
                 // thread.

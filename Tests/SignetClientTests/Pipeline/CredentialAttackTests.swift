@@ -116,7 +116,7 @@ import Testing
     @Test func aCallKeepsItsUser() async throws {
         struct Switching: CallInterceptor {
             let source: Source
-            func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
                 source.scope = "two"
                 return try await next(call)
             }

@@ -135,7 +135,7 @@ import Testing
         weak let call = kept
         let code = await Pipeline.code { [kept] () async throws(ClientError) in
             guard let kept else { return }
-            try await calls.run(kept, began: {}, ended: { _ in }, work: {})
+            try await calls.run(kept, began: {}, ended: { _ in true }, work: {})
         }
         #expect(code == .notRunning)
         kept = nil

@@ -97,7 +97,7 @@ import Testing
         for call in calls { #expect(await call.value == .notRunning) }
     }
 
-    /// An interceptor of the call may put another user's data into the request.
+    /// Interceptors of the call put the users' data into the request.
     @Test(arguments: [DuplicatePolicy.refuse, .replace])
     func aCallWithInterceptorsEqualsNoOther(_ policy: DuplicatePolicy) async throws {
         let engine = WaitingEngine()
@@ -113,18 +113,16 @@ import Testing
     private struct Adding: CallInterceptor, AttemptInterceptor {
         let authorization: String
 
-        private func changed(_ call: OutgoingCall) -> OutgoingCall {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             var call = call
-            call.request.headerFields[.authorization] = authorization
-            return call
-        }
-
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            try await next(changed(call))
+            call.fields[.authorization] = authorization
+            return try await next(call)
         }
 
         func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
-            try await next(changed(call))
+            var call = call
+            call.request.headerFields[.authorization] = authorization
+            return try await next(call)
         }
     }
 

@@ -46,14 +46,29 @@ import Testing
         /// Returns a response of its own after this engine has got a request.
         var leaves: ActingEngine?
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             let task = Task {
                 defer { ends.yield() }
                 return try await next(call)
             }
             guard let leaves else { return try await task.value }
             _ = try await eventually { leaves.count == 1 }
-            return RawResponse(status: 200, body: [])
+            return UnboxedResponse(RawResponse(status: 200, body: []))
+        }
+    }
+
+    /// The same around an attempt, which is a part of the work that joint calls share.
+    private struct DetachingEach: AttemptInterceptor {
+        let ends: AsyncStream<Void>.Continuation
+        let gate: AsyncStream<Void>
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            if call.attempt == 1 { for await _ in gate { break } }
+            let task = Task {
+                defer { ends.yield() }
+                return try await next(call)
+            }
+            return try await task.value
         }
     }
 
@@ -90,7 +105,7 @@ import Testing
         // Those of the system, because a call with interceptors of its own joins no other.
         let system = try await Pipeline.system(engine) { options in
             options.clock.sleep = { _ in }
-            options.callOptions.interceptors = [Held(gate: gate), Detaching(ends: ends)]
+            options.callOptions.attemptInterceptors = [DetachingEach(ends: ends, gate: gate)]
         }
         let first = Task { await join(system) }
         #expect(try await eventually { system.runningCalls.count == 1 })
@@ -102,14 +117,6 @@ import Testing
         for await _ in ended { break }
         #expect(await second.value == .httpStatus && engine.count == 3)
         await system.shutdown()
-    }
-
-    private struct Held: CallInterceptor {
-        let gate: AsyncStream<Void>
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            for await _ in gate { break }
-            return try await next(call)
-        }
     }
 
     private func join(_ system: NetworkSystem, tag: String = "first") async -> ClientError.Code? {

@@ -18,7 +18,7 @@ import Testing
         let name: String
         let notes: Notes
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             notes.add("\(name)>")
             do {
                 let response = try await next(call)
@@ -37,8 +37,8 @@ import Testing
     }
 
     struct Call: CallInterceptor {
-        let work: @Sendable (OutgoingCall, NextCall) async throws -> RawResponse
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        let work: @Sendable (PendingCall, NextCall) async throws -> UnboxedResponse
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             try await work(call, next)
         }
     }
@@ -50,8 +50,8 @@ import Testing
         }
     }
 
-    private static func options(
-        _ work: @escaping @Sendable (OutgoingCall, NextCall) async throws -> RawResponse
+    static func options(
+        _ work: @escaping @Sendable (PendingCall, NextCall) async throws -> UnboxedResponse
     ) -> RequestOptions {
         var options = RequestOptions()
         options.interceptors = [Call(work: work)]
@@ -133,11 +133,11 @@ import Testing
         let engine = RecordingEngine()
         let options = Self.options { call, next in
             var call = call
-            call.request.headerFields[.acceptLanguage] = "en"
-            call.request.path = "/changed"
-            call.body = [9]
+            call.fields[.acceptLanguage] = "en"
+            call.exchange?.target = "/changed"
+            call.exchange?.body = [9]
             var response = try await next(call)
-            response.body = [7]
+            response.raw.body = [7]
             return response
         }
         let result = try await Self.get(engine, options, body: [1], method: .post)
@@ -149,7 +149,9 @@ import Testing
 
     @Test(.features("003-40")) func theyMayRespondThemselves() async throws {
         let engine = RecordingEngine()
-        let options = Self.options { _, _ in RawResponse(status: 203, body: [5]) }
+        let options = Self.options { _, _ in
+            UnboxedResponse(RawResponse(status: 203, body: [5]))
+        }
         #expect(try await Self.get(engine, options).get() == RawResponse(status: 203, body: [5]))
         var each = RequestOptions()
         each.attemptInterceptors = [
@@ -170,12 +172,15 @@ import Testing
         let path = folder.path("file")
         let result = try await system.download(
             "a", target: "/x", to: path,
-            options: Self.options { _, _ in RawResponse(status: 200, body: Array("tea".utf8)) })
+            options: Self.options { _, _ in
+                UnboxedResponse(RawResponse(status: 200, body: Array("tea".utf8)))
+            })
         #expect(result.byteCount == 3 && engine.count == 0)
         let refused = await Pipeline.code { () async throws(ClientError) in
             try await system.download(
                 "a", target: "/x", to: path,
-                options: Self.options { _, _ in RawResponse(status: 404, body: []) })
+                options: Self.options { _, _ in UnboxedResponse(RawResponse(status: 404, body: []))
+                })
         }
         #expect(refused == .httpStatus)
         await system.shutdown()
@@ -206,8 +211,7 @@ import Testing
         let engine = RecordingEngine()
         let around = Self.options { call, next in
             var call = call
-            call.request.scheme = scheme
-            call.request.authority = authority
+            call.exchange?.target = "\(scheme)://\(authority)/x"
             return try await next(call)
         }
         #expect(Self.code(try await Self.get(engine, around)) == .refusedURL)
@@ -237,7 +241,7 @@ import Testing
                 RESTRequest(.get, "/x"), on: "a",
                 options: Self.options { call, next in
                     var call = call
-                    call.request.path = "/rpc/secret"
+                    call.setRequest(.resource(RESTRequest(.get, "/secret")))
                     return try await next(call)
                 })
         }
@@ -250,7 +254,7 @@ import Testing
         let engine = RecordingEngine()
         let options = Self.options { call, next in
             var call = call
-            call.request.path = target
+            call.exchange?.target = target
             return try await next(call)
         }
         #expect(Self.code(try await Self.get(engine, options)) == .refusedURL)

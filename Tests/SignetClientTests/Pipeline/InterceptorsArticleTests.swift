@@ -14,15 +14,50 @@ import Testing
     struct Language: CallInterceptor {
         let language: String
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             var call = call
-            call.request.headerFields[.acceptLanguage] = language
+            call.fields[.acceptLanguage] = language
             do {
                 return try await next(call)
             } catch {
                 if error.code == .timeout { print("\(call.identity.service) was too slow") }
                 throw error
             }
+        }
+    }
+
+    struct Renewal: CallInterceptor {
+        let tokens: Tokens
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            var call = call
+            let token = try await tokens.token()
+            call.fields[.authorization] = "Bearer \(token)"
+            do throws(ClientError) {
+                return try await next(call)
+            } catch {
+                guard error.response?.result?.value["code"] == 4001 else { throw error }
+                let new = try await tokens.token(replacing: token)
+                call.fields[.authorization] = "Bearer \(new)"
+                return try await next(call)
+            }
+        }
+    }
+
+    actor Tokens {
+        private let renew: @Sendable () async throws -> String
+        private var current: Task<String, any Error>?
+
+        init(renew: @escaping @Sendable () async throws -> String) { self.renew = renew }
+
+        /// The token, or a new one; calls that replace the same one at once get the same new one.
+        func token(replacing old: String? = nil) async throws -> String {
+            while let running = current {
+                if let token = try? await running.value, token != old { return token }
+                if current == running { current = nil }  // it has expired, or couldn't be had
+            }
+            let task = Task { try await renew() }
+            current = task
+            return try await task.value
         }
     }
 
@@ -63,6 +98,12 @@ import Testing
         var options = RequestOptions()
         options.credentials = SessionToken(system: system, scope: user)
         return try await system.call(RPCCall("orders.list"), on: "orders", options: options)
+    }
+
+    func useClientCertificate(_ orders: inout ServiceConfiguration) throws {
+        orders.clientCertificate = try ClientCertificate(
+            .file("/etc/shop/client.pem"), key: .file("/etc/shop/client.key"),
+            passphrase: .credential("client-passphrase"))
     }
 
     struct HSMKey: ExternalSigner {
@@ -184,7 +225,7 @@ import Testing
         // imports.
         let path = "Sources/SignetClient/SignetClient.docc/Interceptors-and-credentials.md"
         let blocks = try Article(path).blocks(in: "swift")
-        #expect(blocks.count == 4)
+        #expect(blocks.count == 6)
         var rest = source[...]
         for block in blocks {
             let code = words(block)

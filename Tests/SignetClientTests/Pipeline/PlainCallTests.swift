@@ -72,8 +72,8 @@ import Testing
 
     /// Responds without a request.
     private struct Refusing: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            RawResponse(status: 404, body: [])
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            UnboxedResponse(RawResponse(status: 404, body: []))
         }
     }
 
@@ -94,14 +94,14 @@ import Testing
 
     /// Keeps the first call, and sends it with the request of the second one.
     private final class Mixing: CallInterceptor {
-        private let first = Mutex<OutgoingCall?>(nil)
+        private let first = Mutex<PendingCall?>(nil)
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             var mixed = first.withLock { first in
                 first = first ?? call
                 return first ?? call
             }
-            (mixed.request, mixed.body) = (call.request, call.body)
+            mixed.exchange = call.exchange
             return try await next(mixed)
         }
     }

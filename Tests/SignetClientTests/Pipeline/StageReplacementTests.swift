@@ -33,18 +33,16 @@ import Testing
     private struct Naming: CallInterceptor, AttemptInterceptor {
         static let field = HTTPField.Name("X-Stage")!
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            try await next(named(call))
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            var call = call
+            call.fields[Self.field] = "1"
+            return try await next(call)
         }
 
         func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
-            try await next(named(call))
-        }
-
-        private func named(_ call: OutgoingCall) -> OutgoingCall {
             var call = call
             call.request.headerFields[Self.field] = "1"
-            return call
+            return try await next(call)
         }
     }
 

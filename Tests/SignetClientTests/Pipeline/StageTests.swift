@@ -154,7 +154,7 @@ import Testing
 
     // MARK: Order
 
-    /// Interceptors run around the attempts, and checks after the response was unboxed.
+    /// Interceptors run around all that follows, and checks after the response was unboxed.
     @Test func theStagesComeInTheirOrder() async throws {
         let steps = InterceptorTests.Notes()
         var options = RequestOptions()
@@ -174,7 +174,7 @@ import Testing
                 return response.status
             })
         #expect(value == 200)
-        #expect(steps.all == ["request", ">", "1>", "<200", "check", "value"])
+        #expect(steps.all == [">", "request", "1>", "check", "<200", "value"])
     }
 }
 
@@ -211,7 +211,7 @@ private struct Stages {
                 calls: RunningCalls(), hub: EventHub(),
                 snapshots: SnapshotBox(snapshot, logger: log.logger), hostOptions: RequestOptions(),
                 engines: [],
-                maximumResponseSize: 1 << 20, decodes: false, random: { 0 }, log: log),
+                maximumResponseSize: 1 << 20, decodes: false, clock: clock, log: log),
             duplicates: DuplicateCalls(),
             attempts: AttemptStage(
                 budget: RetryBudget(), credentials: CredentialStore(),

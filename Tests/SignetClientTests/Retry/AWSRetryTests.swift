@@ -98,6 +98,7 @@ import Testing
         } changeService: { service in
             service.attempts = one.attempts
             var retry = RetryStrategy()
+            retry.shortensWaits = true
             retry.statusCodes = [429, 500, 502, 503, 504]
             retry.firstPause = .milliseconds(50)
             if let seconds = one.longestPause {

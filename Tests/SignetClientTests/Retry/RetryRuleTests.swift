@@ -236,9 +236,9 @@ import Testing
 
     // MARK: Clocks
 
-    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, and
-    /// deadlines and durations are of another clock.
-    @Test func aClockThatJumpsChangesNoMoreThanAPause() async throws {
+    /// The wall clock jumps by years between any two looks. Pauses stay in their limits, a date
+    /// that is too far away ends the attempts, and deadlines and durations are of another clock.
+    @Test func aClockThatJumpsChangesOnlyPauses() async throws {
         let times: [Int64] = [0, 4_000_000_000, -5_000_000_000, .max / 4, 1_000, 784_111_777]
         let looks = Mutex(0)
         let pauses = RetryTests.Pauses()
@@ -263,7 +263,7 @@ import Testing
             )
         }
         await system.shutdown()
-        #expect(pauses.all.count == 24)
+        #expect((1...24).contains(pauses.all.count))
         #expect(pauses.all.allSatisfy { $0 >= .milliseconds(100) && $0 <= .milliseconds(5200) })
         for await case .finished(let record) in events {
             #expect(record.duration >= .zero && record.duration < .seconds(60))

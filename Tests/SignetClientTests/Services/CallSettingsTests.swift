@@ -55,7 +55,7 @@ import Testing
             // made
             ("GET", 503, nil, false, 3), ("PUT", 502, nil, false, 3), ("POST", 503, nil, false, 1),
             ("PATCH", 503, nil, false, 1), ("POST", 503, nil, true, 3), ("GET", 500, nil, false, 1),
-            ("GET", 404, nil, true, 1), ("GET", 503, "0", false, 3), ("GET", 503, "60", false, 3),
+            ("GET", 404, nil, true, 1), ("GET", 503, "0", false, 3), ("GET", 503, "60", false, 1),
             ("GET", 503, "soon", false, 3),
         ] as [(String, Int, String?, Bool, Int)])
     func statusesAreRetriedIfThatIsSafe(

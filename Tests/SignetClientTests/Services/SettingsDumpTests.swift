@@ -14,7 +14,7 @@ import Testing
             replacing old: Credential?, for call: CallIdentity
         ) async throws -> Credential { .bearer(secret) }
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             try await next(call)
         }
 

@@ -32,13 +32,13 @@ import Testing
     }
 
     private struct Responding: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            RawResponse(status: 203, body: [5])
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            UnboxedResponse(RawResponse(status: 203, body: [5]))
         }
     }
 
     private struct Twice: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             _ = try await next(call)
             return try await next(call)
         }
@@ -58,8 +58,12 @@ import Testing
 
     /// Takes every failure for a response without a body.
     private struct Calming: CallInterceptor {
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
-            do { return try await next(call) } catch { return RawResponse(status: 200, body: []) }
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            do {
+                return try await next(call)
+            } catch {
+                return UnboxedResponse(RawResponse(status: 200, body: []))
+            }
         }
     }
 
@@ -95,10 +99,10 @@ import Testing
     @Test func endWithAnInterceptorThatLeavesThem() async throws {
         struct Leaving: CallInterceptor {
             let gate: AsyncStream<Void>
-            func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+            func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
                 Task { try await next(call) }
                 for await _ in gate { break }
-                return RawResponse(status: 200, body: [])
+                return UnboxedResponse(RawResponse(status: 200, body: []))
             }
         }
         let system = try await Pipeline.system(engine)

@@ -38,7 +38,13 @@ final class WaitingEngine: HTTPEngine {
             httpVersion: .init(major: 1, minor: 1))
     }
 
-    func letGo() { for continuation in held.withLock({ $0 }) { continuation.resume() } }
+    func letGo() {
+        let waiting = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for continuation in waiting { continuation.resume() }
+    }
 
     func shutdown() async {}
 }

@@ -48,7 +48,7 @@ final class Hold: CallInterceptor, AttemptInterceptor, CredentialSource, Externa
         for continuation in waiting { continuation.resume() }
     }
 
-    func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+    func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
         await wait()
         return try await next(call)
     }
@@ -156,7 +156,7 @@ enum WaitingPlace: CaseIterable, Sendable {
 
     private struct Sleeping: CallInterceptor {
         let hold: Hold
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             hold.come()
             try await Task.sleep(for: .seconds(3600))
             return try await next(call)

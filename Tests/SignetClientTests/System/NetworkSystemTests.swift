@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import SignetClient
 import SignetCrypto
+import SignetCurl
 import SignetJSON
 import SignetPinning
 import SignetRPC
@@ -32,6 +33,32 @@ import Testing
             #expect(entry["verdict"]?.string == "verified")
             #expect(entry["protocol"]?.string == "HTTP/2.0")
         }
+        try await host.stop()
+    }
+
+    /// Two versions of one library, with settings of their own: one speaks HTTP/1.1 alone.
+    @Test(.features("000-44", "000-43")) func oneLibraryIsTwoEngines() async throws {
+        let host = try await OrdersHost.start()
+        var options = try Shop.options()
+        var settings = CurlEngine.Configuration()
+        settings.caFile = options.caFile
+        settings.offersHTTP2 = false
+        options.engines["http1"] = try CurlEngine(settings)
+        let system = try await NetworkSystem.start(
+            Shop.configuration(for: host), keys: KeySource(host.keyFile).load(), options: options)
+        var old = RequestOptions()
+        old.engine = EngineChoice("http1")
+        for (options, version, name) in [
+            (RequestOptions(), 2, EngineName.standard), (old, 1, "http1"),
+        ] {
+            let response = await system.response(
+                to: CreateOrder(item: "tea", quantity: 2), options: options)
+            #expect(try response.get().item == "tea")
+            let hop = try #require(response.record?.attempts.first?.hops.first)
+            #expect(hop.httpVersion?.major == version && hop.engine?.engine == name)
+            #expect(hop.isPinned)
+        }
+        await system.shutdown()
         try await host.stop()
     }
 
@@ -138,8 +165,8 @@ import Testing
         let error = await #expect(throws: ClientError.self) {
             try await system.send(OrderTea(quantity: 3))
         }
-        #expect(error?.code == .typeMismatch && error?.status == 200)
-        #expect(error?.message == "the result is of another type: Refusal")
+        #expect(error?.code == .conversionFailed && error?.status == 200)
+        #expect(error?.message == "the program's conversion threw Refusal")
         await system.shutdown()
         try await host.stop()
     }

@@ -157,8 +157,8 @@ import Testing
     // MARK: Code of the program
 
     private struct Call: CallInterceptor {
-        let work: @Sendable (OutgoingCall, NextCall) async throws -> RawResponse
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        let work: @Sendable (PendingCall, NextCall) async throws -> UnboxedResponse
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             try await work(call, next)
         }
     }
@@ -181,7 +181,7 @@ import Testing
                     switch number % 4 {
                     case 0: throw Failure()
                     case 1: await hold.wait()
-                    case 2: return RawResponse(status: 200, body: Array("2".utf8))
+                    case 2: return UnboxedResponse(result: RPCResult(2), status: 200)
                     default: break
                     }
                     return try await next(call)
@@ -213,7 +213,7 @@ import Testing
     @Test(arguments: [HTTPRequest.Method.get, .post])
     func nothingIsSentForACallThatHasEnded(_ method: HTTPRequest.Method) async throws {
         let engine = RecordingEngine(responses: [.init(body: "1")])
-        let (later, producer) = AsyncStream.makeStream(of: (OutgoingCall, NextCall).self)
+        let (later, producer) = AsyncStream.makeStream(of: (PendingCall, NextCall).self)
         let system = try await Self.system(engine) { options in
             options.callOptions.interceptors = [
                 Call { call, next in
@@ -242,7 +242,7 @@ import Testing
         let engine = RecordingEngine(responses: [.init(body: #"{"token":"ZZZZZZ"}"#)])
         let system = try await Self.system(engine)
         let error = await #expect(throws: ClientError.self) { try await system.send(Order()) }
-        #expect(error?.code == .typeMismatch && error?.kind == .malformed)
+        #expect(error?.code == .conversionFailed && error?.kind == .local)
         // The call itself ended well, and isn't made again.
         #expect(engine.count == 1)
         var text = "\(String(describing: error)) \(String(reflecting: error))"

@@ -100,7 +100,7 @@ struct SystemSoakTests {
         struct Failure: Error {}
         let fails: Bool
 
-        func intercept(_ call: OutgoingCall, next: NextCall) async throws -> RawResponse {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
             if fails { throw Failure() }
             return try await next(call)
         }

@@ -74,7 +74,7 @@ import Testing
         let stages = record.work.stages
         #expect(
             stages.map(\.name) == [
-                .admission, .building, .interceptors, .attempt, .attemptInterceptors, .request,
+                .admission, .interceptors, .building, .attempt, .attemptInterceptors, .request,
                 .pause, .attempt, .attemptInterceptors, .request, .reading, .unboxing,
             ])
         #expect(stages.first?.start == .zero)

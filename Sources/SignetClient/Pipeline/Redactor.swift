@@ -1,0 +1,119 @@
+import HTTPTypes
+import SignetBase
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import SignetVault
+
+/// Writes messages down without the secrets in them.
+enum Redactor {
+    static let mark = "(redacted)"
+    /// The maximum size of a body in bytes that is written down.
+    static let maximumBodySize = 64 << 10
+
+    private static let secretFields: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "set-cookie", "signature",
+        "signet-signature", "dpop",
+    ]
+
+    static func message(_ request: HTTPRequest, body: HTTPRequestBody) -> StageContents.Message {
+        let path = request.path ?? "/"
+        let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
+        let query = path[mark...].dropFirst()
+        let location = CallRecord.Location(request).text
+        return StageContents.Message(
+            head: "\(request.method) \(location)\(query.isEmpty ? "" : "?" + form(query))",
+            fields: fields(request.headerFields),
+            body: text(
+                body.bytes, size: body.length, type: request.headerFields[.contentType]))
+    }
+
+    static func message(_ response: RawResponse) -> StageContents.Message {
+        StageContents.Message(
+            head: "\(response.status)", fields: fields(response.fields),
+            body: text(
+                response.body, size: Int64(response.body.count),
+                type: response.fields[.contentType]))
+    }
+
+    static func message(_ response: UnboxedResponse) -> StageContents.Message {
+        StageContents.Message(
+            head: "\(response.status)", fields: fields(response.fields),
+            body: response.result.map { json($0.value) } ?? "")
+    }
+
+    static func message(_ request: CallRequest) -> StageContents.Message {
+        switch request {
+        case .procedure(let call, let path):
+            let body =
+                switch call.parameters {
+                case nil: ""
+                case .object(let members): json(.object(members))
+                case .array(let elements): json(.array(elements))
+                }
+            return StageContents.Message(
+                head: call.method.name + (path.map { " \($0)" } ?? ""), fields: [], body: body)
+        case .resource(let request):
+            return StageContents.Message(
+                head: "\(request.method) \(request.path.template)",
+                fields: fields(request.fields), body: json(.object(request.query)))
+        }
+    }
+
+    private static func fields(_ fields: HTTPFields) -> [StageContents.Field] {
+        fields.map { field in
+            let name = field.name.canonicalName
+            let isSecret =
+                secretFields.contains(name)
+                || SecretSearch.looksSecret(.string(field.value), named: name)
+            return StageContents.Field(
+                name: field.name.rawName, value: isSecret ? mark : field.value)
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> String {
+        guard let bytes else { return size.map { "(\($0) bytes, streamed)" } ?? "(streamed)" }
+        guard !bytes.isEmpty else { return "" }
+        guard bytes.count <= maximumBodySize else { return "(\(bytes.count) bytes)" }
+        if let value = try? JSONValue(parsing: bytes) { return json(value) }
+        let isForm = type?.utf8.starts(with: "application/x-www-form-urlencoded".utf8) ?? false
+        guard isForm, let text = String(validating: bytes, as: UTF8.self) else {
+            return "(\(bytes.count) bytes)"
+        }
+        return form(text[...])
+    }
+
+    /// A query or a form.
+    private static func form(_ text: Substring) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+                return SecretSearch.looksSecret(.string(String(pair)), named: nil)
+                    ? mark : String(pair)
+            }
+            let (name, value) = (
+                String(pair[..<equals]), String(pair.utf8[equals...].dropFirst()) ?? ""
+            )
+            return SecretSearch.looksSecret(.string(value), named: name)
+                ? "\(name)=\(mark)" : String(pair)
+        }.joined(separator: "&")
+    }
+
+    private static func json(_ value: JSONValue) -> String {
+        String(decoding: redacted(value, named: nil).serialized(), as: UTF8.self)
+    }
+
+    private static func redacted(_ value: JSONValue, named name: String?) -> JSONValue {
+        switch value {
+        case .object(let object):
+            if SecretSearch.isSecretWhole(object) { return .string(mark) }
+            return .object(
+                JSONObject(
+                    object.map { member in
+                        (name: member.name, value: redacted(member.value, named: member.name))
+                    }))
+        case .array(let elements): return .array(elements.map { redacted($0, named: name) })
+        case .null, .bool: return value
+        default: return SecretSearch.looksSecret(value, named: name) ? .string(mark) : value
+        }
+    }
+}

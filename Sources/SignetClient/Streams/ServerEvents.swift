@@ -1,0 +1,133 @@
+import HTTPTypes
+
+/// The events of a `text/event-stream`, over as many connections as it takes (WHATWG HTML, section
+/// 9.2).
+///
+/// Each connection is a call of the pipeline: signed, pinned, with the call's options. After a
+/// connection ended or broke, the next one follows after the time that the stream asked for
+/// (`retry`), or ``reconnectionTime``, and asks for the events after the last one
+/// (`Last-Event-ID`). The events end if the server responds with 204, or if the reader stops.
+///
+/// ```swift
+/// func follow(_ system: NetworkSystem) async throws {
+///     for try await event in system.serverEvents(of: .get("/prices", on: "shop")) {
+///         print(event.type, event.data)
+///     }
+/// }
+/// ```
+///
+/// A connection ends after `RequestOptions.timeout`, by default that of the service, and the next
+/// one follows; a longer one saves connections. `RequestOptions.maximumResponseSize` is the limit
+/// of one connection.
+public struct ServerEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerEvent
+    /// The error that ends the events.
+    public typealias Failure = ClientError
+
+    let connect: @Sendable (_ lastID: String) async throws(ClientError) -> StreamedResponse
+    let sleep: @Sendable (Duration) async throws -> Void
+    /// The time to wait before a reconnection, unless the stream asks for another. Defaults to
+    /// three seconds.
+    public var reconnectionTime: Duration = .seconds(3)
+    /// The maximum number of failed connections in a row. Defaults to no limit.
+    public var maximumFailures = Int.max
+    /// The maximum size of a line and of an event's data in bytes.
+    public var maximumEventSize = 1 << 20
+
+    /// Reads event after event.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let events: ServerEvents
+        fileprivate var parser: ServerEventParser
+        fileprivate var chunks: StreamedBody.AsyncIterator?
+        fileprivate var ready: [ServerEvent] = []
+        fileprivate var hasConnected = false
+        fileprivate var hasEnded = false
+        fileprivate var failures = 0
+
+        /// Returns the next event, or nil after the last one.
+        ///
+        /// - Throws: `ClientError`: `http-status` if the server refuses, `malformed-response` for
+        ///   another content type, `response-too-large`, `cancelled`, `not-running`; an error of
+        ///   the connection after ``ServerEvents/maximumFailures``.
+        public mutating func next() async throws(ClientError) -> ServerEvent? {
+            while !hasEnded {
+                if !ready.isEmpty { return ready.removeFirst() }
+                do throws(ClientError) {
+                    guard chunks != nil else {
+                        try await connect()
+                        continue
+                    }
+                    if let chunk = try await chunks?.next() {
+                        ready = try parser.push(chunk)
+                    } else {
+                        close()
+                    }
+                } catch {
+                    close()
+                    guard isWorthAnother(error), failures < events.maximumFailures else {
+                        hasEnded = true
+                        throw error
+                    }
+                }
+            }
+            return nil
+        }
+
+        /// Returns the next event, or nil after the last one.
+        public mutating func next(isolation actor: isolated (any Actor)?)
+            async throws(ClientError) -> ServerEvent?
+        {
+            try await next()
+        }
+
+        private mutating func close() { chunks = nil }
+
+        /// Whether an error is one of the connection, which another one may not have.
+        private func isWorthAnother(_ error: ClientError) -> Bool {
+            error.kind == .noResponse && !events.isPinFailure(error)
+        }
+
+        private mutating func connect() async throws(ClientError) {
+            if hasConnected {
+                let pause =
+                    parser.retry.map { Duration.milliseconds($0) } ?? events.reconnectionTime
+                do { try await events.sleep(pause) } catch { throw .cancelledByCaller }
+            }
+            hasConnected = true
+            failures += 1
+            parser.restart()
+            let response = try await events.connect(parser.lastID)
+            guard response.status != 204 else {
+                hasEnded = true
+                return
+            }
+            guard response.status == 200, Self.isEventStream(response.fields[.contentType]) else {
+                throw ClientError(
+                    .malformedResponse,
+                    "found status \(response.status) and another content type, expected 200 and"
+                        + " text/event-stream", status: response.status
+                ).of(response.identity, record: nil)
+            }
+            failures = 0
+            chunks = response.body.makeAsyncIterator()
+        }
+
+        private static func isEventStream(_ type: String?) -> Bool {
+            let essence = type?.utf8.prefix { $0 != UInt8(ascii: ";") } ?? "".utf8[...]
+            let name = Substring(essence).filter { $0 != " " && $0 != "\t" }.lowercased()
+            return Array(name.utf8) == Array("text/event-stream".utf8)
+        }
+    }
+
+    /// Connects when the first event is asked for.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(events: self, parser: ServerEventParser(limit: maximumEventSize))
+    }
+
+    /// Whether the pins or TLS refused the server: another connection wouldn't help, and the reader
+    /// should know.
+    fileprivate func isPinFailure(_ error: ClientError) -> Bool {
+        error.pinRefusal != nil || error.code == .tls
+    }
+}

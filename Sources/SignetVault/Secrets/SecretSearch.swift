@@ -1,0 +1,15 @@
+package import SignetJSON
+
+/// Finds values that look like secrets, by the rules for values of a configuration.
+package enum SecretSearch {
+    /// Whether a value looks like a secret: by its name, by its form, or by what is inside it.
+    package static func looksSecret(_ value: JSONValue, named name: String?) -> Bool {
+        SecretDetector.finding(in: value, named: name) != nil
+    }
+
+    /// Whether an object's members mean a secret only together, such as the private members of a
+    /// JWK.
+    package static func isSecretWhole(_ object: JSONObject) -> Bool {
+        SecretDetector.reasonToKeepWhole(object) != nil
+    }
+}

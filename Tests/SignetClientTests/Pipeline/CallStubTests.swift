@@ -1,0 +1,203 @@
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// The places of stubs in a call. No stub here is SignetTesting's.
+@Suite(.timeLimit(.minutes(2))) struct CallStubTests {
+    /// Notes where it was asked, and acts in one place.
+    private final class Acting: CallStub {
+        let place: String
+        let notes: InterceptorTests.Notes
+
+        init(_ place: String = "", notes: InterceptorTests.Notes = .init()) {
+            (self.place, self.notes) = (place, notes)
+        }
+
+        func beforeBoxing(
+            _ request: CallRequest, of call: CallIdentity
+        ) async throws -> CallRequest {
+            notes.add("boxing")
+            guard place == "boxing", case .resource(var resource) = request else { return request }
+            resource.query = ["stub": 1]
+            return .resource(resource)
+        }
+
+        func beforeSigning(
+            _ request: HTTPRequest, of call: CallIdentity
+        ) async throws -> HTTPRequest {
+            notes.add("signing")
+            var request = request
+            if place == "signing" { request.headerFields[.acceptLanguage] = "en" }
+            if place == "host" { request.authority = "other.example.com" }
+            return request
+        }
+
+        func beforeEngine(
+            _ request: EngineRequest, of call: CallIdentity
+        ) async throws -> EngineResponse? {
+            notes.add("engine")
+            guard place == "engine" else { return nil }
+            return EngineResponse(
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("9".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func afterEngine(
+            _ response: EngineResponse, of call: CallIdentity
+        ) async throws -> EngineResponse {
+            notes.add("after")
+            var response = response
+            if place == "after" { response.body = HTTPResponseBody(bytes: Array("8".utf8)) }
+            return response
+        }
+
+        func beforeDelivery(
+            _ response: UnboxedResponse, of call: CallIdentity
+        ) async throws -> UnboxedResponse {
+            notes.add("delivery")
+            if place == "failure" { throw ClientError(.businessCode, "closed") }
+            var response = response
+            if place == "delivery" { response.result = RPCResult(7) }
+            return response
+        }
+    }
+
+    private static func call(
+        _ stub: (any CallStub)?, module: StubModule = .business, mode: RunMode = .production,
+        change: (NetworkSystem) -> Void = { _ in }
+    ) async throws -> (value: Int, record: CallRecord?, engine: RecordingEngine) {
+        let engine = RecordingEngine(responses: [.init(body: "1")])
+        let system = try await Pipeline.system(engine) { $0.runMode = mode }
+        if let stub { system.stubs.add(stub, for: module) }
+        change(system)
+        let trace = CallTrace()
+        let value = try await system.send(
+            .get("/x", on: "a"), as: Int.self, options: RequestOptions(trace: trace))
+        await system.shutdown()
+        return (value, trace.record, engine)
+    }
+
+    @Test(.features("000-50"), arguments: ["boxing", "signing", "engine", "after", "delivery"])
+    func eachPlaceTakesEffect(_ place: String) async throws {
+        let stub = Acting(place)
+        let (value, record, engine) = try await Self.call(stub)
+        #expect(stub.notes.all == ["boxing", "signing", "engine", "after", "delivery"])
+        let wanted = ["engine": 9, "after": 8, "delivery": 7][place] ?? 1
+        #expect(value == wanted)
+        #expect(engine.count == (place == "engine" ? 0 : 1))
+        if place == "boxing" { #expect(engine.requests[0].request.path == "/v1/x?stub=1") }
+        if place == "signing" {
+            #expect(engine.requests[0].request.headerFields[.acceptLanguage] == "en")
+        }
+        let uses = try #require(record?.work.stubs)
+        #expect(uses.count == 1 && uses[0].module == "business")
+        #expect(uses[0].place.rawValue.contains(place))
+        #expect(record?.response?.source == (place == "engine" ? .stub : .server))
+        #expect(record?.response?.isChanged == (place == "delivery"))
+    }
+
+    /// Byte for byte what is sent without a stub.
+    @Test(.features("000-51", "000-54")) func aStubThatDoesNothingChangesNothing() async throws {
+        let without = try await Self.call(nil)
+        let with = try await Self.call(Acting())
+        #expect(without.value == with.value && with.record?.work.stubs.isEmpty == true)
+        #expect(with.engine.requests[0].request == without.engine.requests[0].request)
+        #expect(with.engine.requests[0].bytes == without.engine.requests[0].bytes)
+    }
+
+    /// Those of a business act in production, the others never.
+    @Test(
+        .features("000-53"),
+        arguments: [StubModule.debugging, .testing, .business],
+        [RunMode.production, .development])
+    func modulesActInTheirModes(_ module: StubModule, _ mode: RunMode) async throws {
+        let (value, _, _) = try await Self.call(Acting("delivery"), module: module, mode: mode)
+        let acts = module == .business || mode == .development
+        #expect(value == (acts ? 7 : 1))
+    }
+
+    @Test(.features("000-50", "000-53")) func theyAreSwitchedWhileTheSystemRuns() async throws {
+        let engine = RecordingEngine(responses: [.init(body: "1")])
+        let system = try await Pipeline.system(engine)
+        func value() async throws -> Int { try await system.send(.get("/x", on: "a")) }
+        #expect(try await value() == 1)
+        let installation = system.stubs.add(Acting("delivery"), for: .business)
+        #expect(try await value() == 7)
+        system.stubs[isOn: .business] = false
+        #expect(try await value() == 1)
+        #expect(!system.stubs[isOn: .business])
+        system.stubs[isOn: .business] = true
+        #expect(try await value() == 7)
+        installation.remove()
+        #expect(try await value() == 1)
+        system.stubs.add(Acting("delivery"), for: .business)
+        system.stubs.removeAll(of: .testing)
+        #expect(try await value() == 7)
+        system.stubs.removeAll(of: .business)
+        #expect(try await value() == 1)
+        await system.shutdown()
+    }
+
+    /// The configuration switches each module, and an update acts on later calls.
+    @Test(.features("000-53")) func theConfigurationSwitchesThem() async throws {
+        var options = NetworkSystem.Options()
+        options.engine = RecordingEngine(responses: [.init(body: "1")])
+        options.stubs.add(Acting("delivery"), for: .business)
+        let values: JSONObject = ["services.a.protocol": "rest"]
+        var off = values
+        off["stubs.business"] = false
+        let system = try await NetworkSystem.start(
+            Settings.configuration(values), options: options)
+        #expect(try await system.send(.get("/x", on: "a"), as: Int.self) == 7)
+        try system.update(Settings.configuration(off))
+        #expect(try await system.send(.get("/x", on: "a"), as: Int.self) == 1)
+        await system.shutdown()
+        await #expect(throws: ClientError.self) {
+            var wrong = values
+            wrong["stubs.business"] = "no"
+            _ = try await NetworkSystem.start(Settings.configuration(wrong), options: options)
+        }
+    }
+
+    @Test func aStubLeadsNowhereElse() async throws {
+        let error = await #expect(throws: ClientError.self) {
+            _ = try await Self.call(Acting("host"))
+        }
+        #expect(error?.code == .refusedURL)
+    }
+
+    private struct Throwing: CallStub {
+        struct Failure: Error { let secret = "ZZZZZZ" }
+        func beforeBoxing(
+            _ request: CallRequest, of call: CallIdentity
+        ) async throws -> CallRequest { throw Failure() }
+    }
+
+    @Test func itsErrorEndsTheCall() async throws {
+        let failed = await #expect(throws: ClientError.self) {
+            _ = try await Self.call(Acting("failure"))
+        }
+        #expect(failed?.code == .businessCode)
+        let foreign = await #expect(throws: ClientError.self) {
+            _ = try await Self.call(Throwing())
+        }
+        #expect(foreign?.message == "the stub Throwing threw Failure")
+    }
+
+    /// Calls without a payload protocol pass the places too.
+    @Test(.features("000-50")) func anExchangePassesThem() async throws {
+        let stub = Acting("engine")
+        let engine = RecordingEngine()
+        let system = try await Pipeline.system(engine)
+        system.stubs.add(stub, for: .business)
+        let raw = try await system.exchange("a", method: .get, target: "/x")
+        #expect(raw.text == "9" && engine.count == 0)
+        #expect(stub.notes.all == ["signing", "engine", "after", "delivery"])
+        await system.shutdown()
+    }
+}

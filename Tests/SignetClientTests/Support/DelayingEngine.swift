@@ -1,0 +1,21 @@
+import HTTPTypes
+import SignetTransport
+
+/// An engine that responds after a few milliseconds.
+final class DelayingEngine: HTTPEngine {
+    let capabilities = EngineCapabilities(
+        name: "delaying", pinsPublicKeys: true, speaksHTTP2: false)
+
+    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        do {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...3)))
+        } catch {
+            throw TransportError(.cancelled, "cancelled")
+        }
+        return EngineResponse(
+            response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
+            httpVersion: .init(major: 1, minor: 1))
+    }
+
+    func shutdown() async {}
+}

@@ -1,0 +1,298 @@
+import SignetClient
+import SignetRPC
+import Synchronization
+import TestSupport
+import Testing
+
+/// Calls that are started with a closure or for a receiver.
+@Suite(.timeLimit(.minutes(5))) struct StartedCallTests {
+    /// Takes outcomes.
+    final class Receiver: Sendable {
+        private let codes = Mutex<[ClientError.Code?]>([])
+        var all: [ClientError.Code?] { codes.withLock { $0 } }
+
+        func take<Value>(_ result: Result<Value, ClientError>) {
+            var code: ClientError.Code?
+            if case .failure(let error) = result { code = error.code }
+            codes.withLock { $0.append(code) }
+        }
+    }
+
+    private static let call = RESTCall(RESTRequest(.get, "/x"), on: "a")
+
+    // MARK: Ends
+
+    @Test(.features("002-18", "004-18", "001-13", "001-15"))
+    func theClosureGetsTheValueOrTheError() async throws {
+        let engine = RecordingEngine(responses: [.init(body: "7"), .init(status: 404, body: "{}")])
+        let system = try await Pipeline.system(engine)
+        let (values, taken) = AsyncStream.makeStream(of: Result<Int, ClientError>.self)
+        system.start(Self.call, as: .decoding(Int.self)) { taken.yield($0) }
+        for await value in values {
+            #expect(try value.get() == 7)
+            break
+        }
+        let receiver = Receiver()
+        let failed = system.start(Self.call, deliver: receiver.take)
+        let response = await failed.response
+        #expect(response.raw?.status == 404 && response.identity?.id == failed.id)
+        #expect(response.record?.attempts.count == 1)
+        #expect(try await eventually { receiver.all == [.httpStatus] })
+        await system.shutdown()
+    }
+
+    /// The call has its number and runs when `start` returns.
+    @Test(.features("001-12", "002-25", "002-28")) func theNumberIsThereAtOnce() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let receiver = Receiver()
+        let handle = system.start(Self.call, deliver: receiver.take)
+        #expect(system.runningCalls.map(\.id) == [handle.id])
+        #expect(system.cancelCall(handle.id))
+        #expect(await handle.response.result.failureCode == .cancelled)
+        #expect(try await eventually { receiver.all == [.cancelled] })
+        #expect(system.runningCalls.isEmpty)
+        #expect(!handle.cancel(), "the closure has run")
+        await system.shutdown()
+    }
+
+    @Test(.features("004-07", "001-06")) func aCancellationInTimeDeliversNothing() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let receiver = Receiver()
+        let handle = system.start(Self.call, deliver: receiver.take)
+        #expect(handle.cancel() && !handle.cancel())
+        #expect(await handle.response.result.failureCode == .cancelled)
+        let later = system.start(Self.call, deliver: receiver.take)
+        #expect(try await eventually { engine.count >= 1 })
+        #expect(later.cancel())
+        #expect(await later.response.result.failureCode == .cancelled)
+        await system.shutdown()
+        #expect(receiver.all.isEmpty)
+    }
+
+    /// The work waits in the queue, so that a cancellation is in time.
+    @Test func aCancellationIsInTimeUntilTheClosureRuns() async throws {
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "1")]))
+        let receiver = Receiver()
+        let work = Mutex<[@Sendable () -> Void]>([])
+        let queue = CallDelivery.queue { one in work.withLock { $0.append(one) } }
+        let handle = system.start(Self.call, on: queue, deliver: receiver.take)
+        #expect(try await handle.response.get().status == 200)
+        #expect(handle.cancel())
+        let second = system.start(Self.call, on: queue) { result in receiver.take(result) }
+        _ = await second.response
+        #expect(try await eventually { work.withLock { $0.count } == 2 })
+        for one in work.withLock({ $0 }) { one() }
+        #expect(receiver.all == [nil] && !second.cancel())
+        await system.shutdown()
+    }
+
+    @Test func anEndFromElsewhereIsDeliveredOnce() async throws {
+        let engine = WaitingEngine(isStubborn: true)
+        let system = try await Pipeline.system(engine)
+        let receivers = (0..<6).map { _ in Receiver() }
+        system.start(Self.call, options: RequestOptions(tags: ["t"]), deliver: receivers[0].take)
+        var deadline = RequestOptions()
+        deadline.deadline = .milliseconds(20)
+        system.start(Self.call, options: deadline, deliver: receivers[1].take)
+        let owner = CallOwner()
+        system.start(Self.call, options: RequestOptions(owner: owner), deliver: receivers[2].take)
+        var replaced = RequestOptions()
+        replaced.duplicates = .replace(.text("x"))
+        system.start(Self.call, options: replaced, deliver: receivers[3].take)
+        // The deadline may pass before the engine is asked.
+        #expect(
+            try await eventually { engine.count >= 3 && receivers[1].all == [.timeout] })
+        system.start(Self.call, options: replaced, deliver: receivers[4].take)
+        system.start(
+            RESTCall(RESTRequest(.get, "/x"), on: "none"), deliver: receivers[5].take)
+        #expect(system.cancelCalls(taggedWith: "t") == 1)
+        owner.cancelCalls()
+        await system.shutdown(gracePeriod: .milliseconds(200))
+        let late = system.start(Self.call, deliver: receivers[5].take)
+        #expect(await late.response.result.failureCode == .notRunning)
+        #expect(try await eventually { receivers[5].all == [.unknownService, .notRunning] })
+        let codes = receivers[..<5].map(\.all)
+        #expect(codes == [[.cancelled], [.timeout], [.cancelled], [.replaced], [.notRunning]])
+        engine.letGo()
+    }
+
+    // MARK: Where
+
+    @Test(.features("002-18", "004-18")) func itRunsWhereTheCallerWants() async throws {
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "1")]))
+        let (places, came) = AsyncStream.makeStream(of: Bool.self)
+        system.start(Self.call, on: .mainActor) { _ in
+            MainActor.assumeIsolated { _ = came.yield(true) }
+        }
+        for await place in places {
+            #expect(place)
+            break
+        }
+        let executor = CountingExecutor()
+        system.start(Self.call, on: .executor(executor)) { _ in came.yield(executor.isCurrent) }
+        for await place in places {
+            #expect(place)
+            break
+        }
+        await system.shutdown()
+    }
+
+    /// Runs jobs on threads of its own.
+    private final class CountingExecutor: TaskExecutor {
+        private let count = Atomic(0)
+
+        var isCurrent: Bool { count.load(ordering: .acquiring) > 0 }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            count.add(1, ordering: .releasing)
+            Task.detached { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    // MARK: Receivers
+
+    @Test(.features("003-03", "003-04", "002-18", "004-18"))
+    func aReceiverThatHasGoneGetsNothing() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let calls = Receiver()
+        var receiver: Receiver? = Receiver()
+        let handle = system.start(Self.call, for: try #require(receiver)) { _, result in
+            calls.take(result)
+        }
+        #expect(try await eventually { engine.count == 1 })
+        weak let released = receiver
+        receiver = nil
+        #expect(released == nil, "nothing of the system holds it")
+        #expect(await handle.response.result.failureCode == .cancelled)
+        #expect(system.runningCalls.isEmpty)
+        await system.shutdown()
+        #expect(calls.all.isEmpty)
+    }
+
+    @Test(.features("003-03")) func aReceiverGetsItsOutcome() async throws {
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "7")]))
+        let receiver = Receiver()
+        _ = await system.start(Self.call, for: receiver) { $0.take($1) }.response
+        _ = await system.start(Self.call, as: .text, for: receiver) { $0.take($1) }.response
+        #expect(try await eventually { receiver.all == [nil, nil] })
+        await system.shutdown()
+    }
+
+    /// The session of the documentation of `CallOwner`.
+    private final class Session: Sendable {
+        private let owner = CallOwner()
+
+        func load(_ system: NetworkSystem, ended: @escaping @Sendable (Bool) -> Void) {
+            let options = RequestOptions(owner: owner)
+            Task { [weak self] in
+                _ = try? await system.call(RESTRequest(.get, "/x"), on: "a", options: options)
+                ended(self == nil)
+            }
+        }
+    }
+
+    /// Released while its call runs, it ends its call within 100 ms.
+    @Test(.features("003-03", "003-04")) func aSessionDoesNotKeepItselfAlive() async throws {
+        let engine = WaitingEngine()
+        let system = try await Pipeline.system(engine)
+        let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+        var session: Session? = Session()
+        session?.load(system) { end.yield($0) }
+        #expect(try await eventually { engine.count == 1 })
+        weak let released = session
+        session = nil
+        #expect(released == nil)
+        for await isGone in ends {
+            #expect(isGone)
+            break
+        }
+        #expect(system.runningCalls.isEmpty)
+        await system.shutdown()
+    }
+
+    // MARK: Many
+
+    /// Calls in each form with cancels, owners and receivers that end, and a shutdown in the
+    /// middle.
+    @Test(.features("002-18", "003-03", "004-18"))
+    func thousandsEndAsTheyShould() async throws {
+        var random = SplitMix(seed: 34)
+        let engine = DelayingEngine()
+        let system = try await Pipeline.system(engine)
+        let counter = CallCounter()
+        system.addObserver(counter)
+        var handles: [(CallHandle<UnboxedResponse>, wasCancelled: Bool, Receiver)] = []
+        var awaited: [Task<Bool, Never>] = []
+        var owners: [CallOwner] = []
+        for number in 0..<10_000 {
+            let receiver = Receiver()
+            var options = RequestOptions()
+            switch number % 5 {
+            case 0:
+                let handle = system.start(Self.call, deliver: receiver.take)
+                let cancels = Int.random(in: 0..<3, using: &random) == 0
+                handles.append((handle, cancels && handle.cancel(), receiver))
+            case 1:
+                var object: Receiver? = Receiver()
+                let handle = system.start(Self.call, for: object ?? receiver) { _, result in
+                    receiver.take(result)
+                }
+                if Bool.random(using: &random) { object = nil }
+                // Held until the call has ended, or released.
+                let kept = object
+                awaited.append(
+                    Task {
+                        let code = await handle.response.result.failureCode
+                        return withExtendedLifetime(kept) { code != .timeout }
+                    })
+            case 2:
+                let owner = CallOwner()
+                options.owner = owner
+                handles.append(
+                    (
+                        system.start(Self.call, options: options, deliver: receiver.take), false,
+                        receiver
+                    ))
+                if Bool.random(using: &random) { owners.append(owner) }
+            case 3:
+                options.tags = ["many"]
+                handles.append(
+                    (
+                        system.start(Self.call, options: options, deliver: receiver.take), false,
+                        receiver
+                    ))
+                if number % 1000 == 3 { system.cancelCalls(taggedWith: "many") }
+            default:
+                awaited.append(
+                    Task {
+                        _ = await system.response(to: Self.call)
+                        return true
+                    })
+            }
+            if number == 9_000 { Task { await system.shutdown(gracePeriod: .milliseconds(50)) } }
+        }
+        for task in awaited { #expect(await task.value) }
+        for (handle, wasCancelled, receiver) in handles {
+            _ = await handle.response
+            let wanted = wasCancelled ? 0 : 1
+            #expect(try await eventually { receiver.all.count == wanted })
+        }
+        await system.shutdown()
+        #expect(system.runningCalls.isEmpty && counter.runningCount == 0)
+        // Each was delivered once, and none later.
+        for (_, wasCancelled, receiver) in handles {
+            #expect(receiver.all.count == (wasCancelled ? 0 : 1))
+        }
+        withExtendedLifetime(owners) {}
+    }
+}
+
+extension Result where Failure == ClientError {
+    var failureCode: ClientError.Code? {
+        if case .failure(let error) = self { error.code } else { nil }
+    }
+}

@@ -1,0 +1,59 @@
+import SignetClient
+import SignetTransport
+import TestSupport
+import Testing
+
+/// Texts of errors for the people who use a program.
+@Suite struct ErrorTextTests {
+    private static func error(
+        _ code: ClientError.Code, status: Int? = nil
+    ) async throws -> ClientError {
+        let engine = RecordingEngine(responses: [
+            status.map { .init(status: $0, body: "{}") }
+                ?? .init(failure: TransportError(.connect, "down"))
+        ])
+        let system = try await Pipeline.system(engine) { $0.clock.sleep = { _ in } }
+        let response = await system.response(to: .get("/x", on: "a"))
+        await system.shutdown()
+        guard case .failure(let error) = response.result else { throw CancellationError() }
+        return error
+    }
+
+    /// Every code has a text, and those of the transport don't blame the network for the server.
+    @Test(.features("002-09", "002-10")) func eachCodeHasAText() {
+        let texts = ErrorTexts.english
+        for code in [
+            ClientError.Code.offline, .name, .connect, .timeout, .cutOff, .tls, .rpcError,
+            .malformedResponse, .conversionFailed, .invalidParameters, .wrongKey,
+        ] {
+            #expect(texts[code].count > 10 && texts[code].last == ".")
+        }
+        let network: [ClientError.Code] = [.offline, .name, .connect, .timeout, .cutOff, .tls]
+        #expect(Set(network.map { texts[$0] }).count == network.count)
+        #expect(texts[.offline].contains("network"))
+        for code in network.dropFirst() { #expect(!texts[code].contains("network")) }
+        // The server's fault and the program's.
+        #expect(texts[.malformedResponse] != texts[.conversionFailed])
+    }
+
+    @Test(arguments: [401, 403, 404, 429, 500, 503])
+    func aStatusHasATextOfItsOwn(_ status: Int) async throws {
+        let error = try await Self.error(.httpStatus, status: status)
+        let text = ErrorTexts.english.text(for: error)
+        #expect(text != ErrorTexts.english[.httpStatus])
+        let other = try await Self.error(.httpStatus, status: 418)
+        #expect(ErrorTexts.english.text(for: other) == ErrorTexts.english[.httpStatus])
+    }
+
+    @Test func aProgramReplacesThem() async throws {
+        var texts = ErrorTexts.english
+        texts[.connect] = "Der Server antwortet nicht."
+        let error = try await Self.error(.connect)
+        #expect(texts.text(for: error) == "Der Server antwortet nicht.")
+        let own = ErrorTexts(
+            [:], noResponse: "a", refused: "b", malformed: "c", local: "d")
+        #expect(
+            [own[.connect], own[.rpcError], own[.typeMismatch], own[.cancelled]]
+                == ["a", "b", "c", "d"])
+    }
+}
