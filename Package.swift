@@ -59,14 +59,16 @@ let package = Package(
         .library(name: "SignetRPC", targets: ["SignetRPC"]),
         .library(name: "SignetRPCStreams", targets: ["SignetRPCStreams"]),
         .library(name: "SignetServiceDescription", targets: ["SignetServiceDescription"]),
+        .library(name: "SignetStorage", targets: ["SignetStorage"]),
         .library(name: "SignetJSON", targets: ["SignetJSON"]),
         .executable(name: "signet", targets: ["signet"]),
     ],
     // The files of what a trait adds are inside `#if` and its name, and its dependencies are fetched
     // only with the trait. Only the tool's is on unless a package says `traits: []`.
     traits: [
-        .default(enabledTraits: ["Tool"]),
+        .default(enabledTraits: ["Tool", "Storage"]),
         .trait(name: "Tool", description: "The program signet, and the parsers that it needs."),
+        .trait(name: "Storage", description: "SignetStorage: a cache on disk, with GRDB."),
         .trait(
             name: "AsyncHTTPClient",
             description: "SignetAsyncHTTPClient: an engine on async-http-client."),
@@ -91,6 +93,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        // Storage
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         // AsyncHTTPClient
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
@@ -133,6 +137,12 @@ let package = Package(
             ["CSignetBase64", "CSignetOpenSSL", "SignetBase", "SignetJSON", "SignetSystem"],
             settings: lifetimes),
         module("SignetCache", ["SignetBase", httpTypes]),
+        module(
+            "SignetStorage",
+            [
+                "SignetBase", "SignetCache", "SignetCrypto", "SignetSystem", httpTypes,
+                product("GRDB", of: "GRDB.swift", trait: "Storage"),
+            ]),
         module("SignetRPC", ["SignetBase", "SignetJSON", httpTypes]),
         module(
             "SignetRPCStreams",
@@ -253,6 +263,10 @@ let package = Package(
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         tests(
             "SignetCache", ["SignetBase", "SignetCache", "SignetJSON", httpTypes],
+            hasVectors: false),
+        tests(
+            "SignetStorage",
+            ["SignetCache", "SignetCrypto", "SignetStorage", httpTypes],
             hasVectors: false),
         tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),

@@ -51,6 +51,11 @@ public struct CacheExchange: Sendable {
     var nominated: [StoredResponse] = []
     var completion: Completion?
 
+    /// The public keys of the chain by which the response arrived; set them before
+    /// ``PrivateCache/receive(_:to:at:)``. Of a stored response that the origin validates, those
+    /// stay that it has in common with the response.
+    public var publicKeys: [String] = []
+
     /// Whether a 304 would be for a stored response, and not for the caller.
     public var isValidation: Bool { !nominated.isEmpty }
 }

@@ -24,6 +24,36 @@ public struct CacheKey: Sendable, Hashable {
             target: request.path ?? "/", scope: scope)
     }
 
+    /// Creates the key of a call, whose responses have no URL.
+    ///
+    /// - Parameters:
+    ///   - api: The name of the service and the API, ASCII without `#`. It is the ``origin``,
+    ///     after `call:`.
+    ///   - call: A digest of the parameters, ASCII.
+    ///   - scope: The scope.
+    /// - Returns: `nil` if a text isn't ASCII.
+    public init?(api: String, call: String, scope: String) {
+        guard (api + call + scope).utf8.allSatisfy({ $0 < 0x80 }),
+            !api.utf8.contains(UInt8(ascii: "#"))
+        else { return nil }
+        self.scope = scope
+        origin = "call:\(api)"
+        url = "\(origin)#\(call)"
+    }
+
+    /// Creates a key from its parts, such as those of a database.
+    package init(scope: String, url: String, origin: String) {
+        (self.scope, self.url, self.origin) = (scope, url, origin)
+    }
+
+    /// The host of the origin, with brackets if it is an IPv6 address; empty for a call.
+    package var host: String {
+        guard let parts = try? URLParts(parsing: url),
+            let authority = try? Authority(parsing: parts.authority)
+        else { return "" }
+        return authority.host.uriText
+    }
+
     private init?(scheme: String, authority: String, target: String, scope: String) {
         let scheme = scheme == "https" ? scheme : scheme.lowercased()
         guard scheme == "https" || scheme == "http", !authority.isEmpty,

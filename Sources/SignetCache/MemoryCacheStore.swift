@@ -36,6 +36,8 @@ public final class MemoryCacheStore: Sendable {
     /// `Vary` with many values doesn't slow the look-up down.
     public static let mostVariants = 32
 
+    /// The random key of this store.
+    public let scopeKey = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
     private let state: Mutex<State>
 
     /// Creates an empty store.
@@ -109,6 +111,23 @@ public final class MemoryCacheStore: Sendable {
 
     /// Removes all responses.
     public func removeAll() { state.withLock { $0 = State(byteLimit: $0.byteLimit) } }
+
+    /// The largest content that is stored.
+    var mostContent: Int { state.withLock { $0.byteLimit / 8 } }
+
+    /// Removes responses.
+    public func remove(_ selection: CacheSelection) {
+        state.withLock { $0.removeAll(where: selection.includes) }
+    }
+
+    /// Removes the least recently used responses of an origin until the others take at most so many
+    /// bytes.
+    public func trim(origin: String, to byteCount: Int) {
+        state.withLock { $0.trim(origin: origin, to: byteCount) }
+    }
+
+    /// Returns all responses, the most recently used first.
+    public func list() -> [StoredResponse] { state.withLock { $0.newestFirst.map(\.response) } }
 }
 
 extension MemoryCacheStore {
@@ -183,10 +202,33 @@ extension MemoryCacheStore {
             for index in urls[url] ?? [] { remove(at: index) }
         }
 
-        mutating func removeAll(ofOrigin origin: String) {
-            for index in slots.indices where slots[index]?.entry.response.id.key.origin == origin {
-                remove(at: index)
+        mutating func removeAll(ofOrigin origin: String) { removeAll { $0.origin == origin } }
+
+        mutating func removeAll(where isSelected: (CacheKey) -> Bool) {
+            for index in slots.indices {
+                if let slot = slots[index], isSelected(slot.entry.response.id.key) {
+                    remove(at: index)
+                }
             }
+        }
+
+        mutating func trim(origin: String, to byteCount: Int) {
+            var (kept, index) = (0, newest)
+            while let current = index, let slot = slots[current] {
+                index = slot.older
+                guard slot.entry.response.id.key.origin == origin else { continue }
+                kept += slot.cost
+                if kept > byteCount { remove(at: current) }
+            }
+        }
+
+        var newestFirst: [Entry] {
+            var (entries, index) = ([Entry](), newest)
+            while let current = index, let slot = slots[current] {
+                entries.append(slot.entry)
+                index = slot.older
+            }
+            return entries
         }
 
         private func index(of id: StoredResponse.ID) -> Int? {

@@ -188,7 +188,8 @@ extension PrivateCache {
         }
         let whole = StoredResponse(
             id: updated.id, response: updated.response, requestTime: updated.requestTime,
-            responseTime: updated.responseTime, length: completion.missing.total)
+            responseTime: updated.responseTime, length: completion.missing.total,
+            publicKeys: updated.publicKeys)
         let isFirst = completion.missing.range.lowerBound == 0
         let isAllowed = isAllowed(whole.directives, status: whole.response.status)
         let answer = served(

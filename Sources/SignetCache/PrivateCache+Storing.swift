@@ -42,7 +42,7 @@ extension PrivateCache {
         let whole = StoredResponse(
             id: updated.id, response: updated.response, requestTime: updated.requestTime,
             responseTime: updated.responseTime, length: Int64(joined.range.count),
-            part: joined.isWhole ? nil : joined)
+            part: joined.isWhole ? nil : joined, publicKeys: updated.publicKeys)
         let isFirst = new.range.upperBound == old.range.lowerBound
         return [.join(selected, whole, receivedIsFirst: isFirst)]
     }
@@ -82,7 +82,8 @@ extension PrivateCache {
         let entry = StoredResponse(
             id: .init(key: key, selected: selected), response: stored,
             requestTime: exchange.requestTime, responseTime: now,
-            length: part.map { Int64($0.range.count) } ?? 0, part: part)
+            length: part.map { Int64($0.range.count) } ?? 0, part: part,
+            publicKeys: exchange.publicKeys)
         return isUseful(entry) ? entry : nil
     }
 
@@ -182,7 +183,8 @@ extension PrivateCache {
         for field in fields where names.contains(field.name) { result.headerFields.append(field) }
         return stored.with(
             id: id, response: result, requestTime: exchange.requestTime, responseTime: now,
-            isInvalidated: false)
+            isInvalidated: false,
+            publicKeys: stored.publicKeys.filter(exchange.publicKeys.contains))
     }
 
     /// Returns what a method that is not safe and `Clear-Site-Data` remove (section 4.4).

@@ -24,6 +24,6 @@ extension StoredResponse {
         incomplete.headerFields[.contentLength] = nil
         return StoredResponse(
             id: id, response: incomplete, requestTime: requestTime, responseTime: responseTime,
-            length: length, part: part, isInvalidated: isInvalidated)
+            length: length, part: part, isInvalidated: isInvalidated, publicKeys: publicKeys)
     }
 }

@@ -33,6 +33,10 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
     /// Whether the response must be validated before it is used, however fresh it is.
     public let isInvalidated: Bool
 
+    /// The public keys of the verified chain by which the response arrived, as its receiver spells
+    /// them. After a validation, those that both chains have. Decisions ignore them.
+    public let publicKeys: [String]
+
     let directives: CacheDirectives
     let entityTag: EntityTag?
     /// The time of `Last-Modified`, if it is valid.
@@ -47,7 +51,7 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
     /// Creates a stored response, for example from the row of a database.
     public init(
         id: ID, response: HTTPResponse, requestTime: Int64, responseTime: Int64, length: Int64,
-        part: ContentPart? = nil, isInvalidated: Bool = false
+        part: ContentPart? = nil, isInvalidated: Bool = false, publicKeys: [String] = []
     ) {
         self.id = id
         self.response = response
@@ -56,6 +60,7 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
         self.length = length
         self.part = part
         self.isInvalidated = isInvalidated
+        self.publicKeys = publicKeys
         let fields = response.headerFields
         directives = CacheDirectives(fields)
         entityTag = EntityTag(fields[.eTag])
@@ -117,12 +122,14 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
     /// Returns the same response with other values.
     func with(
         id: ID? = nil, response: HTTPResponse? = nil, requestTime: Int64? = nil,
-        responseTime: Int64? = nil, length: Int64? = nil, isInvalidated: Bool? = nil
+        responseTime: Int64? = nil, length: Int64? = nil, isInvalidated: Bool? = nil,
+        publicKeys: [String]? = nil
     ) -> StoredResponse {
         StoredResponse(
             id: id ?? self.id, response: response ?? self.response,
             requestTime: requestTime ?? self.requestTime,
             responseTime: responseTime ?? self.responseTime, length: length ?? self.length,
-            part: part, isInvalidated: isInvalidated ?? self.isInvalidated)
+            part: part, isInvalidated: isInvalidated ?? self.isInvalidated,
+            publicKeys: publicKeys ?? self.publicKeys)
     }
 }
