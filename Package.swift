@@ -199,9 +199,9 @@ let package = Package(
         module(
             "SignetClient",
             [
-                "SignetBase", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
-                "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport", "SignetVault",
-                httpTypes, logging,
+                "SignetBase", "SignetCache", "SignetCrypto", "SignetCurl", "SignetJSON",
+                "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport",
+                "SignetVault", httpTypes, logging,
             ]),
         module(
             "SignetMetrics",
@@ -226,10 +226,10 @@ let package = Package(
         .executableTarget(
             name: "signet",
             dependencies: [
-                "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
-                "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
-                "SignetServiceDescription", "SignetSigning", "SignetSystem", "SignetTransport",
-                "SignetVault", httpTypes, logging,
+                "SignetBase", "SignetCache", "SignetClient", "SignetCrypto", "SignetCurl",
+                "SignetJSON", "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
+                "SignetServiceDescription", "SignetSigning", "SignetStorage", "SignetSystem",
+                "SignetTransport", "SignetVault", httpTypes, logging,
                 product("ArgumentParser", of: "swift-argument-parser", trait: "Tool"),
                 product("TOMLKit", of: "TOMLKit", trait: "Tool"),
                 product("Yams", of: "Yams", trait: "Tool"),
@@ -291,9 +291,9 @@ let package = Package(
         tests(
             "SignetClient",
             [
-                "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
-                "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport",
-                "SignetVault", httpTypes, logging,
+                "SignetBase", "SignetCache", "SignetClient", "SignetCrypto", "SignetCurl",
+                "SignetJSON", "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem",
+                "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
         tests(
             "SignetTesting",

@@ -57,6 +57,8 @@ public struct EngineResponse: Sendable {
         case .answered(let subject): "it got the client certificate \"\(subject)\""
         }
     }
+    /// Whether the engine made the response up, as a stub or a replay does. No cache stores it.
+    public var isMadeUp = false
     private let record: TimingsRecord?
 
     /// Creates a response. The engine stores the timings in `record` while the body arrives.

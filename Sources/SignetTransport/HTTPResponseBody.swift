@@ -11,9 +11,17 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     public typealias Failure = TransportError
 
     fileprivate final class Reading: Sendable {
-        let buffer: BodyBuffer
-        init(_ buffer: BodyBuffer) { self.buffer = buffer }
-        deinit { buffer.abandon() }
+        /// The origin of the chunks.
+        enum Source: Sendable {
+            case buffer(BodyBuffer)
+            case chunks(
+                @Sendable () async throws(TransportError) -> [UInt8]?,
+                trailers: @Sendable () -> HTTPFields?)
+        }
+
+        let source: Source
+        init(_ source: Source) { self.source = source }
+        deinit { if case .buffer(let buffer) = source { buffer.abandon() } }
     }
 
     private let reading: Reading
@@ -23,7 +31,16 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     private var observer: (@Sendable (Int) -> Void)?
 
     /// Creates a body that reads the chunks of a buffer, which an engine fills.
-    public init(_ buffer: BodyBuffer) { self.reading = Reading(buffer) }
+    public init(_ buffer: BodyBuffer) { self.reading = Reading(.buffer(buffer)) }
+
+    /// Creates a body whose chunks a function returns, one at a time and none of them empty, until
+    /// it returns `nil` or throws.
+    ///
+    /// - Parameter trailers: Returns the trailers after the last chunk.
+    package init(
+        trailers: @escaping @Sendable () -> HTTPFields? = { nil },
+        chunks: @escaping @Sendable () async throws(TransportError) -> [UInt8]?
+    ) { reading = Reading(.chunks(chunks, trailers: trailers)) }
 
     /// Creates a body of bytes.
     public init(bytes: [UInt8]) {
@@ -38,7 +55,12 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     ///
     /// They are never added to the response's header. Fields that must not be trailers, such as
     /// Content-Length, Content-Type, Authorization and Set-Cookie, are left out.
-    public var trailers: HTTPFields? { reading.buffer.trailers }
+    public var trailers: HTTPFields? {
+        switch reading.source {
+        case .buffer(let buffer): buffer.trailers
+        case .chunks(_, let trailers): trailers()
+        }
+    }
 
     /// Returns the same body, which reports the size of each chunk that is read.
     package func observed(by observer: @escaping @Sendable (Int) -> Void) -> HTTPResponseBody {
@@ -48,7 +70,11 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     }
 
     private func next() async throws(TransportError) -> [UInt8]? {
-        let chunk = try await reading.buffer.next()
+        let chunk: [UInt8]?
+        switch reading.source {
+        case .buffer(let buffer): chunk = try await buffer.next()
+        case .chunks(let next, _): chunk = try await next()
+        }
         if let chunk { observer?(chunk.count) }
         return chunk
     }

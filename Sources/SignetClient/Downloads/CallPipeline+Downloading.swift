@@ -27,6 +27,8 @@ extension CallPipeline {
 /// Reads the responses of one download into its file.
 private actor DownloadReader: ResponseReader {
     nonisolated let limit: Int
+    /// A part of a file may be there already, which no cache knows of.
+    nonisolated var usesCache: Bool { false }
     private var run: DownloadRun?
     private var hasRestarted = false
     /// The number of parts that were shorter than `partSize` and not the last one. Each is a

@@ -5,10 +5,12 @@
 /// 1. `started`, once.
 /// 2. `joined`, once, if the call shares the work of an equal one. It then gets the events of the
 ///    shared work from now on, so that its first attempt may be a later one than number 1.
-/// 3. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt;
+/// 3. `readingCache`, for each look into a cache. A call that is answered with a stored response
+///    has no attempt.
+/// 4. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt;
 ///    `retrying` before an attempt that follows after a pause. A call that an interceptor responds
 ///    to has no attempt.
-/// 4. `finished`, once, at any time after `started`. No event of the call follows.
+/// 5. `finished`, once, at any time after `started`. No event of the call follows.
 ///
 /// ```swift
 /// func printCalls(of system: NetworkSystem) async {
@@ -22,6 +24,8 @@ public enum CallEvent: Sendable {
     case started(CallIdentity)
     /// The call waits for the work of another one (`DuplicatePolicy.join`).
     case joined(CallIdentity, to: CallIdentity.ID)
+    /// A response is looked for in the cache.
+    case readingCache(CallIdentity)
     /// An attempt begins; the number counts from 1. One that is repeated with a new credential, or
     /// because a download has to begin again, keeps its number.
     case attempt(CallIdentity, number: Int)
@@ -37,7 +41,8 @@ public enum CallEvent: Sendable {
     /// The call.
     public var identity: CallIdentity {
         switch self {
-        case .started(let identity), .joined(let identity, _), .attempt(let identity, _),
+        case .started(let identity), .joined(let identity, _), .readingCache(let identity),
+            .attempt(let identity, _),
             .redirected(let identity, _), .readingResponse(let identity, _),
             .retrying(let identity, _, _):
             identity

@@ -14,6 +14,7 @@ final class CallLog: Sendable {
     private struct State {
         var request = CallRecord.Request()
         var response: CallRecord.Response?
+        var cache: CacheUse?
         var raw: RawResponse?
         var keepsRaw = false
         var entries: [Entry] = []
@@ -125,7 +126,8 @@ final class CallLog: Sendable {
             let received = state.attempts.last?.hops.last { $0.status != nil }
             state.response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
-                source: received?.source ?? .interceptor)
+                source: state.cache?.isServed == true
+                    ? .cache : received?.source ?? .interceptor)
         }
     }
 
@@ -146,6 +148,8 @@ final class CallLog: Sendable {
             state.response = response
         }
     }
+
+    func setCache(_ use: CacheUse) { note { $0.cache = use } }
 
     // MARK: Stages
 
@@ -265,6 +269,7 @@ final class CallLog: Sendable {
         var work = CallRecord.Processing(mode: mode, limits: limits)
         work.stages = stages(until: end, from: start)
         work.stubs = state.withLock { $0.stubs }
+        work.cache = (joined?.log ?? self).state.withLock { $0.cache }
         guard let joined else {
             work.attempts = attempts
             return work

@@ -173,6 +173,17 @@ public struct RequestOptions: Sendable {
         get { storage.values.priority }
         set { change { $0.priority = newValue } }
     }
+    /// Whether responses are kept, and until when. Defaults to not at all. `never` of any level
+    /// wins over the others.
+    public var cache: CachePolicy? {
+        get { storage.values.cache }
+        set { change { $0.cache = newValue } }
+    }
+    /// Whether a call that has a ``cache`` uses what is stored. Defaults to `standard`.
+    public var cacheMode: CacheMode? {
+        get { storage.values.cacheMode }
+        set { change { $0.cacheMode = newValue } }
+    }
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
@@ -227,6 +238,7 @@ public struct RequestOptions: Sendable {
         options.clientCertificate = nil
         (options.compression, options.progress, options.weakOwner) = (nil, nil, nil)
         options.queue = nil
+        (options.cache, options.cacheMode) = (nil, nil)
         return options
     }
 
@@ -257,6 +269,7 @@ public struct RequestOptions: Sendable {
         if let maximumResponseSize, maximumResponseSize < 1 {
             throw invalid("maximumResponseSize is not above zero")
         }
+        if let problem = cache?.problem { throw invalid("cache: \(problem)") }
     }
 }
 
@@ -296,6 +309,8 @@ extension RequestOptions {
         var trace: CallTrace?
         var progress: CallProgress?
         var compression: RequestCompression?
+        var cache: CachePolicy?
+        var cacheMode: CacheMode?
         var weakOwner: WeakOwner?
         var interaction: CallInteraction?
         var keepsContents: Bool?
@@ -329,6 +344,8 @@ extension RequestOptions {
             trace = later.trace ?? trace
             progress = later.progress ?? progress
             compression = later.compression ?? compression
+            cache = cache == .never ? .never : later.cache ?? cache
+            cacheMode = later.cacheMode ?? cacheMode
             weakOwner = later.weakOwner ?? weakOwner
             interaction = later.interaction ?? interaction
             keepsContents = later.keepsContents ?? keepsContents

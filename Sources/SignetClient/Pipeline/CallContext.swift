@@ -36,6 +36,8 @@ final class CallContext: Sendable {
     let stubs: [ActiveStub]
     /// The queues in which the call waits for a place, one after the other.
     let queues: [CallQueue]
+    /// How the response is received; nil unless the call's own rules cache it.
+    let receipt: CacheReceipt?
 
     init(
         _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
@@ -58,6 +60,7 @@ final class CallContext: Sendable {
         isBoxed = target.isBoxed
         self.queues = queues
         self.stubs = stubs
+        receipt = options.cache?.ownRules == nil ? nil : CacheReceipt()
         isPlain =
             target.isInMemory && stubs.isEmpty && options.interceptors.isEmpty
             && options.attemptInterceptors.isEmpty
@@ -103,6 +106,7 @@ final class CallContext: Sendable {
         isBoxed = first.isBoxed
         queues = first.queues
         stubs = first.stubs
+        receipt = first.receipt
         isPlain = false
     }
 

@@ -16,6 +16,8 @@ import Synchronization
 struct CallPipeline: Sendable {
     var admission: AdmissionStage
     let duplicates: DuplicateCalls
+    /// The caches; nil for a system without a store.
+    let caches: CacheStages?
     var attempts: AttemptStage
     let decoder: ResponseDecoder
 
@@ -77,9 +79,21 @@ struct CallPipeline: Sendable {
         to request: CallRequest, in call: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
         guard (call.options.duplicates ?? .allow) != .allow else {
-            return try await respond(to: call.box(call.beforeBoxing(request)), in: call)
+            return try await cached(request, in: call)
         }
         return try await duplicates.run(request, in: call) { call throws(ClientError) in
+            try await cached(request, in: call)
+        }
+    }
+
+    /// Boxes a request and gets its response, unless one is stored by the program's own rules.
+    private func cached(
+        _ request: CallRequest, in call: CallContext
+    ) async throws(ClientError) -> UnboxedResponse {
+        guard let caches, let rules = call.options.cache?.ownRules else {
+            return try await respond(to: call.box(call.beforeBoxing(request)), in: call)
+        }
+        return try await caches.calls.run(request, by: rules, in: call) { () throws(ClientError) in
             try await respond(to: call.box(call.beforeBoxing(request)), in: call)
         }
     }
@@ -111,15 +125,36 @@ struct CallPipeline: Sendable {
         call.log.contents?.end(
             .building, with: Redactor.message(request.request, body: request.body))
         call.log.enter(nil)
-        let response = try await attempts.run(request, into: reader, in: call)
+        let response = try await attempt(request, into: reader, in: call)
         call.log.setResponse(
             status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
         call.log.enter(.unboxing)
         return response
     }
 
+    /// Makes the attempts, or answers the request from the HTTP cache.
+    private func attempt(
+        _ request: OutgoingCall, into reader: any ResponseReader, in call: CallContext
+    ) async throws(ClientError) -> RawResponse {
+        guard let caches, call.options.cache == .http, reader.usesCache else {
+            guard call.options.cacheMode != .only else {
+                throw ClientError(.notCached, "the call isn't cached")
+            }
+            return try await attempts.run(request, into: reader, in: call)
+        }
+        return try await caches.http.run(request, into: reader, in: call, by: attempts)
+    }
+
     /// The reader that keeps a call's response in memory.
     func memoryReader(for call: CallContext) -> MemoryReader {
         MemoryReader(decoder: decoder, limit: call.limits.maximumResponseSize)
     }
+}
+
+/// The stages that use stored responses.
+struct CacheStages: Sendable {
+    /// By the program's own rules, before calls are boxed.
+    let calls: CallCacheStage
+    /// By RFC 9111, before the attempts.
+    let http: HTTPCacheStage
 }

@@ -54,6 +54,8 @@ extension HopStage {
                     of: use, for: context.engine, at: authority, after: clock.instant() - began)
             }
             if !context.stubs.isEmpty { response = try await context.afterEngine(response) }
+            if hop.source != .server { response.isMadeUp = true }
+            context.receipt?.note(response)
             context.progress?.observe(&response, answering: request.head.method)
             if let contents = context.log.contents {
                 contents.begin(.request, with: Redactor.message(request.head, body: request.body))

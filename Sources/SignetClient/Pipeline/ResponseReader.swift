@@ -18,6 +18,9 @@ protocol ResponseReader: Sendable {
     /// The reader of a response that another attempt may replace; nil if it is this one.
     var preliminary: MemoryReader? { get }
 
+    /// Whether the response may come from a cache.
+    var usesCache: Bool { get }
+
     /// Changes the next request, if a part of the response is there already.
     func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest
 
@@ -32,6 +35,8 @@ extension ResponseReader {
     /// False: the caller gets the response after its body has been read.
     var hasHandedOut: Bool { false }
     var preliminary: MemoryReader? { nil }
+    /// True.
+    var usesCache: Bool { true }
     func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
 }
 

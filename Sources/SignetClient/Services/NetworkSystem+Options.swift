@@ -1,5 +1,6 @@
 public import Logging
 import SignetBase
+public import SignetCache
 import SignetCrypto
 public import SignetCurl
 import SignetPinning
@@ -60,6 +61,9 @@ extension NetworkSystem {
         /// response's Content-Digest before they are decoded. A decoded response has no
         /// Content-Encoding and Content-Length fields.
         public var decoding: ContentDecoding?
+        /// The store of responses that calls with a ``RequestOptions/cache`` keep, such as a
+        /// `MemoryCacheStore` or the `DiskCacheStore` of SignetStorage; nil for no cache.
+        public var cacheStore: (any CacheStore)?
         /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no
         /// monitoring.
         public var sealing: SealingCredentials?

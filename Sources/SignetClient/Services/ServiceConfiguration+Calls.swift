@@ -61,6 +61,7 @@ extension ServiceConfiguration {
     ///
     /// - Throws: The reader's code, naming the key.
     mutating func readCalls(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
+        options.cache = try CachePolicy(reader.below("cache"))
         if let dates = try reader.choice("json.dates", of: JSONConventions.Dates.self) {
             options.json = JSONConventions(dates: dates)
         }
@@ -102,7 +103,9 @@ extension ServiceConfiguration {
 
 extension RequestOptions {
     /// The settings that a method or a scenario of a service can have in a configuration.
-    fileprivate static let settings = ["timeout", "attempts", "responseChecks"]
+    fileprivate static let settings = [
+        "timeout", "attempts", "responseChecks", "cache", "cacheAge",
+    ]
 
     fileprivate init(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
         self.init()
@@ -119,6 +122,7 @@ extension RequestOptions {
             self.attempts = attempts
         }
         responseChecks = try checks.checks("responseChecks", from: reader)
+        cache = try CachePolicy(reader, rule: "cache", age: "cacheAge")
     }
 }
 

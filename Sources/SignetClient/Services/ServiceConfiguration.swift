@@ -74,7 +74,7 @@ public struct ServiceConfiguration: Sendable {
     public var defaultSets = [RequestDefaults.common]
     /// Further options of all calls of the service, which win over `timeout`, `attempts` and
     /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
-    /// `services.NAME.responseChecks.…`.
+    /// `services.NAME.responseChecks.…`; `services.NAME.cache.…`.
     public var options = RequestOptions()
     /// Options of calls in a scenario, which win over those of the scenario in all services
     /// (`services.NAME.scenarios.SCENARIO.…`).

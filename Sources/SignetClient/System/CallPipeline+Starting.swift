@@ -1,3 +1,4 @@
+import SignetCache
 import SignetCurl
 import SignetTransport
 
@@ -21,6 +22,16 @@ extension CallPipeline {
             decodes: options.decoding != nil, clock: options.clock, log: log)
         admission.stubs = options.stubs
         duplicates = DuplicateCalls()
+        caches = try options.cacheStore.map { store throws(ClientError) in
+            let scopes = try CacheScopes(
+                key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
+                connectTo: options.connectTo)
+            return CacheStages(
+                calls: CallCacheStage(store: store, scopes: scopes, clock: options.clock),
+                http: HTTPCacheStage(
+                    store: store, rules: PrivateCache(), scopes: scopes, clock: options.clock,
+                    renewals: CacheRenewals()))
+        }
         decoder = ResponseDecoder(limits: options.decoding)
         attempts = AttemptStage(
             budget: RetryBudget(), credentials: CredentialStore(),

@@ -150,13 +150,18 @@ public final class NetworkSystem: Sendable {
         let isFirst = calls.stop()
         if isFirst { updates?.stop() }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.calls.waitUntilIdle() }
+            group.addTask {
+                await self.calls.waitUntilIdle()
+                await self.pipeline.caches?.http.renewals.stop()
+            }
             group.addTask {
                 try? await Task.sleep(for: gracePeriod)
                 self.calls.end(with: .notRunning) { !$0.isInternal }
+                self.pipeline.caches?.http.renewals.cancel()
             }
             await group.next()
             await calls.waitUntilIdle()
+            await self.pipeline.caches?.http.renewals.stop()
             group.cancelAll()
         }
         guard isFirst else { return }

@@ -26,7 +26,7 @@ extension CallRecord {
         /// The kind of a stage. New kinds may be added.
         public struct Name: Sendable, Hashable, CustomStringConvertible {
             private enum Kind: String {
-                case admission, queue, building, joining, interceptors, credentials, attempt,
+                case admission, queue, building, joining, cache, interceptors, credentials, attempt,
                     signing,
                     request, reading, pause, unboxing
                 case attemptInterceptors = "attempt-interceptors"
@@ -45,6 +45,8 @@ extension CallRecord {
             public static let building = Name(kind: .building)
             /// The call waits for work that it shares with equal ones.
             public static let joining = Name(kind: .joining)
+            /// A response is looked for in the cache.
+            public static let cache = Name(kind: .cache)
             /// The interceptors around the call run, with all attempts inside.
             public static let interceptors = Name(kind: .interceptors)
             /// A credential is looked up or asked for.

@@ -44,6 +44,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are
         /// then those of the shared work.
         public internal(set) var joinedCall: CallIdentity.ID?
+        /// How the cache handled the call; nil if no cache was asked.
+        public internal(set) var cache: CacheUse?
         /// Whether a switch `simulation.…` failed an attempt.
         public var isSimulated: Bool { attempts.contains { $0.hops.contains { $0.isSimulated } } }
     }

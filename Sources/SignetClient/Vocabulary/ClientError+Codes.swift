@@ -31,6 +31,9 @@ extension ClientError.Code {
     public static let invalidPlan = Self(.usage("invalid-plan"))
     /// The system was started without what the call needs.
     public static let notConfigured = Self(.usage("not-configured"))
+    /// No response is stored, and the call's ``RequestOptions/cacheMode`` forbids to ask the
+    /// server.
+    public static let notCached = Self(.checkFailed("not-cached"))
     /// The URL is invalid, or no rule of the configuration allows it.
     public static let refusedURL = Self(.usage("refused-url"))
     /// The host is pinned or has CAs of its own, and the engine doesn't check pins.

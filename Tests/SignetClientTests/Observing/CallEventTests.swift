@@ -10,6 +10,7 @@ import Testing
         switch event {
         case .started: "started"
         case .joined: "joined"
+        case .readingCache: "reading the cache"
         case .attempt(_, let number): "attempt \(number)"
         case .redirected: "redirected"
         case .readingResponse(_, let status): "reading \(status)"

@@ -14,6 +14,7 @@ import Testing
         switch event {
         case .started: "started"
         case .joined: "joined"
+        case .readingCache: "cache"
         case .attempt: "attempt"
         case .redirected: "redirected"
         case .readingResponse: "reading"
@@ -33,8 +34,9 @@ import Testing
         let work: Set<String> = ["redirected", "reading", "retrying"]
         return [
             "": ["started"],
-            "started": ends.union(["joined", "attempt"]),
-            "joined": ends.union(work).union(["attempt"]),
+            "started": ends.union(["joined", "cache", "attempt"]),
+            "joined": ends.union(work).union(["cache", "attempt"]),
+            "cache": ends.union(["attempt"]),
             "attempt": ends.union(work),
             "redirected": ends.union(work),
             "reading": ends.union(["attempt", "retrying"]),

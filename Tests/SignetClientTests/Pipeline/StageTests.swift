@@ -212,7 +212,7 @@ private struct Stages {
                 snapshots: SnapshotBox(snapshot, logger: log.logger), hostOptions: RequestOptions(),
                 engines: [],
                 maximumResponseSize: 1 << 20, decodes: false, clock: clock, log: log),
-            duplicates: DuplicateCalls(),
+            duplicates: DuplicateCalls(), caches: nil,
             attempts: AttemptStage(
                 budget: RetryBudget(), credentials: CredentialStore(),
                 hops: HopStage(

@@ -1,0 +1,169 @@
+import HTTPTypes
+import SignetBase
+import SignetCache
+import SignetCrypto
+import SignetPinning
+import SignetRPC
+import SignetSystem
+import SignetTransport
+import Synchronization
+
+/// Makes the scopes and keys under which responses are stored: a response is found only by calls
+/// of the same service and user that obtain it in the same way.
+///
+/// The values that tell users apart are hashed with the store's key, so that a store doesn't
+/// contain them.
+struct CacheScopes: Sendable {
+    /// The scopes of a snapshot's calls that carry no field of a user.
+    private struct Memo {
+        struct Key: Hashable {
+            let service: ServiceName
+            let origin: WebOrigin
+            let user: CredentialKey?
+        }
+
+        /// Held, so that no other snapshot is taken for this one.
+        var snapshot: SystemSnapshot?
+        var scopes: [Key: CacheScope] = [:]
+    }
+
+    private final class Memory: Sendable { let memo = Mutex(Memo()) }
+
+    private let hash: HMACKey
+    /// The values that all calls of the system have in common: the CAs and the addresses of hosts.
+    private let trust: [String]
+    private let memory = Memory()
+
+    /// - Throws: `crypto-failed`.
+    init(
+        key: [UInt8], caFile: String?, connectTo: [EngineRequest.ConnectTo]
+    ) throws(ClientError) {
+        do throws(CryptoFailure) {
+            hash = try HMACKey(.sha256, key: key.span)
+        } catch {
+            throw ClientError(.cryptoFailed, error.description)
+        }
+        var trust = ["\(caFile.flatMap { Folder.identity(ofFile: $0) } ?? "")"]
+        for rule in connectTo {
+            trust.append(
+                "\(rule.host?.text ?? ""):\(rule.port ?? 0):\(rule.address?.text ?? ""):"
+                    + "\(rule.addressPort ?? 0)")
+        }
+        self.trust = trust
+    }
+
+    /// The scope of a call's requests to its own origin.
+    ///
+    /// - Parameter fields: The fields of the request, without those of a credential source.
+    /// - Returns: Nil if OpenSSL fails, or the client certificate can't be shown. The call isn't
+    ///   cached then.
+    func scope(
+        of context: CallContext, fields: HTTPFields, origin: WebOrigin
+    ) -> CacheScope? {
+        var values = fields[values: .authorization] + fields[values: .cookie]
+        if let certificate = context.options.clientCertificate {
+            // A certificate that can't be shown now gets no response, also not a stored one.
+            guard let shown = try? certificate.current() else { return nil }
+            values.append("\(shown.fingerprint)")
+        }
+        guard values.isEmpty else { return makeScope(of: context, values, origin: origin) }
+        let key = Memo.Key(
+            service: context.identity.service, origin: origin, user: context.credentialKey)
+        let known = memory.memo.withLock { memo in
+            memo.snapshot === context.snapshot ? memo.scopes[key] : nil
+        }
+        if let known { return known }
+        guard let scope = makeScope(of: context, [], origin: origin) else { return nil }
+        memory.memo.withLock { memo in
+            if memo.snapshot !== context.snapshot || memo.scopes.count > 10_000 {
+                memo = Memo(snapshot: context.snapshot)
+            }
+            memo.scopes[key] = scope
+        }
+        return scope
+    }
+
+    private func makeScope(
+        of context: CallContext, _ values: [String], origin: WebOrigin
+    ) -> CacheScope? {
+        let service = context.service
+        var way = trust
+        way.append(context.snapshot.proxies.proxy(for: origin)?.url ?? "")
+        let authorities = context.policy?.rule(for: origin.host)?.authorities
+        way.append(authorities.map { "\($0.mode.rawValue) \($0.digest)" } ?? "")
+        let signing = service.configuration.signing
+        way += [signing?.scheme ?? "", signing?.keyID ?? ""]
+        way.append(context.options.credentials.map { String(reflecting: type(of: $0)) } ?? "")
+        guard let name = token(["service", context.identity.service.name]),
+            let user = user(context.credentialKey?.scope.text),
+            let way = token(["way"] + way + values)
+        else { return nil }
+        return CacheScope(service: name, user: user, way: way)
+    }
+
+    /// The token of a user, by the scope of its credential source.
+    func user(_ scope: String?) -> String? { scope.map { token(["user", $0]) } ?? "0" }
+
+    /// The token of a service.
+    func service(_ name: ServiceName) -> String? { token(["service", name.name]) }
+
+    /// A keyed hash in hexadecimal.
+    func token(_ parts: [String]) -> String? {
+        var message = CacheMessage()
+        for part in parts { message.add(Array(part.utf8)) }
+        return token(message)
+    }
+
+    func token(_ message: CacheMessage) -> String? {
+        guard let tag = try? hash.tag(of: message.bytes) else { return nil }
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(32)
+        for byte in tag.prefix(16) {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Parts in one run of bytes, each after its length, so that no two lists give the same bytes.
+struct CacheMessage {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func add(_ part: [UInt8]) {
+        add(part.count)
+        bytes += part
+    }
+
+    mutating func add(_ number: Int) {
+        let number = UInt64(bitPattern: Int64(number))
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+        }
+    }
+
+    mutating func add(_ text: String) { add(Array(text.utf8)) }
+
+    mutating func add(_ fields: HTTPFields) {
+        add(fields.count)
+        for field in fields {
+            add(field.name.canonicalName)
+            add(field.value)
+        }
+    }
+}
+
+extension PinPolicy {
+    /// Whether a response that arrived by a verified chain with these public keys may be used for a
+    /// call to an origin now.
+    func accepts(_ publicKeys: [String], of origin: WebOrigin, at now: Int64) -> Bool {
+        let decision = decision(
+            for: origin.host, isSecure: origin.isSecure, now: now, port: origin.port)
+        guard decision.refusal == nil else { return false }
+        guard decision.isPinned, let rule = decision.rule, rule.mode == .enforce else {
+            return true
+        }
+        return rule.pins.contains { pin in publicKeys.contains { sameBytes($0, pin.text) } }
+    }
+}
