@@ -9,6 +9,9 @@ import SignetSigning
 import SignetSystem
 import SignetTransport
 import SignetVault
+#if Storage
+import SignetStorage
+#endif
 
 /// An error with a code that scripts rely on.
 protocol CodedError: Error {
@@ -43,6 +46,12 @@ extension JSONError: CodedError {
 extension KeyError: CodedError {
     var errorCode: ErrorCode { code.value }
 }
+
+#if Storage
+extension StorageError: CodedError {
+    var errorCode: ErrorCode { code.value }
+}
+#endif
 
 extension SigningError: CodedError {
     var errorCode: ErrorCode { code.value }

@@ -32,10 +32,20 @@ struct SignetCommand: AsyncParsableCommand {
             ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
+        ] + ofStorage + [
             SelfCheckCommand.self,
             CompletionsCommand.self,
             ManualCommand.self,
         ])
+
+    /// The commands that need the package trait `Storage`.
+    private static var ofStorage: [any ParsableCommand.Type] {
+        #if Storage
+        [CacheCommand.self]
+        #else
+        []
+        #endif
+    }
 }
 
 /// The entry point of the process, and the only place where it exits.

@@ -4,7 +4,6 @@ import SignetCache
 import SignetJSON
 import SignetRPC
 import SignetTransport
-import Synchronization
 
 /// Keeps the responses of calls by the program's own rules, for any adapter.
 ///
@@ -151,25 +150,6 @@ struct CallCacheStage: Sendable {
         guard await writer.finish(isWhole: true) else { return false }
         if let count = rules.byteCount { await store.trim(origin: key.origin, to: count) }
         return true
-    }
-}
-
-/// How the last response of a call was received.
-final class CacheReceipt: Sendable {
-    struct Value: Sendable {
-        let publicKeys: [String]
-        let isMadeUp: Bool
-    }
-
-    private let state = Mutex<Value?>(nil)
-
-    /// Nil if no server responded.
-    var value: Value? { state.withLock { $0 } }
-
-    func note(_ response: EngineResponse) {
-        let value = Value(
-            publicKeys: response.peerChain.map(\.pin.text), isMadeUp: response.isMadeUp)
-        state.withLock { $0 = value }
     }
 }
 

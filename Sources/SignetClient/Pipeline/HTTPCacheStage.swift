@@ -94,8 +94,8 @@ struct HTTPCacheStage: Sendable {
 
     /// The key of a request; nil if it isn't cached.
     private func key(of call: OutgoingCall, in context: CallContext) -> CacheKey? {
-        // An attempt's interceptors may add what tells users apart, after this stage, and a stub may
-        // change the response.
+        // An attempt's interceptors may add what tells users apart, after this stage, and a stub
+        // may change the response.
         guard context.options.attemptInterceptors.isEmpty, context.stubs.isEmpty,
             let url = try? WebURL(of: call.request)
         else { return nil }

@@ -22,6 +22,8 @@ extension CryptoKey.Kind: ExpressibleByArgument {
 
 extension ImportedKey.Encoding: ExpressibleByArgument {}
 
+extension CacheMode: ExpressibleByArgument {}
+
 extension PinFormat: ExpressibleByArgument {
     /// Reads a name.
     public init?(argument: String) { self.init(name: argument) }

@@ -75,6 +75,10 @@ struct CallCommand: AsyncParsableCommand {
             throw ValidationError(
                 "--body, --form, --secret-form and --file need a METHOD of --protocol rest")
         }
+        guard options.cache.folder == nil || payloadProtocol == .rest else {
+            throw ValidationError(
+                "--cache needs --protocol rest: no other call has cached responses")
+        }
         let readers =
             [batchFile, description.file].count { $0 == "-" }
             + (content.readsStandardInput ? 1 : 0)

@@ -59,12 +59,14 @@ final class CallOutput: PinReportSink {
     }
 
     private func showTrace() {
-        if let trace, !terminal.json { terminal.show(trace.lines) }
+        guard let trace, !terminal.json else { return }
+        terminal.show(trace.lines + trace.records.compactMap { $0.work.cache?.line })
     }
 
     private var members: JSONObject {
         var members = JSONObject()
         members["trace"] = trace?.json
+        members["cache"] = trace?.record?.work.cache.map { .object($0.object) }
         let warnings = warnings.withLock { $0 }
         if !warnings.isEmpty { members["warnings"] = .array(warnings) }
         return members

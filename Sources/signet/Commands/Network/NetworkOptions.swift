@@ -103,6 +103,8 @@ struct CallSecurityOptions: ParsableArguments {
 
     @OptionGroup var clientCertificate: ClientCertificateOptions
 
+    @OptionGroup var cache: CacheOptions
+
     @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
@@ -225,6 +227,7 @@ func withNetworkSystem<Result>(
     options.proxies = try network.proxies()
     let bar = ProgressBar(on: output.terminal)
     options.callOptions.progress = bar?.progress
+    try call.cache.add(to: &options)
     let system = try await NetworkSystem.start(
         services: [service: configuration], keys: signer?.keys,
         policy: try call.policy(of: project, notingOn: output.terminal)
@@ -232,7 +235,8 @@ func withNetworkSystem<Result>(
         options: options)
     do {
         let result = try await ProgressBar.showing(bar) { try await work(system, service) }
-        await system.shutdown()
+        // A response that is renewed in the background has the time of the command.
+        await system.shutdown(gracePeriod: network.timeout)
         return result
     } catch {
         await system.shutdown()

@@ -1,0 +1,22 @@
+import SignetPinning
+import SignetTransport
+import Synchronization
+
+/// How the last response of a call was received.
+final class CacheReceipt: Sendable {
+    struct Value: Sendable {
+        let publicKeys: [String]
+        let isMadeUp: Bool
+    }
+
+    private let state = Mutex<Value?>(nil)
+
+    /// Nil if no server responded.
+    var value: Value? { state.withLock { $0 } }
+
+    func note(_ response: EngineResponse) {
+        let value = Value(
+            publicKeys: response.peerChain.map(\.pin.text), isMadeUp: response.isMadeUp)
+        state.withLock { $0 = value }
+    }
+}
