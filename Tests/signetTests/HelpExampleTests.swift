@@ -86,6 +86,12 @@ import Testing
                 if example.contains("signet project") {
                     try folder.write(#"{"keys":"keys"}"#, to: "signet.json")
                 }
+                if example.contains("signet cache") {
+                    // A call makes the folder, even one that gets no response.
+                    _ = try await place.run(
+                        #"printf 'GET / HTTP/1.1\nHost: localhost:1\n\n' |"#
+                            + " signet send --plain-http --cache ~/.cache/shop", in: folder)
+                }
                 let output = try await place.run(
                     example.replacing("/usr/bin/shop", with: "./shop"), in: folder)
                 // The plan's findings depend on the day, and there is no terminal to edit on.
