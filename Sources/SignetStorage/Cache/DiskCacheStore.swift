@@ -15,6 +15,9 @@ import Synchronization
 /// limit. A full disk stores nothing.
 ///
 /// ```swift
+/// import SignetCache
+/// import SignetStorage
+///
 /// let store = try DiskCacheStore(folder: "/var/cache/shop", byteLimit: 64 << 20)
 /// for response in await store.list() { print(response.id.key.url, response.length) }
 /// await store.remove(.host("api.example.com"))
