@@ -74,7 +74,7 @@ import Testing
         let der = ["keys", "import", "key.der", "--id", "a", "--out", "keys"]
         #expect(try await signet(der).exit == 2)
         #expect(try await signet(der + ["--type", "hmac"]).exit == 2)
-        #expect(try await signet(der + ["--type", "p256"]).exit == 1)
+        #expect(try await signet(der + ["--type", "p256"]).exit == 2)
         let read = try await signet(der + ["--type", "ed25519"])
         #expect(read.exit == 0, "\(read.stderr)")
     }
