@@ -84,7 +84,8 @@ import Testing
             for (from, to) in [(client.key, "key.pem"), (client.chain, "chain.pem")] {
                 let data = try Data(contentsOf: URL(filePath: from))
                 try folder.write(data, to: "new")
-                _ = unsafe rename(folder.path("new"), folder.path(to))
+                _ = try FileManager.default.replaceItemAt(
+                    URL(filePath: folder.path(to)), withItemAt: URL(filePath: folder.path("new")))
             }
         }
         try write("first")
@@ -185,7 +186,8 @@ import Testing
         let engine = try CurlEngine()
         let address = try HostName.canonical("127.0.0.1")
         let requests = try (0..<200).map { number in
-            _ = unsafe chmod(folder.path("client-\(number).pem"), 0o600)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.path("client-\(number).pem"))
             let host = "s\(number).example.test"
             let rule =
                 #""\#(host)":{"exclude":true,"caFile":"\#(folder.path("ca-\(number).pem"))","caMode":"replace"}"#

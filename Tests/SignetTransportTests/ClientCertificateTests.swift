@@ -58,7 +58,8 @@ import Testing
             ("open.p12", nil, nil), ("both", nil, "passphrase"),
         ] as [(String, String?, String?)] {
             for name in [certificate, key].compactMap(\.self) {
-                _ = unsafe chmod(folder.path(name), 0o600)
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: 0o600], ofItemAtPath: folder.path(name))
             }
             let read = try ClientCertificate(
                 source(certificate), key: key.map(source), passphrase: passphrase.map(source))
@@ -76,7 +77,10 @@ import Testing
         try openssl(
             "pkcs12", "-export", "-in", "chain", "-inkey", "key", "-out", "p12", "-passout",
             "file:passphrase")
-        for name in ["p12", "encrypted"] { _ = unsafe chmod(folder.path(name), 0o600) }
+        for name in ["p12", "encrypted"] {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: folder.path(name))
+        }
         try folder.write("no certificate", to: "text")
         try folder.write([], to: "empty")
         try folder.write(
@@ -104,10 +108,14 @@ import Testing
 
     /// As for every key file; a file of certificates alone may be read by all.
     @Test func othersMayNotReadTheKey() throws {
-        for name in ["chain", "key", "both"] { _ = unsafe chmod(folder.path(name), 0o644) }
+        for name in ["chain", "key", "both"] {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o644], ofItemAtPath: folder.path(name))
+        }
         #expect(message("both").contains("chmod 600"))
         #expect(message("chain", key: "key").contains("chmod 600"))
-        _ = unsafe chmod(folder.path("key"), 0o600)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: folder.path("key"))
         #expect(message("chain", key: "key") == "it was taken")
     }
 
