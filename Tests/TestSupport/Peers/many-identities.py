@@ -2,7 +2,7 @@
 
 Arguments: port, folder, count. A server sN.example.test responds with the common name of its client.
 """
-import datetime, http.server, ssl, sys, threading
+import datetime, http.server, ssl, sys
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
