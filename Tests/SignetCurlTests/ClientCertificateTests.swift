@@ -84,8 +84,12 @@ import Testing
             for (from, to) in [(client.key, "key.pem"), (client.chain, "chain.pem")] {
                 let data = try Data(contentsOf: URL(filePath: from))
                 try folder.write(data, to: "new")
-                _ = try FileManager.default.replaceItemAt(
-                    URL(filePath: folder.path(to)), withItemAt: URL(filePath: folder.path("new")))
+                let (new, old) = (folder.url.appending(path: "new"), folder.url.appending(path: to))
+                if FileManager.default.fileExists(atPath: old.path) {
+                    _ = try FileManager.default.replaceItemAt(old, withItemAt: new)
+                } else {
+                    try FileManager.default.moveItem(at: new, to: old)
+                }
             }
         }
         try write("first")

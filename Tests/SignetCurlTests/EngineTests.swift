@@ -14,8 +14,7 @@ import Testing
 
     @Test(.features("002-34"), arguments: [false, true])
     func fetchesWithAPinOnAnyCertificateOfTheChain(overHTTP2: Bool) async throws {
-        let host = try await OrdersHost.start(
-            directives: "location /number/ { return 200 '$uri'; }")
+        let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
         let engine = try engine(http2: overHTTP2)
         for pin in [authority.leaf.pin, authority.intermediate.pin, authority.root.pin] {
             let (response, body) = try await engine.fetch(
@@ -170,7 +169,8 @@ import Testing
     }
 
     @Test(.features("002-26")) func carriesAThousandCallsAtOnce() async throws {
-        let host = try await OrdersHost.start(directives: "location /plain { return 200 'hello'; }")
+        let host = try await OrdersHost.start(
+            directives: "location /number/ { return 200 '$uri'; }")
         for http2 in [true, false] {
             let engine = try engine(http2: http2)
             let policy = try pinned(authority.intermediate.pin)

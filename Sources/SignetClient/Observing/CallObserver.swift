@@ -7,6 +7,8 @@
 /// observers.
 ///
 /// ```swift
+/// import Synchronization
+///
 /// final class Spinner: CallObserver {
 ///     private let count = Atomic(0)
 ///

@@ -55,7 +55,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
 /// `next` runs all that follows: the parameters' checks, the duplicate policy, boxing, and the
 /// attempts.
 ///
-/// An exchange and a batch have only ``UnboxedResponse/raw``. For a download and a stream its body
+/// An exchange and a batch have only the response's `raw`. For a download and a stream its body
 /// is empty, and only an own response (without `next`) is written to the file or handed out. After
 /// a stream's header was handed out, and while or after a download's body was read, `next` ends
 /// with `interceptor-failed`.

@@ -16,7 +16,9 @@ import Synchronization
 ///         _ request: EngineRequest, of call: CallIdentity
 ///     ) async throws -> EngineResponse? {
 ///         guard call.service == "orders" else { return nil }
-///         throw ClientError(.httpStatus, "orders are closed for tonight", status: 503)
+///         return EngineResponse(
+///             response: HTTPResponse(status: .serviceUnavailable),
+///             body: HTTPResponseBody(bytes: []), httpVersion: .init(major: 1, minor: 1))
 ///     }
 /// }
 ///

@@ -83,8 +83,13 @@ extension NetworkSystem {
 
     /// Starts a typed call for a receiver, and converts the response with a reformer.
     ///
-    /// - Parameters: As `start(_:for:options:on:deliver:)`.
+    /// - Parameters:
+    ///   - call: The call with its parameters.
     ///   - reformer: The conversion, such as `.text`, `.raw` or `.decoding(Order.self)`.
+    ///   - receiver: The receiver, which is held weakly.
+    ///   - options: The options, which win over the call's own.
+    ///   - delivery: Where the closure runs.
+    ///   - deliver: Takes the receiver and the outcome, as for `start(_:for:options:on:deliver:)`.
     @discardableResult
     public func start<Output, Receiver: AnyObject & Sendable>(
         _ call: some TypedCall, as reformer: some Reformer<Output>, for receiver: Receiver,

@@ -18,7 +18,10 @@ public struct ErrorTexts: Sendable {
     ///
     /// - Parameters:
     ///   - texts: The texts of codes.
-    ///   - others: The text of each kind, for all other codes.
+    ///   - noResponse: The text for the kind's other codes.
+    ///   - refused: The text for the kind's other codes.
+    ///   - malformed: The text for the kind's other codes.
+    ///   - local: The text for the kind's other codes.
     public init(
         _ texts: [ClientError.Code: String],
         noResponse: String, refused: String, malformed: String, local: String

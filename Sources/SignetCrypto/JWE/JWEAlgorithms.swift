@@ -59,7 +59,7 @@ extension CryptoKey {
         _ algorithm: JWEKeyAlgorithm, _ encryption: JWEContentEncryption
     ) throws(KeyError) {
         if algorithm.isSymmetric {
-            try withSealingSecret(algorithm, encryption) { _ throws(KeyError) in }
+            try withSealingSecret(for: algorithm, encryption) { _ throws(KeyError) in }
         } else {
             _ = try sealingKey(algorithm)
         }
@@ -70,7 +70,7 @@ extension CryptoKey {
     /// - Throws: `KeyError` with `wrongKeyUse` if the key has another type, size or algorithm, and
     ///   what `body` throws.
     func withSealingSecret<Result: ~Copyable>(
-        _ algorithm: JWEKeyAlgorithm, _ encryption: JWEContentEncryption,
+        for algorithm: JWEKeyAlgorithm, _ encryption: JWEContentEncryption,
         _ body: (Span<UInt8>) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
         let expected = algorithm == .direct ? encryption.rawValue : algorithm.rawValue

@@ -8,10 +8,11 @@ extension KeyEncryption {
         let key: SecretBytes
         let encrypted: Encrypted
 
-        fileprivate init(_ key: consuming SecretBytes, _ bytes: [UInt8], _ half: JSONObject? = nil)
-        {
+        fileprivate init(
+            _ key: consuming SecretBytes, encrypted: [UInt8] = [], ephemeral: JSONObject? = nil
+        ) {
             self.key = key
-            encrypted = Encrypted(bytes: bytes, ephemeral: half)
+            self.encrypted = Encrypted(bytes: encrypted, ephemeral: ephemeral)
         }
     }
 
@@ -22,33 +23,33 @@ extension KeyEncryption {
         let count = encryption.keySize.rawValue
         switch algorithm {
         case .direct:
-            let secret = try key.withSealingSecret(algorithm, encryption) { secret in
+            let secret = try key.withSealingSecret(for: algorithm, encryption) { secret in
                 SecretBytes(copying: secret)
             }
-            return ProtectedKey(secret, [])
+            return ProtectedKey(secret)
         case .a128KW, .a256KW:
             let content = try random(count)
-            let bytes = try key.withSealingSecret(algorithm, encryption) {
+            let bytes = try key.withSealingSecret(for: algorithm, encryption) {
                 secret throws(KeyError) in
                 try wrapped(content, by: secret)
             }
-            return ProtectedKey(content, bytes)
+            return ProtectedKey(content, encrypted: bytes)
         case .rsaOAEP256:
             let content = try random(count)
             let bytes = try oaep(key.sealingKey(algorithm), content)
-            return ProtectedKey(content, bytes)
+            return ProtectedKey(content, encrypted: bytes)
         case .ecdhES:
             let (own, half) = try ephemeral(key.kind)
             let agreed = try agreedKey(
                 of: own, with: key.sealingKey(algorithm), for: encryption.rawValue, count: count)
-            return ProtectedKey(agreed, [], half)
+            return ProtectedKey(agreed, ephemeral: half)
         case .ecdhESA256KW:
             let peer = try key.sealingKey(algorithm)
             let content = try random(count)
             let (own, half) = try ephemeral(key.kind)
             let wrapping = try agreedKey(of: own, with: peer, for: algorithm.rawValue)
             let bytes = try wrapped(content, by: wrapping.bytes)
-            return ProtectedKey(content, bytes, half)
+            return ProtectedKey(content, encrypted: bytes, ephemeral: half)
         }
     }
 
@@ -63,9 +64,9 @@ extension KeyEncryption {
         let count = encryption.keySize.rawValue
         switch algorithm {
         case .direct:
-            return try key.withSealingSecret(algorithm, encryption) { SecretBytes(copying: $0) }
+            return try key.withSealingSecret(for: algorithm, encryption) { SecretBytes(copying: $0) }
         case .a128KW, .a256KW:
-            return try key.withSealingSecret(algorithm, encryption) { secret throws(KeyError) in
+            return try key.withSealingSecret(for: algorithm, encryption) { secret throws(KeyError) in
                 try unwrapped(encrypted.bytes, by: secret)
             }
         case .rsaOAEP256:
