@@ -64,9 +64,12 @@ extension KeyEncryption {
         let count = encryption.keySize.rawValue
         switch algorithm {
         case .direct:
-            return try key.withSealingSecret(for: algorithm, encryption) { SecretBytes(copying: $0) }
+            return try key.withSealingSecret(for: algorithm, encryption) {
+                SecretBytes(copying: $0)
+            }
         case .a128KW, .a256KW:
-            return try key.withSealingSecret(for: algorithm, encryption) { secret throws(KeyError) in
+            return try key.withSealingSecret(for: algorithm, encryption) {
+                secret throws(KeyError) in
                 try unwrapped(encrypted.bytes, by: secret)
             }
         case .rsaOAEP256:
