@@ -83,7 +83,8 @@ static int add_text(X509_STORE *store, const uint8_t *pem, size_t count) {
     size_t added = 0;
     int problem = 0;
     X509 *certificate;
-    while (!problem && (certificate = PEM_read_bio_X509_AUX(text, NULL, NULL, NULL))) {
+    // With an empty passphrase OpenSSL asks for none.
+    while (!problem && (certificate = PEM_read_bio_X509_AUX(text, NULL, NULL, (void *)""))) {
         problem = X509_STORE_add_cert(store, certificate) == 1 ? 0 : ENOMEM;
         X509_free(certificate);
         added += 1;
@@ -144,7 +145,6 @@ size_t signet_trust_count(const signet_trust *trust) {
 }
 
 const char *signet_trust_label(const signet_trust *trust) { return trust->label; }
-bool signet_trust_shows(const signet_trust *trust) { return trust->certificate; }
 
 bool signet_trust_apply(const signet_trust *trust, SSL_CTX *context) {
     SSL_CTX_set1_cert_store(context, trust->store);

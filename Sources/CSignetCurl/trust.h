@@ -10,8 +10,6 @@
 // Text for CURLOPT_CAPATH, by which libcurl keeps the connections and TLS sessions of trusts apart.
 const char *signet_trust_label(const signet_trust *trust);
 uint64_t signet_trust_identifier(const signet_trust *trust);
-// Whether a server that asks for a certificate gets one.
-bool signet_trust_shows(const signet_trust *trust);
 // Sets the CAs, and the certificate with its key.
 bool signet_trust_apply(const signet_trust *trust, SSL_CTX *context) SIGNET_MUST_CHECK;
 

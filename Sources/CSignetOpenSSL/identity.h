@@ -108,7 +108,9 @@ static inline signet_openssl_identity_status signet_openssl_read_identity(
     if (is_pem) {
         BIO *text = BIO_new_mem_buf(bytes, count);
         X509 *next;
-        while (text != NULL && *found <= room && (next = PEM_read_bio_X509(text, NULL, NULL, NULL))) {
+        // With an empty passphrase OpenSSL asks for none.
+        while (text != NULL && *found <= room
+               && (next = PEM_read_bio_X509(text, NULL, NULL, (void *)""))) {
             if (*found == room) {
                 X509_free(next);
                 BIO_free(text);

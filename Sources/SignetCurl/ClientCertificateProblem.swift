@@ -14,9 +14,8 @@ enum ClientCertificateProblem {
         case 45: self = .expired
         case 48: self = .unknownCA
         case 116: self = .missing
-        case 42, 43, 46, 49: self = .refused
-        // "handshake failure", by which TLS 1.2 says that a certificate is missing.
-        case 40 where transfer.wasAskedForCertificate: self = .refused
+        // 40 is "handshake failure", by which TLS 1.2 says that a certificate is missing.
+        case 40, 42, 43, 46, 49: self = .refused
         default: return nil
         }
         // The alert is for what the server got, which may have been nothing.

@@ -10,8 +10,6 @@ final class HostQueue {
     var active = 0
     /// Whether the host uses HTTP/1.1 only, so that calls can't share a connection.
     var isWithoutMultiplexing = false
-    /// Whether calls with other CAs or client certificates go to the same host.
-    var isBesideOthers = false
     /// The calls that libcurl doesn't have yet. Some may have ended.
     var waiting = Queue<Call>()
 
@@ -31,11 +29,15 @@ struct OriginQueues {
 
     subscript(trust: HandshakeTrust) -> HostQueue? { queues[ObjectIdentifier(trust)] }
 
+    /// Returns the number of queues that have calls, this one counted.
+    func busyCount(with queue: HostQueue) -> Int {
+        queues.values.count { $0 === queue || !$0.isIdle }
+    }
+
     /// Adds a queue.
     mutating func add(_ queue: HostQueue, for trust: HandshakeTrust) {
         if queues.count >= Self.roomyCount { dropIdle() }
         queues[ObjectIdentifier(trust)] = queue
-        for queue in queues.values { queue.isBesideOthers = queues.count > 1 }
     }
 
     /// Drops the queues without calls.

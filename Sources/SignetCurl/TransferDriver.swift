@@ -88,9 +88,14 @@ struct TransferDriver {
         guard let transfer = loop.acquireTransfer(for: call.identifier) else {
             return end(call, with: TransferDriver.noMemory)
         }
+        let trusts = hosts[plan.origin]?.busyCount(with: host) ?? 1
+        if trusts > trustsPerHost {
+            trustsPerHost = trusts
+            loop.setConnections(perHost: configuration.maximumConnectionsPerHost * trusts)
+        }
         // libcurl would wait for a connection of another trust too, which the call can't use.
         let waits =
-            !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing && !host.isBesideOthers
+            !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing && trusts == 1
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
@@ -120,11 +125,6 @@ struct TransferDriver {
         host.isWithoutMultiplexing =
             !plan.isSecure || !configuration.offersHTTP2 || !loop.multiplexes
         hosts[plan.origin, default: OriginQueues()].add(host, for: call.trust)
-        let count = hosts[plan.origin]?.count ?? 1
-        if count > trustsPerHost {
-            trustsPerHost = count
-            loop.setConnections(perHost: configuration.maximumConnectionsPerHost * count)
-        }
         return host
     }
 

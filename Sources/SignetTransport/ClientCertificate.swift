@@ -81,7 +81,8 @@ public final class ClientCertificate: Sendable, CustomStringConvertible, CustomR
         let version: Version
         do {
             version = try Version(
-                ClientIdentity(certificate, key: key, passphrase: nil), files: [nil, nil])
+                ClientIdentity(certificate, key: key, passphrase: nil),
+                files: Self.versions(of: nil, nil, nil))
         } catch let error as X509Failure {
             throw TransportError(.clientCertificate, error.message)
         } catch {
@@ -94,7 +95,7 @@ public final class ClientCertificate: Sendable, CustomStringConvertible, CustomR
         _ certificate: KeySource, key: KeySource?, passphrase: KeySource?
     ) throws(TransportError) -> Version {
         // Before they are read, so that a later change is noticed.
-        let files = versions(of: certificate, key)
+        let files = versions(of: certificate, key, passphrase)
         do throws(KeyError) {
             let secret: SecretBytes?
             if let passphrase {
@@ -121,7 +122,7 @@ public final class ClientCertificate: Sendable, CustomStringConvertible, CustomR
     ///
     /// - Throws: `client-certificate` if the certificate isn't valid now.
     package func current(at now: Int64 = UnixTime.now()) throws(TransportError) -> Version {
-        let files = Self.versions(of: certificateSource, keySource)
+        let files = Self.versions(of: certificateSource, keySource, passphraseSource)
         let (version, isNew) = state.withLock { state in
             (state.version, state.version.files != files && state.refused != files)
         }

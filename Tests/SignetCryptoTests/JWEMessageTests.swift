@@ -156,7 +156,7 @@ import Testing
         let header =
             #"{"alg":"dir","enc":"A128GCM","typ":"JOSE","iat":1,"x5c":["a"],"jku":"http://a"}"#
         let key = try Self.key("A128GCM")
-        let content = try key.withSealingSecret(.direct, .a128GCM) { secret in
+        let content = try key.withSealingSecret(for: .direct, .a128GCM) { secret in
             Result {
                 try JWEContent(
                     sealing: [7], header: Array(header.utf8), key: secret, size: .bits128,

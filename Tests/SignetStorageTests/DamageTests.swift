@@ -80,19 +80,23 @@ import Testing
         "DROP TABLE responses", "DELETE FROM store", "ALTER TABLE responses DROP COLUMN content",
         "UPDATE store SET secret = x''", "UPDATE responses SET head = x'00'",
         "UPDATE responses SET content = x'00', file = NULL",
-        "UPDATE responses SET file = '../../etc/passwd'",
+        "UPDATE responses SET file = '../victim'",
         "UPDATE responses SET key = (SELECT key FROM responses LIMIT 1)",
         "UPDATE responses SET head = (SELECT head FROM responses LIMIT 1)",
     ])
     func survivesAChangeOfTheDatabase(_ sql: String) async throws {
         try await fill()
+        // Beside the store's folder.
+        let victim = URL(filePath: folder).deletingLastPathComponent().appending(path: "victim")
+        try Data("x".utf8).write(to: victim)
         let changed = try await ChildProcess.run(
             "sqlite3", ["-cmd", ".timeout 9000", database, sql])
         #expect(changed.exit == 0)
         let store = try store()
         await checkAll(store)
         await checkAll(store)
-        #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
+        await store.remove(.all)
+        #expect(FileManager.default.fileExists(atPath: victim.path))
     }
 
     @Test func survivesRandomDamage() async throws {

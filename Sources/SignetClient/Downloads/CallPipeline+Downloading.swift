@@ -52,7 +52,9 @@ private actor DownloadReader: ResponseReader {
         return finished
     }
 
-    func prepare(_ request: HTTPRequest) throws(ClientError) -> HTTPRequest {
+    func prepare(
+        _ request: HTTPRequest, isRedirected: Bool
+    ) throws(ClientError) -> HTTPRequest {
         guard !isReading else { throw Self.isRepeated }
         guard let request = try run?.asking(request) else { throw Self.isRepeated }
         return request

@@ -7,6 +7,8 @@ final class CacheReceipt: Sendable {
     struct Value: Sendable {
         let publicKeys: [String]
         let isMadeUp: Bool
+        /// The origin that responded.
+        let origin: WebOrigin
     }
 
     private let state = Mutex<Value?>(nil)
@@ -14,9 +16,10 @@ final class CacheReceipt: Sendable {
     /// Nil if no server responded.
     var value: Value? { state.withLock { $0 } }
 
-    func note(_ response: EngineResponse) {
+    func note(_ response: EngineResponse, from origin: WebOrigin) {
         let value = Value(
-            publicKeys: response.peerChain.map(\.pin.text), isMadeUp: response.isMadeUp)
+            publicKeys: response.peerChain.map(\.pin.text), isMadeUp: response.isMadeUp,
+            origin: origin)
         state.withLock { $0 = value }
     }
 }

@@ -9,9 +9,9 @@ import Synchronization
 final class CachingReader: ResponseReader {
     private struct State {
         var exchange: CacheExchange
-        var entries: [CacheEntry]
         var use: CacheUse
-        /// Whether the last request was the call's own, and not one that a redirect led to.
+        /// Whether the last request was the one that was looked up: no redirect led to it, and no
+        /// cookie has come since.
         var isOriginal = true
     }
 
@@ -29,7 +29,7 @@ final class CachingReader: ResponseReader {
         self.stage = stage
         self.look = look
         self.context = context
-        state = Mutex(State(exchange: exchange, entries: look.entries, use: look.use))
+        state = Mutex(State(exchange: exchange, use: look.use))
     }
 
     var limit: Int { reader.limit }
@@ -42,14 +42,15 @@ final class CachingReader: ResponseReader {
     var exchange: CacheExchange { state.withLock { $0.exchange } }
 
     /// Adds the conditions under which a stored response is still valid, or the missing range.
-    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest {
-        var request = try await reader.prepare(request)
+    func prepare(
+        _ request: HTTPRequest, isRedirected: Bool
+    ) async throws(ClientError) -> HTTPRequest {
+        var request = try await reader.prepare(request, isRedirected: isRedirected)
+        let isOriginal =
+            !isRedirected && (look.key == nil || stage.key(of: look.call, in: context) == look.key)
         let exchange = state.withLock { state in
-            let own = state.exchange.original
-            state.isOriginal =
-                request.path == own.path && request.authority == own.authority
-                && request.scheme == own.scheme && request.method == own.method
-            return state.isOriginal ? state.exchange : nil
+            state.isOriginal = isOriginal
+            return isOriginal ? state.exchange : nil
         }
         guard let exchange else { return request }
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
@@ -124,8 +125,8 @@ final class CachingReader: ResponseReader {
         asked: CacheExchange, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
         let isFailure = response.response.status.code >= 500
-        guard let entry = entry(of: served), await entry.content.isIntact() else {
-            return await withoutStored(served.source, after: response)
+        guard let entry = look.entry(of: served), await entry.content.isIntact() else {
+            return await withoutStored(after: response)
         }
         await discard(response)
         await apply(changes)
@@ -141,8 +142,8 @@ final class CachingReader: ResponseReader {
         _ served: ServedResponse, with response: EngineResponse, _ changes: [CacheChange],
         receivedIsFirst: Bool, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
-        guard let entry = entry(of: served), await entry.content.isIntact() else {
-            return await withoutStored(served.source, after: response)
+        guard let entry = look.entry(of: served), await entry.content.isIntact() else {
+            return await withoutStored(after: response)
         }
         let (writers, _) = await apply(changes)
         let received = writers.isEmpty ? response.body : BodyTap(response.body, into: writers).body
@@ -165,35 +166,15 @@ final class CachingReader: ResponseReader {
         return .unfinished
     }
 
-    /// Sends the request again without a stored response whose content is damaged.
-    private func withoutStored(
-        _ id: StoredResponse.ID, after response: EngineResponse
-    ) async -> ResponseReading {
-        let next = state.withLock { state -> CacheExchange? in
-            state.entries.removeAll { $0.response.id == id }
-            let decision = stage.rules.decide(
-                state.exchange.original, key: look.key, stored: state.entries.map(\.response),
-                at: stage.clock.now())
-            switch decision {
-            case .validate(let next), .fetch(let next): return next
-            case .serve, .unavailable: return nil
-            }
-        }
-        guard let next else {
-            // Another variant is fresh. It isn't the one that the server selected.
-            let plain = stage.rules.decide(
-                exchange.original, key: nil, stored: [], at: stage.clock.now())
-            guard case .fetch(let next) = plain else { return .unfinished }
-            return await again(next, after: response)
-        }
+    /// Sends the request again without the stored responses, because one's content is damaged.
+    private func withoutStored(after response: EngineResponse) async -> ResponseReading {
+        let decision = stage.rules.decide(
+            exchange.original, key: look.key, stored: [], at: stage.clock.now())
+        guard case .fetch(let next) = decision else { return .unfinished }
         return await again(next, after: response)
     }
 
     // MARK: Steps
-
-    private func entry(of served: ServedResponse) -> CacheEntry? {
-        state.withLock { $0.entries.first { $0.response.id == served.source } }
-    }
 
     /// Reads a content that isn't used, so that the connection can be used again.
     private func discard(_ response: EngineResponse) async {
@@ -296,12 +277,12 @@ final class BodyPosition: Sendable {
 extension HTTPResponseBody {
     /// A body that continues with another one.
     fileprivate func followed(by other: HTTPResponseBody) -> HTTPResponseBody {
-        let part = BodyPosition(0)
+        let isSecond = Mutex(false)
         return HTTPResponseBody { () async throws(TransportError) -> [UInt8]? in
-            var iterator = (part.value == 0 ? self : other).makeAsyncIterator()
+            var iterator = (isSecond.withLock { $0 } ? other : self).makeAsyncIterator()
             if let chunk = try await iterator.next() { return chunk }
-            guard part.value == 0 else { return nil }
-            part.value = 1
+            guard !isSecond.withLock({ $0 }) else { return nil }
+            isSecond.withLock { $0 = true }
             var next = other.makeAsyncIterator()
             return try await next.next()
         }

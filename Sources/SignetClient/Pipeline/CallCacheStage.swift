@@ -47,7 +47,10 @@ struct CallCacheStage: Sendable {
         let start = clock.now()
         context.log.setCache(use)
         let response = try await work()
-        use.isStored = await keep(response, under: key, since: start, by: rules, in: context)
+        // A cookie that has come since belongs to another key.
+        if self.key(of: request, by: rules, in: context) == key {
+            use.isStored = await keep(response, under: key, since: start, by: rules, in: context)
+        }
         context.log.setCache(use)
         return response
     }
@@ -137,8 +140,9 @@ struct CallCacheStage: Sendable {
         _ response: UnboxedResponse, under key: CacheKey, since start: Int64,
         by rules: CachePolicy.OwnRules, in context: CallContext
     ) async -> Bool {
+        // The policy is asked about the service's own origin when the response is served.
         guard let receipt = context.receipt?.value, !receipt.isMadeUp,
-            (200..<300).contains(response.status)
+            receipt.origin == context.service.url.origin, (200..<300).contains(response.status)
         else { return false }
         let content = StoredCall(response).bytes
         let stored = StoredResponse(

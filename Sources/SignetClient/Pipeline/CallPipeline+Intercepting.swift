@@ -48,7 +48,7 @@ extension CallPipeline {
             let request = call.request(
                 .get, to: call.service.url, fields: [:], body: []
             ).request
-            _ = try await reader.prepare(request)
+            _ = try await reader.prepare(request, isRedirected: false)
             _ = try await reader.read(EngineResponse(response.raw), answering: .get)
         }
         return response

@@ -18,6 +18,7 @@ struct HTTPCacheStage: Sendable {
 
     /// The responses that are stored for a request.
     struct Look: Sendable {
+        let call: OutgoingCall
         let key: CacheKey?
         var entries: [CacheEntry]
         /// The request, with the directives of the call's mode.
@@ -42,12 +43,12 @@ struct HTTPCacheStage: Sendable {
         let exchange: CacheExchange
         switch decision {
         case .serve(let served, let revalidation):
-            if let revalidation { renew(revalidation, of: call, look, in: context, by: attempts) }
+            if let revalidation { renew(revalidation, of: look, in: context, by: attempts) }
             look.use.decision = .hit
             return try await serve(served, of: look, into: reader, in: context)
         case .unavailable(let response):
+            context.log.setCache(look.use)
             guard look.use.mode != .only else {
-                context.log.setCache(look.use)
                 throw ClientError(
                     .notCached, "no response is stored that can be used without the server")
             }
@@ -78,13 +79,16 @@ struct HTTPCacheStage: Sendable {
     private func look(for call: OutgoingCall, in context: CallContext) async -> Look {
         let mode = context.options.cacheMode ?? .standard
         var look = Look(
-            key: key(of: call, in: context), entries: [], asked: asked(call.request, mode: mode),
+            call: call, key: key(of: call, in: context), entries: [],
+            asked: asked(call.request, mode: mode),
             use: CacheUse(policy: .http, mode: mode, decision: .miss))
         guard let key = look.key else {
             look.use.decision = .bypassed
             return look
         }
         look.use.key = scopes.token([key.scope, key.url])
+        // Others are always sent.
+        guard call.request.method == .get || call.request.method == .head else { return look }
         let now = clock.now()
         look.entries = await store.responses(for: key).filter {
             context.policy?.accepts($0.response.publicKeys, of: call.origin, at: now) ?? true
@@ -93,7 +97,7 @@ struct HTTPCacheStage: Sendable {
     }
 
     /// The key of a request; nil if it isn't cached.
-    private func key(of call: OutgoingCall, in context: CallContext) -> CacheKey? {
+    func key(of call: OutgoingCall, in context: CallContext) -> CacheKey? {
         // An attempt's interceptors may add what tells users apart, after this stage, and a stub
         // may change the response.
         guard context.options.attemptInterceptors.isEmpty, context.stubs.isEmpty,
@@ -107,14 +111,20 @@ struct HTTPCacheStage: Sendable {
         return CacheKey(call.request, scope: scope.text)
     }
 
+    /// The request as the cache compares and keeps it: with the directives of the mode, and with
+    /// hashes in place of secrets, because a store keeps the fields that `Vary` names.
     private func asked(_ request: HTTPRequest, mode: CacheMode) -> HTTPRequest {
+        var request = request
+        for name in Set(request.headerFields.lazy.filter(Redactor.isSecret).map(\.name)) {
+            request.headerFields[name] = scopes.token(
+                [name.canonicalName] + request.headerFields[values: name])
+        }
         let directives: String
         switch mode {
         case .standard: return request
         case .refresh: directives = "no-cache"
         case .only: directives = "only-if-cached, max-stale"
         }
-        var request = request
         request.headerFields.append(HTTPField(name: .cacheControl, value: directives))
         return request
     }
@@ -166,19 +176,18 @@ struct HTTPCacheStage: Sendable {
 
     /// Sends the request that renews a stale response, after the caller has got that response.
     private func renew(
-        _ exchange: CacheExchange, of call: OutgoingCall, _ look: Look, in context: CallContext,
+        _ exchange: CacheExchange, of look: Look, in context: CallContext,
         by attempts: AttemptStage
     ) {
         guard let key = look.key else { return }
-        var request = call
-        request.request = exchange.original
-        let renewal = request
         renewals.begin(key) {
-            let work = CallContext(of: JointCalls(), like: context)
+            // With a log of its own: the caller's call has its outcome.
+            let work = CallContext(
+                of: JointCalls(log: CallLog(sharedBy: context.log)), like: context)
             let reader = CachingReader(
                 DrainingReader(limit: context.limits.maximumResponseSize), of: exchange, look,
                 for: self, in: work)
-            _ = try? await attempts.run(renewal, into: reader, in: work)
+            _ = try? await attempts.run(look.call, into: reader, in: work)
         }
     }
 }

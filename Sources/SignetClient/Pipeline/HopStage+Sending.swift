@@ -55,7 +55,7 @@ extension HopStage {
             }
             if !context.stubs.isEmpty { response = try await context.afterEngine(response) }
             if hop.source != .server { response.isMadeUp = true }
-            context.receipt?.note(response)
+            context.receipt?.note(response, from: request.url.origin)
             context.progress?.observe(&response, answering: request.head.method)
             if let contents = context.log.contents {
                 contents.begin(.request, with: Redactor.message(request.head, body: request.body))

@@ -30,7 +30,8 @@ struct HopStage: Sendable {
         var timeout = try context.limits.timeLeft(at: clock.instant())
         let end = ContinuousClock.now + timeout
         while true {
-            var head = try await reader.prepare(chain.request)
+            var head = try await reader.prepare(
+                chain.request, isRedirected: !chain.redirects.isEmpty)
             // Another server chose the request after a redirect across origins.
             let cookies = chain.isWithinOrigin ? context.service.cookies(for: chain.url) : nil
             cookies?.add(to: &head, of: chain.url, at: clock.now())

@@ -62,13 +62,16 @@ enum Redactor {
 
     private static func fields(_ fields: HTTPFields) -> [StageContents.Field] {
         fields.map { field in
-            let name = field.name.canonicalName
-            let isSecret =
-                secretFields.contains(name)
-                || SecretSearch.looksSecret(.string(field.value), named: name)
-            return StageContents.Field(
-                name: field.name.rawName, value: isSecret ? mark : field.value)
+            StageContents.Field(
+                name: field.name.rawName, value: isSecret(field) ? mark : field.value)
         }
+    }
+
+    /// Whether a field's name or value says that it is a secret.
+    static func isSecret(_ field: HTTPField) -> Bool {
+        let name = field.name.canonicalName
+        return secretFields.contains(name)
+            || SecretSearch.looksSecret(.string(field.value), named: name)
     }
 
     private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> String {

@@ -22,7 +22,11 @@ protocol ResponseReader: Sendable {
     var usesCache: Bool { get }
 
     /// Changes the next request, if a part of the response is there already.
-    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest
+    ///
+    /// - Parameter isRedirected: Whether a redirect led to the request.
+    func prepare(
+        _ request: HTTPRequest, isRedirected: Bool
+    ) async throws(ClientError) -> HTTPRequest
 
     /// Reads a response to its end.
     func read(
@@ -37,7 +41,9 @@ extension ResponseReader {
     var preliminary: MemoryReader? { nil }
     /// True.
     var usesCache: Bool { true }
-    func prepare(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest { request }
+    func prepare(
+        _ request: HTTPRequest, isRedirected: Bool
+    ) async throws(ClientError) -> HTTPRequest { request }
 }
 
 /// The outcome of reading a response.

@@ -103,7 +103,10 @@ final class JointCalls: Sendable {
         var hasEnded = false
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// - Parameter log: The log of the work; nil makes one when a call is added.
+    init(log: CallLog? = nil) { state = Mutex(State(log: log)) }
 
     /// Adds a call, whose record then contains the work, and tells its observers which call began
     /// the work. One call is added at a time.

@@ -150,7 +150,7 @@ struct BodySealer: Sendable {
     }
 
     private func key(for message: JWEMessage) throws(KeyError) -> CryptoKey {
-        let names = printable(responseKeys.map(\.id).joined(separator: ", "))
+        var names: String { printable(responseKeys.map(\.id).joined(separator: ", ")) }
         guard let id = message.keyID else {
             if let only = responseKeys.first, responseKeys.count == 1 { return only }
             throw KeyError(.unknownKey, "found no kid, expected one of \(names)")

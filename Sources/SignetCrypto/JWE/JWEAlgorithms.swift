@@ -52,7 +52,7 @@ extension CryptoKey.Kind {
 }
 
 extension CryptoKey {
-    /// Returns whether the key may seal or open bodies with an algorithm.
+    /// Checks that the key may seal or open bodies with an algorithm.
     ///
     /// - Throws: `KeyError` with `wrongKeyUse` if it may not.
     package func requireSealing(

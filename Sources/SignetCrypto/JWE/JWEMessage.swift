@@ -70,7 +70,8 @@ package struct JWEMessage: Sendable {
         guard algorithm.isAgreement == (ephemeral != nil), ephemeral != nil || header["epk"] == nil
         else {
             throw Self.malformed(
-                algorithm.isAgreement ? "\"epk\" isn't a JWK" : "found \"epk\" with \(name)")
+                algorithm.isAgreement
+                    ? "\"epk\" isn't a JWK" : "found \"epk\" with \(algorithm.rawValue)")
         }
         func party(_ name: String) throws(JWEContent.Malformed) -> [UInt8] {
             guard header[name] != nil else { return [] }
@@ -135,17 +136,17 @@ package struct JWEMessage: Sendable {
     ///   `malformedKeys` for an ephemeral key that isn't one of the key's curve, and with
     ///   `tampered` for everything that a key or a tag doesn't fit.
     package func open(with key: CryptoKey) throws(KeyError) -> [UInt8] {
-        let tampered = KeyError(
-            .tampered,
-            "the body does not open with the key \(key.shownID): it was changed, or sealed for "
-                + "another key under this one's id")
         let encrypted = KeyEncryption.Encrypted(bytes: encryptedKey, ephemeral: ephemeral)
         do throws(KeyError) {
             let contentKey = try KeyEncryption.contentKey(
                 of: encrypted, with: key, by: algorithm, encryption, parties: parties)
             return try content.openBody(with: contentKey.bytes, size: encryption.keySize)
         } catch {
-            throw error.code == .tampered ? tampered : error
+            guard error.code == .tampered else { throw error }
+            throw KeyError(
+                .tampered,
+                "the body does not open with the key \(key.shownID): it was changed, or sealed for "
+                    + "another key under this one's id")
         }
     }
 

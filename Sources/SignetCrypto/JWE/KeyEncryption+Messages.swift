@@ -8,11 +8,9 @@ extension KeyEncryption {
         let key: SecretBytes
         let encrypted: Encrypted
 
-        fileprivate init(
-            _ key: consuming SecretBytes, encrypted: [UInt8] = [], ephemeral: JSONObject? = nil
-        ) {
+        fileprivate init(_ key: consuming SecretBytes, as encrypted: Encrypted) {
             self.key = key
-            self.encrypted = Encrypted(bytes: encrypted, ephemeral: ephemeral)
+            self.encrypted = encrypted
         }
     }
 
@@ -23,33 +21,28 @@ extension KeyEncryption {
         let count = encryption.keySize.rawValue
         switch algorithm {
         case .direct:
-            let secret = try key.withSealingSecret(for: algorithm, encryption) { secret in
-                SecretBytes(copying: secret)
+            let secret = try key.withSealingSecret(for: algorithm, encryption) {
+                SecretBytes(copying: $0)
             }
-            return ProtectedKey(secret)
+            return ProtectedKey(secret, as: Encrypted(bytes: [], ephemeral: nil))
         case .a128KW, .a256KW:
             let content = try random(count)
             let bytes = try key.withSealingSecret(for: algorithm, encryption) {
                 secret throws(KeyError) in
-                try wrapped(content, by: secret)
+                try wrap(content.bytes, by: secret, wraps: true)
             }
-            return ProtectedKey(content, encrypted: bytes)
-        case .rsaOAEP256:
-            let content = try random(count)
-            let bytes = try oaep(key.sealingKey(algorithm), content)
-            return ProtectedKey(content, encrypted: bytes)
+            return ProtectedKey(content, as: Encrypted(bytes: bytes, ephemeral: nil))
         case .ecdhES:
+            let peer = try key.sealingKey(algorithm)
             let (own, half) = try ephemeral(key.kind)
             let agreed = try agreedKey(
-                of: own, with: key.sealingKey(algorithm), for: encryption.rawValue, count: count)
-            return ProtectedKey(agreed, ephemeral: half)
-        case .ecdhESA256KW:
+                of: own, with: peer, for: encryption.rawValue, count: count)
+            return ProtectedKey(agreed, as: Encrypted(bytes: [], ephemeral: half))
+        case .rsaOAEP256, .ecdhESA256KW:
             let peer = try key.sealingKey(algorithm)
             let content = try random(count)
-            let (own, half) = try ephemeral(key.kind)
-            let wrapping = try agreedKey(of: own, with: peer, for: algorithm.rawValue)
-            let bytes = try wrapped(content, by: wrapping.bytes)
-            return ProtectedKey(content, encrypted: bytes, ephemeral: half)
+            let encrypted = try encrypt(content, with: peer, kind: key.kind)
+            return ProtectedKey(content, as: encrypted)
         }
     }
 
@@ -61,38 +54,44 @@ extension KeyEncryption {
         of encrypted: Encrypted, with key: CryptoKey, by algorithm: JWEKeyAlgorithm,
         _ encryption: JWEContentEncryption, parties: Parties
     ) throws(KeyError) -> SecretBytes {
-        let count = encryption.keySize.rawValue
         switch algorithm {
         case .direct:
-            return try key.withSealingSecret(for: algorithm, encryption) {
-                SecretBytes(copying: $0)
-            }
+            try key.withSealingSecret(for: algorithm, encryption) { SecretBytes(copying: $0) }
         case .a128KW, .a256KW:
-            return try key.withSealingSecret(for: algorithm, encryption) {
-                secret throws(KeyError) in
-                try unwrapped(encrypted.bytes, by: secret)
+            try key.withSealingSecret(for: algorithm, encryption) { secret throws(KeyError) in
+                try unwrapped(encrypted.bytes, by: secret, for: encryption)
             }
-        case .rsaOAEP256:
-            var content = try oaep(
-                own(key, for: algorithm), encrypts: false, encrypted.bytes.span)
+        case .rsaOAEP256, .ecdhES, .ecdhESA256KW:
+            try contentKey(
+                of: encrypted, with: own(key, for: algorithm), by: algorithm, encryption,
+                parties: parties)
+        }
+    }
+
+    /// Returns a content key that was protected for an asymmetric key.
+    static func contentKey(
+        of encrypted: Encrypted, with own: SignatureKey, by algorithm: JWEKeyAlgorithm,
+        _ encryption: JWEContentEncryption, parties: Parties = Parties()
+    ) throws(KeyError) -> SecretBytes {
+        let count = encryption.keySize.rawValue
+        guard algorithm.isAgreement else {
+            var content = try oaep(own, encrypts: false, encrypted.bytes.span)
             defer { wipe(&content) }
             guard content.count == count else { throw tampered }
             return SecretBytes(copying: content.span)
-        case .ecdhES, .ecdhESA256KW:
-            let own = try own(key, for: algorithm)
-            let peer = try publicKey(encrypted.ephemeral ?? [:], family: own.family)
-            let isDirect = algorithm == .ecdhES
-            let agreed: SecretBytes
-            do {
-                agreed = try agreedKey(
-                    of: own, with: peer, for: (isDirect ? encryption.rawValue : algorithm.rawValue),
-                    count: isDirect ? count : AESGCM.keyByteCount, parties: parties)
-            } catch {
-                throw tampered
-            }
-            if isDirect { return agreed }
-            return try unwrapped(encrypted.bytes, with: agreed)
         }
+        let peer = try publicKey(encrypted.ephemeral ?? [:], family: own.family)
+        let isDirect = algorithm == .ecdhES
+        let agreed: SecretBytes
+        do {
+            agreed = try agreedKey(
+                of: own, with: peer, for: isDirect ? encryption.rawValue : algorithm.rawValue,
+                count: isDirect ? count : AESGCM.keyByteCount, parties: parties)
+        } catch {
+            throw tampered
+        }
+        if isDirect { return agreed }
+        return try unwrapped(encrypted.bytes, by: agreed, for: encryption)
     }
 
     private static func own(
@@ -106,33 +105,30 @@ extension KeyEncryption {
         return own
     }
 
-    private static func oaep(
-        _ key: SignatureKey, _ content: borrowing SecretBytes
-    ) throws(KeyError) -> [UInt8] {
-        try oaep(key, encrypts: true, content.bytes)
-    }
+    // A key whose bytes are borrowed in a scope can't be returned from it.
 
-    private static func wrapped(
-        _ content: borrowing SecretBytes, by key: Span<UInt8>
-    ) throws(KeyError) -> [UInt8] {
-        try wrap(content.bytes, by: key, wraps: true)
+    private static func encrypt(
+        _ content: borrowing SecretBytes, with key: SignatureKey, kind: CryptoKey.Kind
+    ) throws(KeyError) -> Encrypted {
+        try encrypt(content.bytes, with: key, kind: kind)
     }
 
     private static func unwrapped(
-        _ bytes: [UInt8], with key: borrowing SecretBytes
+        _ bytes: [UInt8], by key: borrowing SecretBytes, for encryption: JWEContentEncryption
     ) throws(KeyError) -> SecretBytes {
-        try unwrapped(bytes, by: key.bytes)
+        try unwrapped(bytes, by: key.bytes, for: encryption)
     }
 
     private static func unwrapped(
-        _ bytes: [UInt8], by key: Span<UInt8>
+        _ bytes: [UInt8], by key: Span<UInt8>, for encryption: JWEContentEncryption
     ) throws(KeyError) -> SecretBytes {
+        guard bytes.count == encryption.keySize.rawValue + 8 else { throw tampered }
         var content = try wrap(bytes.span, by: key, wraps: false)
         defer { wipe(&content) }
         return SecretBytes(copying: content.span)
     }
 
-    private static func random(_ count: Int) throws(KeyError) -> SecretBytes {
+    static func random(_ count: Int) throws(KeyError) -> SecretBytes {
         do throws(CryptoFailure) {
             return try RandomBytes.secret(count)
         } catch {

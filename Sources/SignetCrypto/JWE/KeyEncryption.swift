@@ -18,20 +18,23 @@ struct KeyEncryption {
         var other: [UInt8] = []
     }
 
-    private static let agreement = "ECDH-ES+A256KW"
-
-    /// Encrypts a content key of 32 bytes.
-    ///
-    /// - Parameter recipient: A key that `CryptoKey.encryptionKey` returns for this key.
+    /// Encrypts a content key of 32 bytes for a recipient of a shared key set.
     static func encrypt(
         _ content: Span<UInt8>, for recipient: CryptoKey
     ) throws(KeyError) -> Encrypted {
-        let key = try recipient.encryptionKey()
+        try encrypt(content, with: recipient.encryptionKey(), kind: recipient.kind)
+    }
+
+    /// Encrypts a content key by RSA-OAEP-256 or ECDH-ES+A256KW, as the key's type says.
+    static func encrypt(
+        _ content: Span<UInt8>, with key: SignatureKey, kind: CryptoKey.Kind
+    ) throws(KeyError) -> Encrypted {
         guard key.family != .rsa else {
             return Encrypted(bytes: try oaep(key, encrypts: true, content), ephemeral: nil)
         }
-        let (own, half) = try ephemeral(recipient.kind)
-        let wrapping = try agreedKey(of: own, with: key, for: agreement)
+        let (own, half) = try ephemeral(kind)
+        let wrapping = try agreedKey(
+            of: own, with: key, for: JWEKeyAlgorithm.ecdhESA256KW.rawValue)
         return Encrypted(
             bytes: try wrap(content, by: wrapping.bytes, wraps: true), ephemeral: half)
     }
@@ -52,7 +55,7 @@ struct KeyEncryption {
         return (try own.encryptionKey(), JSONObject(members))
     }
 
-    /// Decrypts a content key of 32 bytes.
+    /// Decrypts a content key of 32 bytes for a recipient of a shared key set.
     ///
     /// - Throws: `KeyError` with `malformedKeys` for an `epk` that isn't a public key of the
     ///   identity's curve, and with `tampered`.
@@ -60,26 +63,9 @@ struct KeyEncryption {
         _ encrypted: Encrypted, by identity: CryptoKey
     ) throws(KeyError) -> SecretBytes {
         let key = try identity.encryptionKey()
-        guard key.family != .rsa else {
-            var content = try oaep(key, encrypts: false, encrypted.bytes.span)
-            defer { wipe(&content) }
-            guard content.count == AESGCM.keyByteCount else { throw tampered }
-            return SecretBytes(copying: content.span)
-        }
-        guard let ephemeral = encrypted.ephemeral else {
-            throw KeyParts.malformed("missing \"epk\", expected a public key of \(identity.kind)")
-        }
-        guard encrypted.bytes.count == AESGCM.keyByteCount + 8 else { throw tampered }
-        let peer = try publicKey(ephemeral, family: key.family)
-        let wrapping: SecretBytes
-        do {
-            wrapping = try agreedKey(of: key, with: peer, for: agreement)
-        } catch {
-            throw tampered
-        }
-        var content = try wrap(encrypted.bytes.span, by: wrapping.bytes, wraps: false)
-        defer { wipe(&content) }
-        return SecretBytes(copying: content.span)
+        return try contentKey(
+            of: encrypted, with: key, by: key.family == .rsa ? .rsaOAEP256 : .ecdhESA256KW,
+            .a256GCM)
     }
 
     /// Every failure of an encrypted key, without a hint at its reason.

@@ -86,18 +86,10 @@ package struct SharedKeySet {
     /// - Throws: `KeyError` with `wrongKeyUse`, `keyExists` for a recipient that is named twice,
     ///   and `unwritable` for more than 64 recipients or none.
     static func sealing(_ text: [UInt8], for keys: [CryptoKey]) throws(KeyError) -> SharedKeySet {
-        let content = try random()
+        let content = try KeyEncryption.random(AESGCM.keyByteCount)
         var shared = try SharedKeySet(sealing: text, with: content.bytes)
         try shared.add(keys, content: content.bytes)
         return shared
-    }
-
-    private static func random() throws(KeyError) -> SecretBytes {
-        do throws(CryptoFailure) {
-            return try RandomBytes.secret(AESGCM.keyByteCount)
-        } catch {
-            throw KeyError(error)
-        }
     }
 
     private init(sealing text: [UInt8], with key: Span<UInt8>) throws(KeyError) {

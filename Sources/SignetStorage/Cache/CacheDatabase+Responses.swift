@@ -97,10 +97,6 @@ extension CacheDatabase {
         }
     }
 
-    func contains(_ response: StoredResponse) throws -> Bool {
-        try read { try row(of: response, in: $0) != nil }
-    }
-
     // MARK: Storing
 
     /// Stores a response in place of those with the same identity.
@@ -115,7 +111,12 @@ extension CacheDatabase {
             return false
         }
         let names = Names(head.response.id.key, under: seal)
-        return try write { database, files in
+        var isStored = false
+        // A file that has its name but no row would stay.
+        defer {
+            if !isStored, case .file = place { folder.remove(ContentFile.name(of: head.contentID)) }
+        }
+        isStored = try write { database, files in
             if let old {
                 guard try row(of: old, in: database) != nil else { return false }
                 try remove(old.id, in: database, files: &files)
@@ -143,6 +144,7 @@ extension CacheDatabase {
             ])
             return true
         }
+        return isStored
     }
 
     private func removeOldestVariant(

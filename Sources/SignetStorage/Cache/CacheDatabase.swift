@@ -137,7 +137,8 @@ final class CacheDatabase: Sendable {
         var files: [String] = []
         let value = try queue.write { try work($0, &files) }
         for file in files { folder.remove(file) }
-        try returnPages()
+        // The change is final, whatever becomes of the free pages.
+        try? returnPages()
         return value
     }
 

@@ -2,7 +2,6 @@
 import SignetCache
 import SignetCrypto
 import SignetSystem
-import Synchronization
 
 /// The form of contents in files: blocks of 64 KiB, each protected for its place.
 enum ContentFile {
