@@ -100,3 +100,22 @@ extension Collection<UInt8> {
         return bytes
     }
 }
+
+extension [UInt8] {
+    /// The bytes in hexadecimal.
+    ///
+    /// - Parameter ten: The digit after 9, `a` or `A`.
+    @inlinable package func hexadecimal(ten: UInt8 = 0x61) -> [UInt8] {
+        // Branch-free: the digits are random, so a branch would often be mispredicted.
+        func digit(_ value: UInt8) -> UInt8 {
+            ASCII.zero &+ value &+ (value &+ 6) >> 4 &* (ten &- ASCII.zero &- 10)
+        }
+        var text = [UInt8](repeating: 0, count: 2 * count)
+        var digits = text.mutableSpan
+        for index in indices {
+            digits[2 * index] = digit(self[index] >> 4)
+            digits[2 * index + 1] = digit(self[index] & 15)
+        }
+        return text
+    }
+}

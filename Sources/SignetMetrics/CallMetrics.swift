@@ -98,8 +98,8 @@ public struct CallMetrics: CallObserver {
             ("outcome", record.failure?.name ?? "success"),
         ]
         if let path = record.identity.path { dimensions.append(("path", path)) }
-        if let use = record.attempts.last?.hops.last?.engine {
-            dimensions.append(("engine", use.engine.name))
+        if let engine = record.lastEngine {
+            dimensions.append(("engine", engine.name))
         }
         Counter(label: "signet.client.calls", dimensions: dimensions, factory: factory)
             .increment()

@@ -82,14 +82,12 @@ import Testing
             let client = try authority.client(name)
             // Key and certificate are replaced one after the other, as a renewal does.
             for (from, to) in [(client.key, "key.pem"), (client.chain, "chain.pem")] {
-                let data = try Data(contentsOf: URL(filePath: from))
-                try folder.write(data, to: "new")
-                let (new, old) = (folder.url.appending(path: "new"), folder.url.appending(path: to))
-                if FileManager.default.fileExists(atPath: old.path) {
-                    _ = try FileManager.default.replaceItemAt(old, withItemAt: new)
-                } else {
-                    try FileManager.default.moveItem(at: new, to: old)
-                }
+                let (data, file) = (
+                    try Data(contentsOf: URL(filePath: from)), folder.url.appending(path: to)
+                )
+                // An atomic replacement keeps the mode.
+                if name == "first" { try folder.write([], to: to) }
+                try data.write(to: file, options: .atomic)
             }
         }
         try write("first")

@@ -35,11 +35,11 @@ public final class CallCounter: CallObserver {
             method = record.identity.method
             failure = record.failure
             source = record.response?.source
-            engine = record.attempts.last { !$0.hops.isEmpty }?.hops.last?.engine?.engine
+            engine = record.lastEngine
         }
     }
 
-    private let state = Mutex<(counts: [Kind: Int], running: Int)>(([:], 0))
+    private let state = Mutex<(counts: [Kind: Int], running: Set<CallIdentity.ID>)>(([:], []))
 
     /// Creates a counter of zero.
     public init() {}
@@ -48,7 +48,7 @@ public final class CallCounter: CallObserver {
     public var counts: [Kind: Int] { state.withLock { $0.counts } }
 
     /// The number of calls that run. Those that began before the counter was added don't count.
-    public var runningCount: Int { state.withLock { $0.running } }
+    public var runningCount: Int { state.withLock { $0.running.count } }
 
     /// Returns the number of calls that have ended and meet a condition.
     public func count(where isCounted: (Kind) -> Bool = { _ in true }) -> Int {
@@ -61,14 +61,21 @@ public final class CallCounter: CallObserver {
     /// Takes an event.
     public func receive(_ event: CallEvent) {
         switch event {
-        case .started: state.withLock { $0.running += 1 }
+        case .started(let call): state.withLock { _ = $0.running.insert(call.id) }
         case .finished(let record):
             let kind = Kind(record)
             state.withLock { state in
                 state.counts[kind, default: 0] += 1
-                state.running = max(0, state.running - 1)
+                state.running.remove(record.identity.id)
             }
         default: break
         }
+    }
+}
+
+extension CallRecord {
+    /// The engine of the last request; nil if none was sent.
+    package var lastEngine: EngineName? {
+        attempts.last { !$0.hops.isEmpty }?.hops.last?.engine?.engine
     }
 }

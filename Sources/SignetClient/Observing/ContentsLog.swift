@@ -4,43 +4,29 @@ import Synchronization
 final class ContentsLog: Sendable {
     typealias Message = StageContents.Message
 
-    private struct Entry {
-        let stage: CallRecord.Stage.Name
-        let before: Message?
-        var after: Message?
-        var isOpen = true
-    }
-
     /// The maximum number of entries of one call, which interceptors may send any number of times.
     private static let limit = 200
     /// The number of the call among those of its service and method.
     let ordinal: Int
-    private let entries = Mutex<[Entry]>([])
+    private let entries = Mutex<[StageContents]>([])
 
     init(ordinal: Int) { self.ordinal = ordinal }
 
-    var contents: [StageContents] {
-        entries.withLock { $0 }.map {
-            StageContents(stage: $0.stage, before: $0.before, after: $0.after)
-        }
-    }
+    var contents: [StageContents] { entries.withLock { $0 } }
 
     /// Notes what a stage begins with.
     func begin(_ stage: CallRecord.Stage.Name, with before: Message?) {
         entries.withLock { entries in
             guard entries.count < Self.limit else { return }
-            entries.append(Entry(stage: stage, before: before))
+            entries.append(StageContents(stage: stage, before: before))
         }
     }
 
     /// Notes what the stage that began last ends with.
-    func end(_ stage: CallRecord.Stage.Name, with after: Message?) {
+    func end(_ stage: CallRecord.Stage.Name, with after: Message) {
         entries.withLock { entries in
-            guard let index = entries.lastIndex(where: { $0.stage == stage && $0.isOpen }) else {
-                return
-            }
-            entries[index].after = after
-            entries[index].isOpen = false
+            let index = entries.lastIndex { $0.stage == stage && $0.after == nil }
+            if let index { entries[index].after = after }
         }
     }
 }

@@ -70,6 +70,8 @@ final class EventHub: Sendable {
     @discardableResult
     func add(_ observer: any CallObserver) -> Int {
         state.withLock { state in
+            // After the shutdown there are no events.
+            guard !state.isFinished else { return state.lastNumber }
             state.lastNumber += 1
             state.observers.append((state.lastNumber, observer))
             listens.store(true, ordering: .releasing)

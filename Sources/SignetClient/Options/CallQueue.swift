@@ -123,11 +123,11 @@ public final class CallQueue: Sendable {
     func leave(_ call: any OwnedCall) {
         let id = ObjectIdentifier(call)
         let (left, begun) = state.withLock { state -> (Waiting?, [Waiting]) in
-            if let index = state.waiting.firstIndex(where: { $0.call === call }) {
-                return (state.waiting.remove(at: index), [])
+            if state.running.removeValue(forKey: id) != nil { return (nil, state.next()) }
+            guard let index = state.waiting.firstIndex(where: { $0.call === call }) else {
+                return (nil, [])
             }
-            _ = state.running.removeValue(forKey: id)
-            return (nil, state.next())
+            return (state.waiting.remove(at: index), [])
         }
         left?.continuation.resume(returning: false)
         for next in begun { next.continuation.resume(returning: true) }

@@ -109,48 +109,14 @@ struct CacheScopes: Sendable {
 
     /// A keyed hash in hexadecimal.
     func token(_ parts: [String]) -> String? {
-        var message = CacheMessage()
+        var message = BlockWriter()
         for part in parts { message.add(Array(part.utf8)) }
         return token(message)
     }
 
-    func token(_ message: CacheMessage) -> String? {
+    func token(_ message: BlockWriter) -> String? {
         guard let tag = try? hash.tag(of: message.bytes) else { return nil }
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(32)
-        for byte in tag.prefix(16) {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}
-
-/// Parts in one run of bytes, each after its length, so that no two lists give the same bytes.
-struct CacheMessage {
-    private(set) var bytes: [UInt8] = []
-
-    mutating func add(_ part: [UInt8]) {
-        add(part.count)
-        bytes += part
-    }
-
-    mutating func add(_ number: Int) {
-        let number = UInt64(bitPattern: Int64(number))
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-        }
-    }
-
-    mutating func add(_ text: String) { add(Array(text.utf8)) }
-
-    mutating func add(_ fields: HTTPFields) {
-        add(fields.count)
-        for field in fields {
-            add(field.name.canonicalName)
-            add(field.value)
-        }
+        return String(decoding: Array(tag.prefix(16)).hexadecimal(), as: UTF8.self)
     }
 }
 

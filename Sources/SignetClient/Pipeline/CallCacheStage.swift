@@ -69,7 +69,7 @@ struct CallCacheStage: Sendable {
         for field in context.options.fields { fields[field.name] = nil }
         fields.append(contentsOf: context.options.fields)
         fields.append(contentsOf: context.addedFields ?? [:])
-        var message = CacheMessage()
+        var message = BlockWriter()
         message.add("\(service.url.origin)\(service.url.target)")
         message.add(fields)
         message.add(JSONValue.object(service.configuration.commonParameters))
@@ -181,7 +181,7 @@ extension CallRequest {
     }
 
     /// Adds all that tells one call of an API from another one. Members of objects have no order.
-    fileprivate func add(to message: inout CacheMessage) throws(PayloadError) {
+    fileprivate func add(to message: inout BlockWriter) throws(PayloadError) {
         message.add(responseContent == .any ? "any" : "json")
         switch self {
         case .procedure(let call, let path):
@@ -205,7 +205,7 @@ extension CallRequest {
     }
 }
 
-extension CacheMessage {
+extension BlockWriter {
     /// Adds a value in canonical form (RFC 8785); as it is written if it has none.
     fileprivate mutating func add(_ value: JSONValue) {
         add((try? value.canonicalized()) ?? value.serialized())

@@ -163,7 +163,7 @@ final class DuplicateCalls: Sendable {
                 return nil
             }
             // A call that was ended is over, even if its work never returns.
-            let earlier = entry.call.isEnding ? nil : entry.call
+            let earlier = entry.call.hasEnded ? nil : entry.call
             if earlier == nil || replaces { running[key] = Running(call: own) }
             return earlier
         }

@@ -39,6 +39,8 @@ extension HopStage {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
             hop.source = engines.source(of: use)
+            context.log.contents?.begin(
+                .request, with: Redactor.message(request.head, body: request.body))
             var response: EngineResponse
             if !context.stubs.isEmpty,
                 let stubbed = try await context.beforeEngine(
@@ -57,15 +59,12 @@ extension HopStage {
             if hop.source != .server { response.isMadeUp = true }
             context.receipt?.note(response, from: request.url.origin)
             context.progress?.observe(&response, answering: request.head.method)
-            if let contents = context.log.contents {
-                contents.begin(.request, with: Redactor.message(request.head, body: request.body))
-                contents.end(
-                    .request,
-                    with: Redactor.message(
-                        RawResponse(
-                            status: response.response.status.code,
-                            fields: response.response.headerFields, body: [])))
-            }
+            context.log.contents?.end(
+                .request,
+                with: Redactor.message(
+                    RawResponse(
+                        status: response.response.status.code,
+                        fields: response.response.headerFields, body: [])))
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false

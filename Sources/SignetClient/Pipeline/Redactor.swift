@@ -90,15 +90,19 @@ enum Redactor {
     private static func form(_ text: Substring) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                return SecretSearch.looksSecret(.string(String(pair)), named: nil)
+                return SecretSearch.looksSecret(.string(plain(pair)), named: nil)
                     ? mark : String(pair)
             }
-            let (name, value) = (
-                String(pair[..<equals]), String(pair.utf8[equals...].dropFirst()) ?? ""
-            )
-            return SecretSearch.looksSecret(.string(value), named: name)
+            let (name, value) = (pair[..<equals], pair[equals...].dropFirst())
+            return SecretSearch.looksSecret(.string(plain(value)), named: plain(name))
                 ? "\(name)=\(mark)" : String(pair)
         }.joined(separator: "&")
+    }
+
+    /// The text that is encoded in a query or a form.
+    private static func plain(_ text: Substring) -> String {
+        PercentCoding.decoded(Array(text.utf8)[...], plusIsSpace: true)
+            .flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }
 
     private static func json(_ value: JSONValue) -> String {
@@ -112,9 +116,14 @@ enum Redactor {
             return .object(
                 JSONObject(
                     object.map { member in
-                        (name: member.name, value: redacted(member.value, named: member.name))
+                        // The names on the way count too: an `access` below `tokens` is secret.
+                        let path = name.map { "\($0).\(member.name)" } ?? member.name
+                        return (name: member.name, value: redacted(member.value, named: path))
                     }))
-        case .array(let elements): return .array(elements.map { redacted($0, named: name) })
+        case .array(let elements):
+            let isOfValues = !elements.contains { $0.object != nil }
+            if isOfValues, SecretSearch.looksSecret(value, named: name) { return .string(mark) }
+            return .array(elements.map { redacted($0, named: name) })
         case .null, .bool: return value
         default: return SecretSearch.looksSecret(value, named: name) ? .string(mark) : value
         }

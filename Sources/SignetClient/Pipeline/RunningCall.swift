@@ -174,7 +174,7 @@ final class RunningCall: OwnedCall {
                 Bool, Task<Void, Never>?, (@Sendable (ClientError) -> Void)?,
                 [@Sendable () -> Void]
             ) in
-            guard state.ending == nil else { return (false, nil, nil, []) }
+            guard state.ending == nil, !state.isOver else { return (false, nil, nil, []) }
             state.ending = error
             defer { state.endActions = [] }
             return (true, state.task, state.abandon, state.endActions)

@@ -1,4 +1,6 @@
 import HTTPTypes
+import SignetBase
+import SignetRPC
 
 /// The events of a `text/event-stream`, over as many connections as it takes (WHATWG HTML, section
 /// 9.2).
@@ -60,11 +62,13 @@ public struct ServerEvents: AsyncSequence, Sendable {
                     }
                     if let chunk = try await chunks?.next() {
                         ready = try parser.push(chunk)
+                        if !ready.isEmpty { failures = 0 }
                     } else {
                         close()
                     }
                 } catch {
                     close()
+                    failures += 1
                     guard isWorthAnother(error), failures < events.maximumFailures else {
                         hasEnded = true
                         throw error
@@ -85,7 +89,8 @@ public struct ServerEvents: AsyncSequence, Sendable {
 
         /// Whether an error is one of the connection, which another one may not have.
         private func isWorthAnother(_ error: ClientError) -> Bool {
-            error.kind == .noResponse && !events.isPinFailure(error)
+            // If TLS or the pins refused the server, the reader should know.
+            error.kind == .noResponse && error.pinRefusal == nil && error.code != .tls
         }
 
         private mutating func connect() async throws(ClientError) {
@@ -95,39 +100,27 @@ public struct ServerEvents: AsyncSequence, Sendable {
                 do { try await events.sleep(pause) } catch { throw .cancelledByCaller }
             }
             hasConnected = true
-            failures += 1
             parser.restart()
             let response = try await events.connect(parser.lastID)
             guard response.status != 204 else {
                 hasEnded = true
                 return
             }
-            guard response.status == 200, Self.isEventStream(response.fields[.contentType]) else {
+            let type = response.fields[.contentType].flatMap { MediaType($0) }
+            guard response.status == 200, type?.essence == "text/event-stream" else {
                 throw ClientError(
                     .malformedResponse,
-                    "found status \(response.status) and another content type, expected 200 and"
+                    "found status \(response.status) and the content type"
+                        + " \(printable(type?.essence ?? "none")), expected 200 and"
                         + " text/event-stream", status: response.status
                 ).of(response.identity, record: nil)
             }
-            failures = 0
             chunks = response.body.makeAsyncIterator()
-        }
-
-        private static func isEventStream(_ type: String?) -> Bool {
-            let essence = type?.utf8.prefix { $0 != UInt8(ascii: ";") } ?? "".utf8[...]
-            let name = Substring(essence).filter { $0 != " " && $0 != "\t" }.lowercased()
-            return Array(name.utf8) == Array("text/event-stream".utf8)
         }
     }
 
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(events: self, parser: ServerEventParser(limit: maximumEventSize))
-    }
-
-    /// Whether the pins or TLS refused the server: another connection wouldn't help, and the reader
-    /// should know.
-    fileprivate func isPinFailure(_ error: ClientError) -> Bool {
-        error.pinRefusal != nil || error.code == .tls
     }
 }

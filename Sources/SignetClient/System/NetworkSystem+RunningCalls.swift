@@ -44,7 +44,7 @@ extension NetworkSystem {
     /// - Returns: Whether the call was running.
     @discardableResult
     public func cancelCall(_ id: CallIdentity.ID) -> Bool {
-        calls.end(with: .cancelledByCaller) { $0.identity.id == id } > 0
+        calls.call(id)?.end(.cancelledByCaller) ?? false
     }
 
     /// Ends all running calls with `cancelled`, and takes further ones.

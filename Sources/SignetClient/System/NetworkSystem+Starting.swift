@@ -72,13 +72,9 @@ extension NetworkSystem {
         on delivery: CallDelivery = .anyThread,
         deliver: @escaping @Sendable (Receiver, Result<Call.Success, ClientError>) -> Void
     ) -> CallHandle<Call.Success> {
-        let receiver = WeakReceiver(object: receiver)
-        let handle = start(call, options: options, on: delivery) { result in
-            guard let receiver = receiver.object else { return }
-            deliver(receiver, result)
+        watching(receiver, deliver: deliver) {
+            start(call, options: options, on: delivery, deliver: $0)
         }
-        ReceiverWatch(handle) { receiver.object == nil }.begin()
-        return handle
     }
 
     /// Starts a typed call for a receiver, and converts the response with a reformer.
@@ -96,10 +92,20 @@ extension NetworkSystem {
         options: RequestOptions = RequestOptions(), on delivery: CallDelivery = .anyThread,
         deliver: @escaping @Sendable (Receiver, Result<Output, ClientError>) -> Void
     ) -> CallHandle<Output> {
+        watching(receiver, deliver: deliver) {
+            start(call, as: reformer, options: options, on: delivery, deliver: $0)
+        }
+    }
+
+    /// Starts a call whose receiver is held weakly, and cancels it once the receiver is released.
+    private func watching<Output: Sendable, Receiver: AnyObject & Sendable>(
+        _ receiver: Receiver,
+        deliver: @escaping @Sendable (Receiver, Result<Output, ClientError>) -> Void,
+        start: (@escaping @Sendable (Result<Output, ClientError>) -> Void) -> CallHandle<Output>
+    ) -> CallHandle<Output> {
         let receiver = WeakReceiver(object: receiver)
-        let handle = start(call, as: reformer, options: options, on: delivery) { result in
-            guard let receiver = receiver.object else { return }
-            deliver(receiver, result)
+        let handle = start { result in
+            if let receiver = receiver.object { deliver(receiver, result) }
         }
         ReceiverWatch(handle) { receiver.object == nil }.begin()
         return handle
@@ -114,7 +120,7 @@ extension NetworkSystem {
         var target = CallTarget(call, options: options, isInMemory: true)
         let id = pipeline.admission.begin(&target)
         let handle = CallHandle<Output>(id) { [calls] in
-            calls.end(with: .cancelledByCaller) { $0.identity.id == id }
+            calls.call(id)?.end(.cancelledByCaller)
         }
         let (pipeline, begun) = (pipeline, target)
         handle.attach(

@@ -69,7 +69,7 @@ public struct StageContents: Sendable, Hashable {
     /// Before the stage; nil if there was nothing yet.
     public let before: Message?
     /// After the stage; nil if it failed.
-    public let after: Message?
+    public internal(set) var after: Message?
 
     /// A request or a response.
     public struct Message: Sendable, Hashable, CustomStringConvertible {

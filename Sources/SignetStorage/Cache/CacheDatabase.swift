@@ -137,9 +137,19 @@ final class CacheDatabase: Sendable {
         var files: [String] = []
         let value = try queue.write { try work($0, &files) }
         for file in files { folder.remove(file) }
-        // The change is final, whatever becomes of the free pages.
-        try? returnPages()
+        // The change is final, even if another process keeps the free pages for now.
+        do { try returnPages() } catch  where Self.isDamage(error) { throw error } catch {}
         return value
+    }
+
+    /// Whether an error says that the database isn't one, or not one of ours.
+    static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return error is Foreign }
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_FORMAT:
+            return true
+        default: return false
+        }
     }
 
     /// A number that changes when another process has changed the database.

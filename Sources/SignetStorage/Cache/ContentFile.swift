@@ -1,4 +1,5 @@
 #if Storage
+import SignetBase
 import SignetCache
 import SignetCrypto
 import SignetSystem
@@ -8,10 +9,14 @@ enum ContentFile {
     static let blockSize = 65_536
 
     /// The name of a content's file.
-    static func name(of contentID: [UInt8]) -> String { "\(hexadecimal(contentID)).body" }
+    static func name(of contentID: [UInt8]) -> String { digits(of: contentID) + ".body" }
 
     /// The name of a file that is being written.
-    static func temporaryName(of contentID: [UInt8]) -> String { "\(hexadecimal(contentID)).tmp" }
+    static func temporaryName(of contentID: [UInt8]) -> String { digits(of: contentID) + ".tmp" }
+
+    private static func digits(of contentID: [UInt8]) -> String {
+        String(decoding: contentID.hexadecimal(), as: UTF8.self)
+    }
 
     static func isName(_ name: String) -> Bool { has(".body", at: name) }
 
@@ -22,17 +27,7 @@ enum ContentFile {
         return bytes.count == 32 + ending.utf8.count
             && bytes.suffix(ending.utf8.count)
                 .elementsEqual(ending.utf8)
-            && bytes.prefix(32).allSatisfy {
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-            }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
+            && bytes.prefix(32).allSatisfy { $0.isHexDigit && !$0.isUppercaseLetter }
     }
 
     /// The place of a block.

@@ -90,21 +90,11 @@ public final class DiskCacheStore: CacheStore {
             } catch let error as StorageError {
                 throw error
             } catch {
-                guard isDamage(error) else { return nil }
+                guard CacheDatabase.isDamage(error) else { return nil }
                 CacheDatabase.removeFiles(in: folder)
             }
         }
         return nil
-    }
-
-    /// Whether an error says that the database isn't one, or not one of ours.
-    private static func isDamage(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return error is CacheDatabase.Foreign }
-        switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_FORMAT:
-            return true
-        default: return false
-        }
     }
 
     // MARK: The queue
@@ -127,7 +117,7 @@ public final class DiskCacheStore: CacheStore {
             do {
                 return try work(database)
             } catch {
-                guard Self.isDamage(error) else { return nil }
+                guard CacheDatabase.isDamage(error) else { return nil }
                 memory.removeAll()
                 state.withLock { $0.database = nil }
                 CacheDatabase.removeFiles(in: folder)

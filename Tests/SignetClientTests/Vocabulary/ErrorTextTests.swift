@@ -19,7 +19,7 @@ import Testing
         return error
     }
 
-    /// Every code has a text, and those of the transport don't blame the network for the server.
+    /// The texts of the transport's codes don't blame the network for the server.
     @Test(.features("002-09", "002-10")) func eachCodeHasAText() {
         let texts = ErrorTexts.english
         for code in [
