@@ -20,6 +20,8 @@ final class TrustPool: Sendable {
 
     private struct Entry {
         let trust: HandshakeTrust
+        /// The client certificate with its private key; nil once it was replaced everywhere.
+        weak var version: ClientCertificate.Version?
         var lastUse: Int
     }
 
@@ -33,15 +35,21 @@ final class TrustPool: Sendable {
             return entries[key]?.trust
         }
 
-        mutating func add(_ trust: HandshakeTrust, for key: Key) -> HandshakeTrust {
+        mutating func add(
+            _ trust: HandshakeTrust, for key: Key, showing version: ClientCertificate.Version?
+        ) -> HandshakeTrust {
             if let other = find(key) { return other }
+            // The private key of a certificate that was replaced isn't kept.
+            for (old, entry) in entries where !old.certificate.isEmpty && entry.version == nil {
+                entries[old] = nil
+            }
             for old in entries.keys where old.isVersion(of: key) { entries[old] = nil }
             if entries.count >= TrustPool.maximumCount,
                 let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 entries[oldest.key] = nil
             }
-            entries[key] = Entry(trust: trust, lastUse: uses)
+            entries[key] = Entry(trust: trust, version: version, lastUse: uses)
             return trust
         }
     }
@@ -75,6 +83,6 @@ final class TrustPool: Sendable {
             if let file = store.caFile { try LibcurlCheck.check(caFile: file) }
             made = try HandshakeTrust(store, addedTo: nil)
         }
-        return state.withLock { $0.add(made, for: key) }
+        return state.withLock { $0.add(made, for: key, showing: certificate) }
     }
 }

@@ -45,7 +45,7 @@ public final class RPCConnection: Sendable {
 
     deinit { close() }
 
-    /// Calls a method, as ``RPCPeer/call(_:parameters:timeout:)`` does.
+    /// Calls a method, as `RPCPeer` does.
     public func call(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
     ) async throws -> RPCResult {

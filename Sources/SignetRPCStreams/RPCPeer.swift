@@ -45,7 +45,7 @@ public struct RPCPeer: Sendable {
         try await call(method, parameters: parameters, as: Value.self, timeout: timeout)
     }
 
-    /// Calls a method and decodes its result, otherwise like ``call(_:parameters:timeout:)``.
+    /// Calls a method and decodes its result, otherwise like `call(_:parameters:timeout:)`.
     ///
     /// - Throws: Also `JSONError` if the result has another type.
     public func call<Value: Decodable>(
