@@ -49,7 +49,8 @@ public final class DiskCacheStore: CacheStore {
     /// - Parameters:
     ///   - folder: The folder, which only its user can read. It is created with the mode 0700.
     ///   - byteLimit: The bytes on disk, the database included, but not contents that are still
-    ///     being received. At least ``smallestByteLimit``; a response that is larger than an eighth isn't stored.
+    ///     being received. At least ``smallestByteLimit``; a response that is larger than an
+    ///     eighth isn't stored.
     ///   - memoryLimit: The bytes of responses that are also in memory.
     ///   - key: A vault's key, with which everything is sealed. Without one, what is stored is
     ///     protected from damage and by the folder's permissions alone.
