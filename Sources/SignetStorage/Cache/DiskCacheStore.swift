@@ -47,7 +47,7 @@ public final class DiskCacheStore: CacheStore {
     /// Opens the store of a folder, or creates it.
     ///
     /// - Parameters:
-    ///   - folder: The folder, which only its user can read. It is created with the mode 0700.
+    ///   - path: The folder, which only its user can read. It is created with the mode 0700.
     ///   - byteLimit: The bytes on disk, the database included, but not contents that are still
     ///     being received. At least ``smallestByteLimit``; a response that is larger than an
     ///     eighth isn't stored.

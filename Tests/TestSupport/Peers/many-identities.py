@@ -2,7 +2,7 @@
 
 Arguments: port, folder, count. A server sN.example.test responds with the common name of its client.
 """
-import datetime, http.server, ssl, sys
+import datetime, http.server, socket, ssl, sys
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -66,7 +66,16 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
     def finish_request(self, request, address):
-        with first.wrap_socket(request, server_side=True) as secure:
+        with first.wrap_socket(request, server_side=True, do_handshake_on_connect=False) as secure:
+            try:
+                secure.do_handshake()
+            except ssl.SSLError:
+                # Reads what has come. Otherwise the close is a reset, which the alert is lost with.
+                with socket.socket(fileno=secure.detach()) as plain:
+                    plain.shutdown(socket.SHUT_WR)
+                    while plain.recv(65536):
+                        pass
+                return
             self.RequestHandlerClass(secure, address, self)
     def handle_error(self, *_): pass
 Server(('127.0.0.1', port), Handler).serve_forever()
