@@ -48,7 +48,6 @@ let package = Package(
         fuzzer("messages", "SignetSigning"),
         fuzzer("patterns", "SignetVault"),
         fuzzer("policies", "SignetPinning"),
-        fuzzer("projects", "SignetClient"),
         fuzzer("responses", "SignetJSON", "SignetRPC"),
         fuzzer("schemes", "SignetJSON", "SignetSigning"),
         fuzzer("shares", "SignetJSON", "SignetSigning"),

@@ -98,7 +98,7 @@ struct ErrorMap: Sendable {
 
     private func transportError(_ error: NIOConnectionError) -> TransportError {
         guard let first = error.connectionErrors.first else {
-            return TransportError(.name, "\(origin): the name could not be resolved")
+            return TransportError(.unresolvedHost, "\(origin): the name could not be resolved")
         }
         if case .connectTimeout? = first.error as? ChannelError {
             return timeout("the connection was not made")

@@ -5,5 +5,6 @@
 @_exported public import SignetJSON
 @_exported public import SignetPinning
 @_exported public import SignetRPC
+@_exported public import SignetSigning
 @_exported public import SignetTransport
 @_exported public import SignetVault

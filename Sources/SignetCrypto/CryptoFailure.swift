@@ -5,7 +5,7 @@ package import SignetBase
 /// not match, or an error in OpenSSL.
 ///
 /// The reason contains sizes and limits, never bytes.
-package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct CryptoFailure: SignetError, Sendable, Hashable, CustomStringConvertible {
     /// The operation that failed, such as `"AES-256-GCM open"`.
     package let operation: String
     /// The found and the expected value.
@@ -20,7 +20,7 @@ package struct CryptoFailure: Error, Sendable, Hashable, CustomStringConvertible
     }
 
     /// The code in the tool's output.
-    package var errorCode: ErrorCode { .cryptoFailed }
+    package var code: SignetErrorCode { .cryptoFailed }
     package var message: String { "\(operation): \(reason)" }
     package var description: String { message }
 

@@ -15,7 +15,7 @@ extension TransferDriver {
         case SIGNET_FAILED_REFUSED:
             return refusalError(of: transfer, plan: plan)
         case SIGNET_FAILED_NAME:
-            return unreachable(.name, of: plan, reason: message)
+            return unreachable(.unresolvedHost, of: plan, reason: message)
         case SIGNET_FAILED_UNREACHABLE:
             return unreachable(.connect, of: plan, reason: message)
         case SIGNET_FAILED_CONNECT:

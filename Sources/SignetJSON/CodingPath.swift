@@ -58,11 +58,12 @@ extension JSONError {
             return JSONError(
                 .typeMismatch, "found null or nothing, expected a value", at: context.codingPath)
         case DecodingError.dataCorrupted(let context):
-            return JSONError(.refused, "the type refuses the value", at: context.codingPath)
+            return JSONError(.refusedByType, "the type refuses the value", at: context.codingPath)
         case EncodingError.invalidValue(_, let context):
-            return JSONError(.refused, "the type refuses to be encoded", at: context.codingPath)
+            return JSONError(
+                .refusedByType, "the type refuses to be encoded", at: context.codingPath)
         default:
-            return JSONError(.refused, "a type refuses its value")
+            return JSONError(.refusedByType, "a type refuses its value")
         }
     }
 }

@@ -11,7 +11,7 @@ extension JSONError {
 
     @inline(never)
     static func malformed(at offset: Int, found: String, expected: String) -> JSONError {
-        JSONError(.malformed, "found \(found), expected \(expected)", offset: offset)
+        JSONError(.malformedJSON, "found \(found), expected \(expected)", offset: offset)
     }
 
     /// Names only the kind of the byte, so that the message holds no part of a value.

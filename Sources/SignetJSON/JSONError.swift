@@ -1,47 +1,13 @@
-package import SignetBase
+public import SignetBase
 
 /// An error of reading, writing, decoding or encoding JSON.
 ///
 /// The message says what was found, what was expected and where. Of the input it holds only the
 /// member names on the path and never a value, so it can go to a log even if the input is a key
 /// set.
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error. Later versions can add codes.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        private init(_ value: ErrorCode) { self.value = value }
-
-        /// The bytes are not a JSON text of RFC 8259.
-        public static let malformed = Code(.usage("malformed"))
-        /// An object has a duplicate member name. Names are compared as bytes, unescaped. RFC 8259,
-        /// section 4, says that names SHOULD be unique; here they must be.
-        public static let duplicateMember = Code(.usage("duplicate-member"))
-        /// Arrays and objects are nested deeper than the limit.
-        public static let tooDeep = Code(.usage("too-deep"))
-        /// The text has 2 GiB − 1 bytes or more, or the text, a record or the number of values
-        /// exceeds a limit that the caller set.
-        public static let tooLarge = Code(.usage("too-large"))
-        /// A number has no finite binary64 value, but the caller requested one.
-        public static let notFinite = Code(.usage("not-finite"))
-        /// An integer doesn't fit the requested type, or `Decimal` can't hold a number exactly.
-        public static let outOfRange = Code(.outOfRange)
-        /// A value has another JSON type than the requested one.
-        public static let typeMismatch = Code(.typeMismatch)
-        /// An object lacks a requested member, or an array a requested element.
-        public static let missingMember = Code(.usage("missing-member"))
-        /// A type's own `init(from:)` or `encode(to:)` threw, or a string with a noncharacter has
-        /// no canonical form.
-        public static let refused = Code(.usage("refused"))
-        /// A stream, or one of its records, ends within a value.
-        public static let truncated = Code(.usage("truncated"))
-
-        /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.name }
-
-        /// The code's name.
-        public var description: String { name }
-    }
+public struct JSONError: SignetError, Sendable, Hashable, CustomStringConvertible {
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
 
     /// The kind of the error.
     public let code: Code
@@ -91,4 +57,26 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The message, which includes the path and the offset.
     public var description: String { message }
+}
+
+extension SignetErrorCode {
+    /// The bytes are not a JSON text of RFC 8259.
+    public static let malformedJSON = usage("malformed")
+    /// An object has a duplicate member name. Names are compared as bytes, unescaped. RFC 8259,
+    /// section 4, says that names SHOULD be unique; here they must be.
+    public static let duplicateMember = usage("duplicate-member")
+    /// Arrays and objects are nested deeper than the limit.
+    public static let tooDeep = usage("too-deep")
+    /// The text has 2 GiB − 1 bytes or more, or the text, a record or the number of values
+    /// exceeds a limit that the caller set.
+    public static let tooLargeJSON = usage("too-large")
+    /// A number has no finite binary64 value, but the caller requested one.
+    public static let notFinite = usage("not-finite")
+    /// An object lacks a requested member, or an array a requested element.
+    public static let missingMember = usage("missing-member")
+    /// A type's own `init(from:)` or `encode(to:)` threw, or a string with a noncharacter has
+    /// no canonical form.
+    public static let refusedByType = usage("refused")
+    /// A stream, or one of its records, ends within a value.
+    public static let truncatedJSON = usage("truncated")
 }

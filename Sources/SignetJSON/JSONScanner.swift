@@ -36,7 +36,7 @@ struct JSONScanner {
     ) throws(JSONError) -> [JSONNode] {
         let count = bytes.count
         guard count < Int(Int32.max) else {
-            throw JSONError(.tooLarge, "the JSON text has \(count) bytes, the limit is 2 GiB")
+            throw JSONError(.tooLargeJSON, "the JSON text has \(count) bytes, the limit is 2 GiB")
         }
         do throws(JSONError) {
             return try scannedNodes(
@@ -70,7 +70,8 @@ struct JSONScanner {
             let known = nodes
             guard known.count < most - 1 else {
                 throw JSONError(
-                    .tooLarge, "more values and member names than the limit of \(recordedCount)",
+                    .tooLargeJSON,
+                    "more values and member names than the limit of \(recordedCount)",
                     offset: scanner.at)
             }
             nodes = try [JSONNode](capacity: min(known.count * 2 + 2, most)) {

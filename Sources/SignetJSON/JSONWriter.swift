@@ -40,7 +40,8 @@ extension JSONValue {
         }
         guard !Self.holdsNoncharacter(bytes.span) else {
             throw JSONError(
-                .refused, "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
+                .refusedByType,
+                "a string with a noncharacter has no canonical form (RFC 8785, RFC 7493)")
         }
         return bytes
     }

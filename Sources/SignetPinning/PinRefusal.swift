@@ -1,31 +1,12 @@
-package import SignetBase
+public import SignetBase
 
 /// The error with which a policy refuses a host.
 ///
 /// Its message contains every pin that was seen and every pin that the rule expected, so that one
 /// line of a log is enough to correct a policy.
-public struct PinRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason of a refusal; more may be added.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        private init(_ value: ErrorCode) { self.value = value }
-
-        /// The policy doesn't list the host, and doesn't set `"unlisted":"allow"`.
-        public static let unlistedHost = Code(.unlistedHost)
-        /// The rule for the host has expired, and doesn't set `"afterExpiry":"allow"`.
-        public static let policyExpired = Code(.policyExpired)
-        /// The call to a pinned host doesn't use TLS.
-        public static let cleartextToPinnedHost = Code(.cleartextToPinnedHost)
-        /// No certificate of the verified chain has a key that the rule pins.
-        public static let pinMismatch = Code(.pinMismatch)
-
-        /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.name }
-
-        /// The code's name.
-        public var description: String { name }
-    }
+public struct PinRefusal: SignetError, Sendable, Hashable, CustomStringConvertible {
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
 
     private struct Values: Sendable, Hashable {
         var code: Code

@@ -1,76 +1,15 @@
-package import SignetBase
+public import SignetBase
 public import SignetJSON
 
 /// An error in boxing a call, in its response, or on a connection's stream.
 ///
 /// `message`, the description and a dump contain neither the error's `data` nor the response's
 /// body.
-public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The kind of an error.
-    ///
-    /// More may be added, so a `switch` over it needs a default.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        private init(_ value: ErrorCode) { self.value = value }
-
-        /// The server responded with an RPC error; `PayloadError.server` holds it.
-        public static let rpcError = Code(.checkFailed("rpc-error", kind: .refused))
-        /// The status is not 2xx and the body is not a response of the protocol.
-        public static let httpStatus = Code(.checkFailed("http-status", kind: .refused))
-        /// The response violates the protocol.
-        public static let malformedResponse = Code(.malformedResponse)
-        /// The response's body is longer than the limit.
-        public static let responseTooLarge = Code(.responseTooLarge)
-        /// A call of a batch has no response.
-        public static let batchIncomplete = Code(.noResponse("batch-incomplete", kind: .malformed))
-        /// The protocol cannot express the parameters; nothing has been sent.
-        public static let invalidParameters = Code(.usage("invalid-params"))
-        /// The protocol cannot express the method; nothing has been sent.
-        public static let invalidMethod = Code(.usage("invalid-method"))
-        /// The method begins with `rpc.`, which is reserved; nothing has been sent.
-        public static let reservedMethod = Code(.usage("reserved-method"))
-        /// An additional member has the name of one of the protocol's members; nothing has been
-        /// sent.
-        public static let reservedMember = Code(.usage("reserved-member"))
-        /// The generator's id is out of range, or the generator repeated one; nothing has been
-        /// sent.
-        public static let invalidID = Code(.usage("invalid-id"))
-        /// The batch contains no call; nothing has been sent.
-        public static let emptyBatch = Code(.usage("empty-batch"))
-        /// The batch contains more calls than the limit; nothing has been sent.
-        public static let batchTooLarge = Code(.usage("batch-too-large"))
-        /// The protocol doesn't have this kind of call, for example REST has no notifications;
-        /// nothing has been sent.
-        public static let unsupportedCall = Code(.usage("unsupported-call"))
-        /// A path, or a value in it, is invalid or would name another resource; nothing has been
-        /// sent.
-        public static let invalidPath = Code(.usage("invalid-path"))
-        /// The service's description doesn't contain the method; nothing has been sent.
-        public static let unknownMethod = Code(.usage("unknown-method"))
-        /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x
-        /// document.
-        public static let malformedDescription = Code(.usage("malformed-description"))
-
-        /// No response arrived in time. Streams only.
-        public static let timeout = Code(.timeout)
-        /// The peer ended the stream, or the stream failed. Streams only.
-        public static let cutOff = Code(.cutOff)
-        /// This side closed the connection. Streams only.
-        public static let connectionClosed = Code(.usage("connection-closed"))
-        /// The peer sent an invalid frame, so no later bytes can be read. Streams only.
-        public static let malformedFrame = Code(.usage("malformed-frame"))
-        /// A message is longer than the limit. An outgoing one has not been sent. Streams only.
-        public static let messageTooLarge = Code(.usage("message-too-large"))
-        /// As many calls as the limit allows are pending; nothing has been sent. Streams only.
-        public static let tooManyCalls = Code(.usage("too-many-calls"))
-
-        /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.name }
-
-        /// The code's name.
-        public var description: String { name }
-    }
+public struct PayloadError: SignetError, Sendable, Hashable, CustomStringConvertible,
+    CustomReflectable
+{
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
 
     /// The kind of the error.
     public let code: Code
@@ -158,4 +97,48 @@ extension PayloadError {
     package static func invalidParameters(_ what: String) -> PayloadError {
         PayloadError(.invalidParameters, what)
     }
+}
+
+extension SignetErrorCode {
+    /// The server responded with an RPC error; `PayloadError.server` holds it.
+    public static let rpcError = checkFailed("rpc-error", kind: .refused)
+    /// The status is not 2xx and the body is not a response of the protocol.
+    public static let httpStatus = checkFailed("http-status", kind: .refused)
+    /// A call of a batch has no response.
+    public static let batchIncomplete = noResponse("batch-incomplete", kind: .malformed)
+    /// The protocol cannot express the parameters; nothing has been sent.
+    public static let invalidParameters = usage("invalid-params")
+    /// The protocol cannot express the method; nothing has been sent.
+    public static let invalidMethod = usage("invalid-method")
+    /// The method begins with `rpc.`, which is reserved; nothing has been sent.
+    public static let reservedMethod = usage("reserved-method")
+    /// An additional member has the name of one of the protocol's members; nothing has been
+    /// sent.
+    public static let reservedMember = usage("reserved-member")
+    /// The generator's id is out of range, or the generator repeated one; nothing has been
+    /// sent.
+    public static let invalidCallID = usage("invalid-id")
+    /// The batch contains no call; nothing has been sent.
+    public static let emptyBatch = usage("empty-batch")
+    /// The batch contains more calls than the limit; nothing has been sent.
+    public static let batchTooLarge = usage("batch-too-large")
+    /// The protocol doesn't have this kind of call, for example REST has no notifications;
+    /// nothing has been sent.
+    public static let unsupportedCall = usage("unsupported-call")
+    /// A path, or a value in it, is invalid or would name another resource; nothing has been
+    /// sent.
+    public static let invalidPath = usage("invalid-path")
+    /// The service's description doesn't contain the method; nothing has been sent.
+    public static let unknownMethod = usage("unknown-method")
+    /// The service's description is neither a valid OpenRPC 1.x nor a valid OpenAPI 3.x
+    /// document.
+    public static let malformedDescription = usage("malformed-description")
+    /// This side closed the connection. Streams only.
+    public static let connectionClosed = usage("connection-closed")
+    /// The peer sent an invalid frame, so no later bytes can be read. Streams only.
+    public static let malformedFrame = usage("malformed-frame")
+    /// A message is longer than the limit. An outgoing one has not been sent. Streams only.
+    public static let messageTooLarge = usage("message-too-large")
+    /// As many calls as the limit allows are pending; nothing has been sent. Streams only.
+    public static let tooManyCalls = usage("too-many-calls")
 }

@@ -74,7 +74,7 @@ public struct RPCIDGenerator: Sendable {
     public func next() throws(PayloadError) -> RPCID {
         guard let id = make() else {
             throw PayloadError(
-                .invalidID,
+                .invalidCallID,
                 "the id generator returned an invalid id, expected a number in 1..<2^53 or a "
                     + "string of 1 to \(Self.longest) bytes")
         }

@@ -20,7 +20,7 @@ public struct RPCWarning: Sendable, Hashable, CustomStringConvertible {
         /// A response has an id that belongs to no pending call.
         public static let unknownResponse = Code("unknown-reply")
         /// A malformed response names no call.
-        public static let malformedResponse = Code(ErrorCode.malformedResponse.name)
+        public static let malformedResponse = Code(SignetErrorCode.malformedResponse.name)
         /// A numeric id came back as a string, and the adapter accepts that.
         public static let stringifiedID = Code("stringified-id")
         /// A response has both result and error, and the adapter accepts that.

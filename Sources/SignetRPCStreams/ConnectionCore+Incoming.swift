@@ -10,7 +10,7 @@ extension ConnectionCore {
         do {
             reader = try adapter.read(message)
         } catch {
-            guard error.code == .tooLarge else {
+            guard error.code == .tooLargeJSON else {
                 reportProtocolError("a message is not strict JSON: \(error.message)")
                 return send(.invalid(.parseError))
             }

@@ -21,7 +21,7 @@ final class Descriptors: Sendable {
         input = reading
         output = writing
         // If this throws, `deinit` closes the descriptors.
-        guard waker >= 0 else { throw RPCStreamError(.open, number: -waker) }
+        guard waker >= 0 else { throw RPCStreamError(.openFailed, number: -waker) }
     }
 
     deinit {
@@ -40,7 +40,7 @@ final class Descriptors: Sendable {
             unsafe status = signet_stream_read(input, waker, buffer.baseAddress, count)
             filled = max(0, status)
         }
-        guard status >= 0 else { throw RPCStreamError(.read, status: status) }
+        guard status >= 0 else { throw RPCStreamError(.readFailed, status: status) }
         return bytes
     }
 
@@ -49,7 +49,7 @@ final class Descriptors: Sendable {
         let status = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe signet_stream_write(output, waker, buffer.baseAddress, buffer.count)
         }
-        guard status == 0 else { throw RPCStreamError(.write, status: Int(status)) }
+        guard status == 0 else { throw RPCStreamError(.writeFailed, status: Int(status)) }
     }
 
     /// Connects to a Unix domain socket.
@@ -77,14 +77,14 @@ final class Descriptors: Sendable {
     ) throws(RPCStreamError) -> (Descriptors, child: Int32) {
         let words = [program] + arguments
         guard !words.contains(where: { $0.utf8.contains(0) }), !program.isEmpty else {
-            throw RPCStreamError(.start, number: EINVAL)
+            throw RPCStreamError(.startFailed, number: EINVAL)
         }
         var pointers = unsafe words.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
         defer { for index in unsafe pointers.indices { unsafe free(pointers[index]) } }
         var (writing, reading, child): (Int32, Int32, pid_t) = (-1, -1, 0)
         let status = unsafe signet_stream_spawn(&pointers, &writing, &reading, &child)
-        guard status == 0 else { throw RPCStreamError(.start, number: -status) }
+        guard status == 0 else { throw RPCStreamError(.startFailed, number: -status) }
         do throws(RPCStreamError) {
             return (try Descriptors(reading: reading, writing: writing), child)
         } catch {
@@ -111,7 +111,7 @@ extension RPCStreamError {
     }
 
     /// The error of a stream that was closed on this side.
-    static let closed = RPCStreamError(.read, number: ECANCELED)
+    static let closed = RPCStreamError(.readFailed, number: ECANCELED)
 
     /// Returns the system's text for an error.
     static func words(_ number: Int32) -> String {

@@ -103,7 +103,7 @@ final class PendingCalls: Sendable {
             guard
                 !calls.contains(where: { state.pending[$0.id] != nil || state.past[$0.id] != nil })
             else {
-                return PayloadError(.invalidID, "the id generator repeated an id")
+                return PayloadError(.invalidCallID, "the id generator repeated an id")
             }
             for call in calls { state.pending[call.id] = Pending(waiter: call.waiter) }
             return nil

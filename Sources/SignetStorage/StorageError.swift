@@ -1,26 +1,10 @@
-package import SignetBase
+public import SignetBase
 import SignetSystem
 
 /// A store can't be opened.
-public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of a failure. Later versions may add more.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        private init(_ value: ErrorCode) { self.value = value }
-
-        /// The name that scripts rely on, in kebab-case.
-        public var name: String { value.name }
-
-        /// The name.
-        public var description: String { name }
-
-        /// The folder can't be used: it belongs to another user, others may write to it, or it
-        /// can't be created.
-        public static let unusableFolder = Code(.usage("unusable-cache-folder"))
-        /// The key can't seal what is stored: it isn't a vault's.
-        public static let wrongKey = Code(.usage("wrong-cache-key"))
-    }
+public struct StorageError: SignetError, Sendable, Hashable, CustomStringConvertible {
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
 
     /// The code.
     public let code: Code
@@ -35,5 +19,13 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    init(_ failure: FileFailure) { self.init(.unusableFolder, failure.description) }
+    init(_ failure: FileFailure) { self.init(.unusableCacheFolder, failure.description) }
+}
+
+extension SignetErrorCode {
+    /// The folder can't be used: it belongs to another user, others may write to it, or it can't
+    /// be created.
+    public static let unusableCacheFolder = usage("unusable-cache-folder")
+    /// The key can't seal what is stored: it isn't a vault's.
+    public static let wrongCacheKey = usage("wrong-cache-key")
 }

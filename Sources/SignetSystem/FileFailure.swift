@@ -2,7 +2,7 @@ import Glibc
 package import SignetBase
 
 /// A file cannot be read or written.
-package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FileFailure: SignetError, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, for programs.
     package enum Kind: Sendable, Hashable {
         case notFound
@@ -71,7 +71,7 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { message }
 
     /// The code in the tool's output, by kind and operation.
-    package var errorCode: ErrorCode {
+    package var code: SignetErrorCode {
         switch (kind, operation) {
         case (.permissions, _): .keyFilePermissions
         case (.busy, _): .fileBusy

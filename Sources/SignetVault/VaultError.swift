@@ -1,4 +1,4 @@
-package import SignetBase
+public import SignetBase
 import SignetCrypto
 import SignetJSON
 import SignetSystem
@@ -7,98 +7,9 @@ import SignetSystem
 ///
 /// The message names the key, the input, the file or the versions, and says what was expected. It
 /// never contains a value of the configuration, a key or a part of the plaintext.
-public struct VaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of an error. More kinds may be added, so a `switch` over it needs a default.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        init(_ value: ErrorCode) { self.value = value }
-
-        /// The code's name in kebab-case, as the tool prints it.
-        public var name: String { value.name }
-
-        /// The code's name.
-        public var description: String { name }
-
-        /// The schema isn't a document of the required form, or a rule is invalid.
-        public static let malformedSchema = Code(.usage("malformed-schema"))
-        /// An input has a key that the schema lacks.
-        public static let unknownConfigKey = Code(.usage("unknown-config-key"))
-        /// A value is of another type than the schema says.
-        public static let wrongType = Code(.usage("wrong-type"))
-        /// A value is below the minimum, above the maximum, or outside the range of its type.
-        public static let outOfRange = Code(.outOfRange)
-        /// A whole text doesn't match the schema's pattern.
-        public static let patternMismatch = Code(.usage("pattern-mismatch"))
-        /// A value isn't one of those that the schema lists.
-        public static let notInList = Code(.usage("not-in-list"))
-        /// An input sets a key that the schema doesn't let it set.
-        public static let sourceNotAllowed = Code(.usage("source-not-allowed"))
-        /// A value of a public key looks like a key, a token or a password.
-        public static let publicValueLooksSecret = Code(.usage("public-value-looks-secret"))
-        /// A key that the program needs, or that the schema requires, has no value.
-        public static let missingValue = Code(.usage("missing-value"))
-        /// A key that the program reads publicly is secret in the schema.
-        public static let notPublic = Code(.usage("not-public"))
-        /// A key that the program reads as a secret is public in the schema.
-        public static let notSecret = Code(.usage("not-secret"))
-        /// The system doesn't let this process lock the memory for a secret.
-        public static let memoryNotLocked = Code(.checkFailed("memory-not-locked"))
-        /// The commitment doesn't match: the key is another one, or the dump's header was changed.
-        public static let wrongKey = Code(.checkFailed("wrong-key"))
-        /// The dump was changed after sealing, or its plaintext doesn't match its header.
-        public static let tampered = Code(.tampered)
-        /// The dump is for a newer version than the running one.
-        public static let newerVersion = Code(.checkFailed("newer-version"))
-        /// The dump is for an older version, which is not on the list of accepted ones.
-        public static let olderVersion = Code(.checkFailed("older-version"))
-        /// The dump is for another version, which is neither newer nor older than the running one.
-        public static let otherVersion = Code(.checkFailed("other-version"))
-        /// The dump belongs to another app.
-        public static let wrongApp = Code(.wrongApp)
-        /// The dump belongs to another network system.
-        public static let wrongSystem = Code(.checkFailed("wrong-system"))
-        /// The key set has no key with the requested id.
-        public static let unknownKey = Code(.unknownKey)
-        /// The key is marked as revoked.
-        public static let keyRevoked = Code(.keyRevoked)
-        /// The key has expired.
-        public static let keyExpired = Code(.keyExpired)
-        /// The key isn't valid yet.
-        public static let keyNotYetValid = Code(.keyNotYetValid)
-        /// The bytes aren't a sealed dump.
-        public static let malformedDump = Code(.usage("malformed-dump"))
-        /// The key is for another use than a vault's root.
-        public static let wrongKeyUse = Code(.wrongKeyUse)
-        /// The key set is malformed, or its key's id can't be used in a dump.
-        public static let malformedKeys = Code(.malformedKeys)
-        /// The key file can be read by users other than its owner.
-        public static let keyFilePermissions = Code(.keyFilePermissions)
-        /// A passphrase is too short to seal with.
-        public static let weakPassphrase = Code(.usage("weak-passphrase"))
-        /// The dump's sequence is lower than one that was seen before.
-        public static let rolledBack = Code(.rolledBack)
-        /// The state file was changed or truncated, or belongs to another root.
-        public static let stateTampered = Code(.stateTampered)
-        /// The schema no longer allows a value that was changed in the dump, so sealing would lose
-        /// it.
-        public static let wouldLoseChanges = Code(.checkFailed("would-lose-changes"))
-        /// The dump has values that the configuration to be sealed lacks, so sealing would lose
-        /// them.
-        public static let wouldLoseValues = Code(.checkFailed("would-lose-values"))
-        /// A root can't be removed while other dumps are sealed under it.
-        public static let locksOutOthers = Code(.usage("locks-out-others"))
-        /// An input isn't a flat JSON object, or an id, version or other argument is invalid.
-        public static let malformedInput = Code(.malformedInput)
-        /// A file can't be read.
-        public static let unreadableFile = Code(.unreadableFile)
-        /// A file can't be written.
-        public static let unwritableFile = Code(.unwritableFile)
-        /// Another process is changing the file and didn't finish in time.
-        public static let fileBusy = Code(.fileBusy)
-        /// OpenSSL failed unexpectedly.
-        public static let cryptoFailed = Code(.cryptoFailed)
-    }
+public struct VaultError: SignetError, Sendable, Hashable, CustomStringConvertible {
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
 
     /// The kind of the error.
     public let code: Code
@@ -190,4 +101,51 @@ extension [VaultError] {
         throw VaultError(
             first.code, all.map(\.message).joined(separator: "\n"), key: first.key, problems: all)
     }
+}
+
+extension SignetErrorCode {
+    /// The schema isn't a document of the required form, or a rule is invalid.
+    public static let malformedSchema = usage("malformed-schema")
+    /// An input has a key that the schema lacks.
+    public static let unknownConfigKey = usage("unknown-config-key")
+    /// A value is of another type than the schema says.
+    public static let wrongType = usage("wrong-type")
+    /// A whole text doesn't match the schema's pattern.
+    public static let patternMismatch = usage("pattern-mismatch")
+    /// A value isn't one of those that the schema lists.
+    public static let notInList = usage("not-in-list")
+    /// An input sets a key that the schema doesn't let it set.
+    public static let sourceNotAllowed = usage("source-not-allowed")
+    /// A value of a public key looks like a key, a token or a password.
+    public static let publicValueLooksSecret = usage("public-value-looks-secret")
+    /// A key that the program needs, or that the schema requires, has no value.
+    public static let missingValue = usage("missing-value")
+    /// A key that the program reads publicly is secret in the schema.
+    public static let notPublic = usage("not-public")
+    /// A key that the program reads as a secret is public in the schema.
+    public static let notSecret = usage("not-secret")
+    /// The system doesn't let this process lock the memory for a secret.
+    public static let memoryNotLocked = checkFailed("memory-not-locked")
+    /// The commitment doesn't match: the key is another one, or the dump's header was changed.
+    public static let wrongKey = checkFailed("wrong-key")
+    /// The dump is for a newer version than the running one.
+    public static let newerVersion = checkFailed("newer-version")
+    /// The dump is for an older version, which is not on the list of accepted ones.
+    public static let olderVersion = checkFailed("older-version")
+    /// The dump is for another version, which is neither newer nor older than the running one.
+    public static let otherVersion = checkFailed("other-version")
+    /// The dump belongs to another network system.
+    public static let wrongSystem = checkFailed("wrong-system")
+    /// The bytes aren't a sealed dump.
+    public static let malformedDump = usage("malformed-dump")
+    /// A passphrase is too short to seal with.
+    public static let weakPassphrase = usage("weak-passphrase")
+    /// The schema no longer allows a value that was changed in the dump, so sealing would lose
+    /// it.
+    public static let wouldLoseChanges = checkFailed("would-lose-changes")
+    /// The dump has values that the configuration to be sealed lacks, so sealing would lose
+    /// them.
+    public static let wouldLoseValues = checkFailed("would-lose-values")
+    /// A root can't be removed while other dumps are sealed under it.
+    public static let locksOutOthers = usage("locks-out-others")
 }

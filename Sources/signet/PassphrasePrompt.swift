@@ -10,7 +10,7 @@ extension SecretPrompt {
         do throws(PromptFailure) {
             return try readLine(asking: question)
         } catch {
-            throw KeyError(error.lacksTerminal ? .noTerminal : .unreadable, error.message)
+            throw KeyError(error.lacksTerminal ? .noTerminal : .unreadableKeys, error.message)
         }
     }
 }

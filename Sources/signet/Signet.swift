@@ -120,7 +120,7 @@ enum Signet {
     ) throws(ToolError) -> Never {
         guard StandardStreams.areFree(descriptors: neededDescriptors) else {
             throw ToolError(
-                TransportError.Code.resources.value,
+                .resources,
                 "the process needs \(neededDescriptors) free descriptors, more than its limit "
                     + "allows: see ulimit -n")
         }

@@ -133,7 +133,7 @@ struct Terminal: Sendable {
     /// failures.
     func exit(reporting error: any Error, as root: any ParsableCommand.Type) -> Never {
         if let status = error as? ExitStatus { exit(status) }
-        if let error = error as? any CodedError { exit(reporting: ToolError(error)) }
+        if let error = error as? any SignetError { exit(reporting: ToolError(error)) }
         if root.exitCode(for: error) == .success {
             do {
                 try write(Array((root.fullMessage(for: error) + "\n").utf8))
@@ -151,7 +151,7 @@ struct Terminal: Sendable {
     private func exit(reporting failure: ToolError) -> Never {
         if json {
             var told: JSONObject = [
-                "code": .string(failure.errorCode.name),
+                "code": .string(failure.code.name),
                 "message": .string(Terminal.printable(failure.message)),
             ]
             for (name, value) in failure.details { told[name] = value }

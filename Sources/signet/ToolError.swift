@@ -24,7 +24,7 @@ enum ExitStatus: Int32, Sendable {
     case notFound = 127
 
     /// The status for a class of failures.
-    init(_ failure: ErrorCode.Class) {
+    init(_ failure: SignetErrorCode.Class) {
         switch failure {
         case .checkFailed: self = .refused
         case .usage: self = .usage
@@ -34,9 +34,9 @@ enum ExitStatus: Int32, Sendable {
 }
 
 /// A failure of a command, ready to be printed.
-struct ToolError: CodedError {
+struct ToolError: SignetError {
     var status: ExitStatus
-    let errorCode: ErrorCode
+    let code: SignetErrorCode
     var message: String
     /// The lines for people in place of the message; nil if it is one itself.
     var lines: [String]?
@@ -47,10 +47,11 @@ struct ToolError: CodedError {
 
     /// Creates a failure; its status is that of the code's class.
     init(
-        _ code: ErrorCode, _ message: String, details: JSONObject = [:], beside: JSONObject = [:]
+        _ code: SignetErrorCode, _ message: String, details: JSONObject = [:],
+        beside: JSONObject = [:]
     ) {
         self.status = ExitStatus(code.class)
-        self.errorCode = code
+        self.code = code
         self.message = message
         self.details = details
         self.beside = MemberText(beside)
@@ -60,42 +61,42 @@ struct ToolError: CodedError {
     static func usage(_ message: String) -> ToolError { ToolError(.wrongUsage, message) }
 
     /// The failure that an error of a module means for the tool.
-    init(_ error: any CodedError) {
+    init(_ error: any SignetError) {
         if let error = error as? ToolError {
             self = error
         } else {
             // A PinError says itself what helps; it shares `rolled-back` with dumps.
-            let remedy = error is PinError ? nil : ToolError.remedies[error.errorCode]
+            let remedy = error is PinError ? nil : ToolError.remedies[error.code]
             self.init(
-                error.errorCode, error.message + (remedy.map { "; \($0)" } ?? ""),
+                error.code, error.message + (remedy.map { "; \($0)" } ?? ""),
                 details: error.details)
             lines = error.pinRefusal?.lines(endingMessage: error.message)
         }
     }
 
     /// The option that helps against the error, if there is one.
-    var remedy: String? { Self.remedies[errorCode] }
+    var remedy: String? { Self.remedies[code] }
 
     /// The options that help against errors of the modules. Each command that can fail with such a
     /// code has the option, or the text names the commands that have it.
-    private static let remedies: [ErrorCode: String] = [
-        PayloadError.Code.reservedMethod.value: "--allow-reserved calls it anyway",
-        TransportError.Code.tooManyRedirects.value:
+    private static let remedies: [SignetErrorCode: String] = [
+        .reservedMethod: "--allow-reserved calls it anyway",
+        .tooManyRedirects:
             "--max-redirects NUMBER follows more, at most 20",
-        TransportError.Code.proxyAuthentication.value:
+        .proxyAuthentication:
             "--proxy-credentials SOURCE gives a user name and a password",
         .timeout: "--timeout SECONDS waits longer",
-        SigningError.Code.tooOld.value: "--max-age SECONDS accepts older signatures",
-        SigningError.Code.createdInFuture.value:
+        .tooOld: "--max-age SECONDS accepts older signatures",
+        .createdInFuture:
             "--clock-skew SECONDS accepts a clock that is further ahead",
         .rolledBack: "the commands of signet vault accept an older dump with --accept-rollback",
-        VaultError.Code.wouldLoseValues.value:
+        .wouldLoseValues:
             "give these values too (a secret as --launch KEY@SOURCE), or drop them with vault seal "
             + "--replace",
-        VaultError.Code.wouldLoseChanges.value:
+        .wouldLoseChanges:
             "vault set gives the keys values that the schema allows, and vault seal --replace drops the "
             + "changes",
-        VaultError.Code.olderVersion.value:
+        .olderVersion:
             "vault open and vault get read it with --accept-app-version or --accept-system-version, "
             + "and vault rebind brings it up to date",
     ]
@@ -123,11 +124,13 @@ extension ToolError {
 }
 
 /// The codes of the tool's own failures.
-extension ErrorCode {
+extension SignetErrorCode {
     static let wrongUsage = usage("usage")
     static let noArguments = usage("no-arguments")
     static let nameCollision = usage("name-collision")
     static let outputFailed = usage("output-failed")
+    /// A project file belongs to another user, or others than its owner may write it.
+    static let projectFilePermissions = usage("project-file-permissions")
     static let passphraseMismatch = usage("passphrase-mismatch")
     static let inputMismatch = usage("input-mismatch")
     static let secretInArguments = usage("secret-in-arguments")

@@ -77,23 +77,23 @@ import Testing
         try #require(pipe.exit == 0)
         #expect(
             error { try KeySource(folder.path("pipe")).load() }?.message.contains("pipe") == true)
-        #expect(code(folder.path) == .unreadable)
-        #expect(code("/dev/zero") == .unreadable)
+        #expect(code(folder.path) == .unreadableKeys)
+        #expect(code("/dev/zero") == .unreadableKeys)
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("loop"), withDestinationPath: "loop")
-        #expect(code(folder.path("loop")) == .unreadable)
+        #expect(code(folder.path("loop")) == .unreadableKeys)
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
-        #expect(code("/proc/self/fd/\(socket)") == .unreadable)
+        #expect(code("/proc/self/fd/\(socket)") == .unreadableKeys)
     }
 
     @Test func refusesInvalidKeyFiles() throws {
-        #expect(code(folder.path) == .unreadable)
-        #expect(code(folder.path("absent")) == .unreadable)
-        #expect(code("/dev/null") == .unreadable)
+        #expect(code(folder.path) == .unreadableKeys)
+        #expect(code(folder.path("absent")) == .unreadableKeys)
+        #expect(code("/dev/null") == .unreadableKeys)
         #expect(code(try folder.write("", to: "empty")) == .malformedKeys)
         let large = [UInt8](repeating: 0x20, count: KeySet.maximumByteCount + 1)
-        #expect(code(try folder.write(large, to: "large")) == .unreadable)
+        #expect(code(try folder.write(large, to: "large")) == .unreadableKeys)
         #expect(code(try folder.write([0xff, 0xfe], to: "binary")) == .malformedKeys)
     }
 
@@ -119,7 +119,7 @@ import Testing
         "fd:99999999999", "credential:", "credential:..", "credential:../keys", "credential:a/b",
     ])
     func refusesTheSource(_ text: String) {
-        #expect(code(text) == .unreadable)
+        #expect(code(text) == .unreadableKeys)
     }
 
     @Test func readsADescriptorOnce() throws {
@@ -213,10 +213,10 @@ import Testing
         let broken = try folder.write("{", to: "broken")
         for (code, id, path, append) in [
             (KeyError.Code.fileExists, "new", path, false), (.keyExists, "old", path, true),
-            (.invalidID, "", path, true), (.invalidID, "a\nb", path, true),
+            (.invalidKeyID, "", path, true), (.invalidKeyID, "a\nb", path, true),
             (.keyFilePermissions, "new", open, true), (.malformedKeys, "new", broken, true),
-            (.unwritable, "new", folder.path("no/keys"), false),
-            (.fileExists, "new", folder.path, false), (.unwritable, "new", folder.path, true),
+            (.unwritableKeys, "new", folder.path("no/keys"), false),
+            (.fileExists, "new", folder.path, false), (.unwritableKeys, "new", folder.path, true),
         ] {
             let found: KeyError.Code?
             do throws(KeyError) {

@@ -99,7 +99,7 @@ import Testing
         var nowhere = EngineRequest(get(443, host: "nowhere.invalid"))
         nowhere.timeout = .seconds(5)
         let error = await engine.failure(nowhere)
-        #expect(error?.code == .name || error?.code == .timeout)
+        #expect(error?.code == .unresolvedHost || error?.code == .timeout)
         let plain = try await ScriptedServer([.send(Self.ok + "\r\n")])
         #expect(await engine.failure(EngineRequest(get(plain.port)))?.code == .tls)
         let silent = try await ScriptedServer([.stall])

@@ -88,7 +88,7 @@ struct CodableTests {
             offset: 31),
         Refused(text: "[]", code: .typeMismatch, path: "$", offset: 0),
         Refused(text: "1", code: .typeMismatch, path: "$", offset: 0),
-        Refused(text: #"{"sku":"","quantity":1,}"#, code: .malformed, path: "$", offset: 23),
+        Refused(text: #"{"sku":"","quantity":1,}"#, code: .malformedJSON, path: "$", offset: 23),
     ])
     func namesPathAndOffset(_ vector: Refused) {
         let error = #expect(throws: JSONError.self) {

@@ -48,7 +48,7 @@ struct NumberTests {
         let scalar = String(try #require(Unicode.Scalar(number)))
         for value in [["a": [.string("x" + scalar)]], [scalar: 1]] as [JSONValue] {
             let error = #expect(throws: JSONError.self) { try value.canonicalized() }
-            #expect(error?.code == .refused)
+            #expect(error?.code == .refusedByType)
             #expect(error?.message.contains(scalar) == false)
         }
         for other in [0xfdcf, 0xfdf0, 0xfffd, 0x1fffd, 0x10fffd, 0x10000] as [UInt32] {

@@ -34,7 +34,7 @@ struct PythonTests {
             } catch {
                 #expect(kind != "value", "\(error): \(shown)")
                 // A text may have more than one defect, and each reader meets another one first.
-                #expect([.malformed, .duplicateMember].contains(error.code), "\(shown)")
+                #expect([.malformedJSON, .duplicateMember].contains(error.code), "\(shown)")
                 #expect((0...text.count).contains(try #require(error.offset)))
             }
         }

@@ -132,7 +132,7 @@ struct ReaderTests {
             let error = #expect(throws: JSONError.self) {
                 try JSONReader(array(limit), recordedDepth: depth, recordedCount: limit)
             }
-            #expect(error?.code == .tooLarge)
+            #expect(error?.code == .tooLargeJSON)
             #expect(error?.path == "$[\(limit - 1)]")
             #expect(error?.offset == 2 * limit - 1)
         }
@@ -148,7 +148,7 @@ struct ReaderTests {
             let error = #expect(throws: JSONError.self) {
                 try JSONReader(text, recordedCount: limit)
             }
-            #expect(error?.code == .tooLarge)
+            #expect(error?.code == .tooLargeJSON)
         }
     }
 

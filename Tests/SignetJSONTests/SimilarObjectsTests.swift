@@ -39,7 +39,7 @@ struct SimilarObjectsTests {
     ])
     func refusesInvalidTexts(_ text: String, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSONReader(bytes(text)) }
-        #expect(error?.code == .malformed, "\(text)")
+        #expect(error?.code == .malformedJSON, "\(text)")
         #expect(error?.offset == offset, "\(text)")
     }
 

@@ -307,7 +307,7 @@ struct StreamTests {
             do throws(JSONError) {
                 #expect(try reader.next()?.number == nil)
             } catch {
-                #expect(error.code == .tooLarge)
+                #expect(error.code == .tooLargeJSON)
                 errors += 1
                 #expect(try reader.next()?.number == nil)
             }

@@ -29,7 +29,7 @@ struct StreamTests {
     @Test(arguments: ["", "/nowhere/at/all", "a\u{0}b", "/"])
     func aProgramThatCannotBeStarted(_ program: String) {
         let error = #expect(throws: RPCStreamError.self) { try ChildStream(program) }
-        #expect(error?.code == .start)
+        #expect(error?.code == .startFailed)
     }
 
     /// No SIGPIPE reaches the program.
@@ -38,7 +38,7 @@ struct StreamTests {
         #expect(await child.ended() == 3)
         #expect(try await child.read(atMost: 10).isEmpty)
         let error = await #expect(throws: RPCStreamError.self) { try await child.write([1]) }
-        #expect(error?.code == .write)
+        #expect(error?.code == .writeFailed)
         child.close()
         child.close()
         await #expect(throws: RPCStreamError.self) { try await child.read(atMost: 1) }

@@ -18,14 +18,14 @@ struct AdapterOptionTests {
         let batch = #expect(throws: PayloadError.self) {
             try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
         }
-        #expect(batch?.code == .invalidID)
+        #expect(batch?.code == .invalidCallID)
     }
 
     @Test(arguments: ["", String(repeating: "x", count: 129)])
     func rule1StringIdsOutOfRange(_ id: String) {
         let adapter = JSONRPCAdapter(ids: RPCIDGenerator(strings: { id }))
         let error = #expect(throws: PayloadError.self) { try adapter.box(RPCCall("a")) }
-        #expect(error?.code == .invalidID)
+        #expect(error?.code == .invalidCallID)
     }
 
     @Test func rule1RandomIdsDiffer() throws {

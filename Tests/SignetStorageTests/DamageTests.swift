@@ -181,7 +181,7 @@ import Testing
             atPath: folder, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder)
         let error = #expect(throws: StorageError.self) { try store() }
-        #expect(error?.code == .unusableFolder)
+        #expect(error?.code == .unusableCacheFolder)
         #expect(try names().isEmpty)
     }
 
@@ -191,7 +191,7 @@ import Testing
             attributes: [.posixPermissions: 0o755])
         #expect(try await ChildProcess.run("chown", ["65534:65534", folder]).exit == 0)
         let error = #expect(throws: StorageError.self) { try store() }
-        #expect(error?.code == .unusableFolder)
+        #expect(error?.code == .unusableCacheFolder)
     }
 
     @Test func refusesAFileInPlaceOfTheFolder() throws {
@@ -235,7 +235,7 @@ import Testing
         try await store(Self.key(1)).store(sample)
         for key in [nil, try Self.key(2)] {
             let error = #expect(throws: StorageError.self) { try store(key) }
-            #expect(error?.code == .wrongKey)
+            #expect(error?.code == .wrongCacheKey)
         }
         #expect(try await store(Self.key(1)).contents(of: sample.key) == [sample.content])
     }

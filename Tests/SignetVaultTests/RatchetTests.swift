@@ -183,7 +183,7 @@ import Testing
             ).bytes, to: "dumps/another")
         let before = try folder.read("keys")
         let refusal = error { try ratchet() }
-        #expect(refusal?.code == .locksOutOthers && refusal?.code.value.class == .usage)
+        #expect(refusal?.code == .locksOutOthers && refusal?.code.class == .usage)
         #expect(refusal?.message.contains(".backup, second;") == true, "\(refusal?.message ?? "")")
         #expect(try folder.read("keys") == before)
         #expect(try file.open(with: keys, for: shop, now: noon).sequence == 1)

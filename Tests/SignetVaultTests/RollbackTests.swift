@@ -61,7 +61,7 @@ import Testing
         let state = try folder.read("state")
         try folder.write(old, to: "dump")
         let refusal = error { _ = try file().open(with: keys, for: shop, now: noon) }
-        #expect(refusal?.code == .rolledBack && refusal?.code.value.class == .checkFailed)
+        #expect(refusal?.code == .rolledBack && refusal?.code.class == .checkFailed)
         #expect(refusal?.message.contains("sequence 1") == true)
         #expect(refusal?.message.contains("4 was seen") == true)
         // If it is accepted, it opens, and the highest sequence seen stays.
@@ -219,7 +219,7 @@ import Testing
             try DumpFile(folder.path("dump")).seal(
                 shopConfiguration(), with: other, for: shop, now: noon)
             let refusal = error { _ = try file().open(with: other, for: shop, now: noon) }
-            #expect(refusal?.code == .stateTampered && refusal?.code.value.class == .checkFailed)
+            #expect(refusal?.code == .stateTampered && refusal?.code.class == .checkFailed)
             #expect(refusal?.message.contains(statePath) == true)
             #expect(refusal?.message.contains("remove this file") == true)
             #expect(code { try seal("dump", shop, with: other) } == "state-tampered")

@@ -59,6 +59,38 @@ import Testing
         #expect(try await state() == "no longer trusted")
     }
 
+    /// A damaged file is refused by its name, or it names nothing outside its folder.
+    @Test func aDamagedFileIsRefusedByName() async throws {
+        let project =
+            #"{"app":{"id":"i","version":"1"},"schema":"s.json","defaults":"d/x","dump":"x","#
+            + #""keys":"k","state":"st","policy":"p.json","caFile":"c","connectTo":["a:1:b:2"]}"#
+        let pieces = [
+            "../", "/etc/", "\\u002f", "command:", "env:", "\"", "{", "]", "\0", ",", "null",
+        ]
+        var random = SplitMix(seed: 29)
+        var refused = 0
+        for _ in 0..<120 {
+            var bytes = Array(project.utf8)
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: bytes.insert(contentsOf: pieces.randomElement(using: &random)!.utf8, at: place)
+            case 1: bytes.remove(at: place)
+            default: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            }
+            try folder.write(bytes, to: "shop/signet.json")
+            let output = try await run(["project", "show", "--json"])
+            if output.exit == 0 {
+                let shown = String(decoding: output.stdout, as: UTF8.self)
+                #expect(!shown.contains("../") && !shown.contains("\"/etc/"), "\(shown)")
+                #expect(!shown.contains("command:"), "\(shown)")
+            } else {
+                refused += 1
+                #expect(output.exit == 2 && output.text.contains("signet.json"), "\(output.text)")
+            }
+        }
+        #expect(refused > 40)
+    }
+
     /// The new keys' source is a command, which replaces the project file before rekey writes it.
     @Test func aFileThatChangedMeanwhileIsNotTrusted() async throws {
         let made = try await run(["keys", "new", "--type", "vault", "--id", "v2", "--out", "next"])

@@ -32,16 +32,17 @@ import SignetClient
     ///
     /// - Parameter file: The project file, which names the program's files; `signet self-check` reads it too.
     static func start(from file: String = "project.json") async throws -> Shop {
-        let project = try SelfCheckProject(file: file)
-        let keys = try KeySource(project.keys ?? "keys").load()
-        let opened = try DumpFile(project.dump ?? "shop.dump").open(
+        let files = try StrictJSONDecoder().decode(
+            Files.self, from: Array(Data(contentsOf: URL(filePath: file))))
+        let keys = try KeySource.file(files.keys).load()
+        let opened = try DumpFile(files.dump).open(
             with: .keys(keys), for: VersionBinding(app: "com.example.shop", version: "1.4.2"))
         let configuration = try GlobalConfiguration(
-            restoring: opened, schema: Schema(contentsOf: project.schema ?? "schema.json"))
+            restoring: opened, schema: Schema(contentsOf: files.schema))
 
         let counter = RequestCounter()
         var options = NetworkSystem.Options()
-        options.caFile = project.caFile
+        options.caFile = files.caFile
         options.logger.logLevel = .error
         options.callOptions.attemptInterceptors = [counter]
         let system = try await NetworkSystem.start(configuration, keys: keys, options: options)
@@ -66,6 +67,14 @@ import SignetClient
         FileHandle.standardError.write(Data("\(message)\n".utf8))
         exit(code)
     }
+}
+
+/// The program's files, as the project file names them.
+private struct Files: Decodable {
+    let keys: String
+    let dump: String
+    let schema: String
+    let caFile: String?
 }
 
 /// A command of the program.

@@ -38,7 +38,7 @@ final class EngineSet: Sendable {
     private static let penalty = Duration.seconds(3600)
     private static let maximumMarks = 4096
     private static let failures: Set<ClientError.Code> = [
-        .name, .connect, .resources, .notRunning,
+        .unresolvedHost, .connect, .resources, .notRunning,
     ]
 
     /// Failures that aren't counted, but after which a rival is faster: slow ones, and requests

@@ -75,7 +75,7 @@ final class ConfigurationFetcher: Sendable {
             return keep(values, now: now)
         } catch {
             // If the caller cancelled, don't fall back to the last good values.
-            if Task.isCancelled || error.code.value == TransportError.Code.cancelled.value {
+            if Task.isCancelled || error.code == .cancelled {
                 throw error
             }
             failure = error

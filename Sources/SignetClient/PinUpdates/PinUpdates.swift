@@ -258,7 +258,7 @@ final class PinUpdates: Sendable {
         do {
             return try work()
         } catch {
-            throw ClientError(ClientError.Code(error.code.value), error.message)
+            throw ClientError(error.code, error.message)
         }
     }
 }

@@ -167,7 +167,7 @@ struct HTTPCacheStage: Sendable {
     /// Whether a stale response may take the place of a failure: the server couldn't be reached,
     /// and the caller's own time isn't over.
     private func mayBeStale(after error: ClientError, in context: CallContext) -> Bool {
-        let codes: Set<ClientError.Code> = [.name, .connect, .offline, .timeout, .cutOff]
+        let codes: Set<ClientError.Code> = [.unresolvedHost, .connect, .offline, .timeout, .cutOff]
         return codes.contains(error.code) && !context.hasEnded
             && context.limits.end.map { .now < $0 } ?? true
     }

@@ -51,7 +51,7 @@ public struct SelfCheckReport: Sendable, Hashable {
         return ["good": .bool(isGood), "checks": .array(checks)]
     }
 
-    mutating func add(
+    package mutating func add(
         area: String, subject: String, status: Status, detail: String,
         remedy: String? = nil, pinRefusal: PinRefusal? = nil
     ) {

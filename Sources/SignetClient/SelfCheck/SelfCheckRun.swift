@@ -1,18 +1,22 @@
 import SignetBase
-import SignetCrypto
-import SignetPinning
-import SignetTransport
-import SignetVault
+package import SignetCrypto
+import SignetCurl
+package import SignetPinning
+package import SignetTransport
+package import SignetVault
 
 /// The parts of a self-check that a running system and a folder of files have in common.
-struct SelfCheckRun {
-    var report = SelfCheckReport()
+package struct SelfCheckRun {
+    package var report = SelfCheckReport()
     /// Unix seconds, for dates of keys, pins and certificates.
-    let now: Int64
+    package let now: Int64
     /// Unix seconds. A certificate, a rule or a key that ends before is a warning.
     let soon: Int64
 
-    init(now: Int64, horizon: Int64 = SelfCheck.horizon) {
+    /// 30 days in seconds.
+    package static let horizon: Int64 = 30 * 86_400
+
+    package init(now: Int64, horizon: Int64 = Self.horizon) {
         self.now = now
         let (soon, isBeyond) = now.addingReportingOverflow(horizon)
         self.soon = isBeyond ? .max : soon
@@ -20,7 +24,7 @@ struct SelfCheckRun {
 
     // MARK: The program itself
 
-    mutating func checkPrimitives() {
+    package mutating func checkPrimitives() {
         for test in SelfTest.run() {
             report.add(
                 area: "crypto", subject: test.name, status: test.passed ? .good : .bad,
@@ -53,9 +57,62 @@ struct SelfCheckRun {
         }
     }
 
+    // MARK: Configuration
+
+    /// The services that a system of a configuration would have, and how it would reach them.
+    package struct Services {
+        package let all: [ServiceName: ServiceConfiguration]
+        /// Whether `simulation.offline` makes every call fail.
+        package let isOffline: Bool
+        /// Nil if the configuration has none.
+        package let proxies: ProxyRules?
+
+        fileprivate init(
+            all: [ServiceName: ServiceConfiguration] = [:], isOffline: Bool = false,
+            proxies: ProxyRules? = nil
+        ) {
+            self.all = all
+            self.isOffline = isOffline
+            self.proxies = proxies
+        }
+    }
+
+    /// Reads a configuration as a system would at its start.
+    package mutating func check(_ configuration: GlobalConfiguration?) -> Services {
+        guard let configuration else {
+            checkMode(ModeSettings())
+            return Services()
+        }
+        do throws(ClientError) {
+            let mode = try ModeSettings(configuration)
+            let services = try ServiceConfiguration.all(
+                in: configuration, mode: mode.mode, adapters: nil, checks: nil)
+            for var service in services.values { try service.applyDefaultSets() }
+            _ = try URLRules(configuration)
+            _ = try CallSettings(configuration)
+            _ = try CurlEngine.Configuration(configuration)
+            let proxies = try ProxyRules(configuration)
+            report.add(
+                area: "configuration", subject: "services", status: .good,
+                detail: "services are valid: \(services.count)")
+            check(services.map { ($0, $1) }.sorted { $0.0.name < $1.0.name })
+            checkMode(mode)
+            return Services(
+                all: services, isOffline: mode.simulation.isOffline,
+                proxies: proxies.https == nil ? nil : proxies)
+        } catch {
+            report.add(
+                area: "configuration", subject: "services", status: .bad,
+                detail: "\(error.code.name): \(error.message)",
+                remedy: "fix the value, and seal the configuration again")
+            checkMode(ModeSettings())
+            return Services()
+        }
+    }
+
     // MARK: Keys and pins
 
-    mutating func check(_ keys: KeySet) {
+    package mutating func check(_ keys: KeySet) {
         for key in keys.keys {
             do {
                 try key.requireUsable(at: now)
@@ -104,7 +161,7 @@ struct SelfCheckRun {
         }
     }
 
-    mutating func check(_ policy: PinPolicy) {
+    package mutating func check(_ policy: PinPolicy) {
         for rule in policy.rules {
             let subject = rule.pattern.description
             if rule.isExclusion {
@@ -143,7 +200,7 @@ struct SelfCheckRun {
     // MARK: Fetched values
 
     /// Opens the last good values as a start would.
-    mutating func check(_ place: FetchPlan.StoredValues, schema: Schema) {
+    package mutating func check(_ place: FetchPlan.StoredValues, schema: Schema) {
         do {
             let found = try LastGoodValues(place: place, schema: schema, now: now).read()
             report.add(
@@ -185,7 +242,7 @@ struct SelfCheckRun {
 
     /// Makes a TLS handshake with each host and checks its certificates against the pins; no
     /// request is sent.
-    mutating func checkHosts(
+    package mutating func checkHosts(
         _ authorities: [Authority], engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
@@ -261,7 +318,7 @@ struct SelfCheckRun {
     }
 
     /// Returns the hosts of services with their ports, and the policy's other exact hosts.
-    static func authorities(
+    package static func authorities(
         _ services: some Sequence<ServiceConfiguration>, policy: PinPolicy
     ) -> [Authority] {
         var authorities: [Authority] = []

@@ -49,7 +49,7 @@ struct BodySealer: Sendable {
                 sealing.responseKeyIDs.isEmpty ? sealing.keyIDs : sealing.responseKeyIDs
             self.responseKeys = try found(ids)
         } catch {
-            throw ClientError(ClientError.Code(error.code.value), error.message)
+            throw ClientError(error.code, error.message)
         }
         guard responseKeys.allSatisfy(\.isPrivate) else {
             throw ClientError(
@@ -79,7 +79,7 @@ struct BodySealer: Sendable {
             if fields[.contentLength] != nil { fields[.contentLength] = "\(sealed.count)" }
             return sealed
         } catch {
-            throw ClientError(ClientError.Code(error.code.value), error.message)
+            throw ClientError(error.code, error.message)
         }
     }
 
@@ -139,7 +139,7 @@ struct BodySealer: Sendable {
             opened.body = try message.open(with: key)
         } catch {
             throw ClientError(
-                ClientError.Code(error.code.value), "the response: \(error.message)", status: status
+                error.code, "the response: \(error.message)", status: status
             )
         }
         opened.fields[.contentType] =

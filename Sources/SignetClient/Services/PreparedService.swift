@@ -98,7 +98,7 @@ extension ServiceConfiguration.Signing {
         } catch let error as ClientError {
             throw error
         } catch let error as KeyError {
-            throw ClientError(ClientError.Code(error.code.value), error.message)
+            throw ClientError(error.code, error.message)
         } catch let error as SigningError {
             throw ClientError(error)
         } catch let error as FileFailure {

@@ -201,7 +201,7 @@ public struct StreamedRecords<Record: Decodable & Sendable>: Sendable, AsyncSequ
                 record = try await base.next(isolation: actor)
             } catch let error as JSONError {
                 throw records.error(
-                    error.code == .tooLarge ? .responseTooLarge : .malformedResponse,
+                    error.code == .tooLargeJSON ? .responseTooLarge : .malformedResponse,
                     message: error.message)
             } catch {
                 throw error as? ClientError ?? .cancelledByCaller

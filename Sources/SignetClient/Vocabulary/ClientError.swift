@@ -1,4 +1,4 @@
-package import SignetBase
+public import SignetBase
 public import SignetJSON
 public import SignetRPC
 import SignetSigning
@@ -24,43 +24,13 @@ import SignetVault
 ///     }
 /// }
 /// ```
-public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct ClientError: SignetError, Sendable, Hashable, CustomStringConvertible,
+    CustomReflectable
+{
+    /// The type of `code`.
+    public typealias Code = SignetErrorCode
     /// The four kinds of failure. A code has one kind, wherever the failure is noticed.
-    public enum Kind: String, Sendable, Hashable {
-        /// No response, or only a part of one: name, connection, TLS, pins, timeout, cut off.
-        case noResponse = "no-response"
-        /// The server refused: a status that isn't 2xx, an RPC error or a business code.
-        case refused
-        /// The server sent what its protocol forbids, or too much.
-        case malformed
-        /// The program, its configuration or this machine is the cause, or the caller cancelled.
-        case local
-    }
-
-    /// The code of a failure, as the tool prints it.
-    ///
-    /// New codes may be added, so a `switch` needs a default.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
-        package let value: ErrorCode
-
-        package init(_ value: ErrorCode) { self.value = value }
-
-        /// The code in kebab-case, as in the tool's `--json` output.
-        public var name: String { value.name }
-
-        /// The kind of every failure with this code.
-        public var kind: Kind {
-            switch value.kind {
-            case .noResponse: .noResponse
-            case .refused: .refused
-            case .malformed: .malformed
-            case .local: .local
-            }
-        }
-
-        /// The name.
-        public var description: String { name }
-    }
+    public typealias Kind = SignetErrorCode.Kind
 
     /// The code.
     public var code: Code { storage.contents.code }
@@ -197,26 +167,25 @@ public struct ClientError: Error, Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// Whether the server can't have seen the call, so that a retry does nothing twice.
-    var neverReachedTheServer: Bool { [.name, .offline, .connect, .proxy].contains(code) }
+    var neverReachedTheServer: Bool {
+        [.unresolvedHost, .offline, .connect, .proxy].contains(code)
+    }
 }
 
 extension ClientError {
-    init(_ error: VaultError) {
-        self.init(Code(error.code.value), error.message)
+    /// Creates the client's error with the code and message of another module's.
+    init(_ error: some SignetError) {
+        self.init(error.code, error.message)
     }
 
     package init(_ error: TransportError, status: Int? = nil) {
         self.init(
-            Code(error.code.value), error.message, status: status, pinRefusal: error.pinRefusal)
-    }
-
-    init(_ error: SigningError) {
-        self.init(Code(error.code.value), error.message)
+            error.code, error.message, status: status, pinRefusal: error.pinRefusal)
     }
 
     package init(_ error: PayloadError) {
         self.init(
-            Code(error.code.value), error.message, status: error.status,
+            error.code, error.message, status: error.status,
             serverError: error.server, problem: error.problem, responseBody: error.body)
     }
 }

@@ -53,7 +53,7 @@ public struct ErrorTexts: Sendable {
         var texts = ErrorTexts(
             [
                 .offline: "This device isn't connected to a network.",
-                .name: "The server's address couldn't be found.",
+                .unresolvedHost: "The server's address couldn't be found.",
                 .connect: "The server doesn't accept connections at the moment.",
                 .timeout: "The server took too long to respond. Please try later.",
                 .cutOff: "The connection to the server broke. Please retry.",

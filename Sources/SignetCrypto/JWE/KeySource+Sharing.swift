@@ -52,7 +52,7 @@ extension KeySource {
         do throws(KeyError) {
             key = try identity.loadIdentity()
         } catch {
-            guard error.code == .unreadable else { throw error }
+            guard error.code == .unreadableKeys else { throw error }
             throw KeyError(
                 .missingIdentity,
                 "\(error.message), expected your private key; \(Self.lostIdentity)")

@@ -140,7 +140,7 @@ package struct SharedKeySet {
                     + "signet keys list FILE prints the thumbprint of a public key")
         }
         guard recipients.count > 1 else {
-            throw KeyError(.unwritable, "found one recipient, who is the last one")
+            throw KeyError(.unwritableKeys, "found one recipient, who is the last one")
         }
         recipients.remove(at: index)
     }
@@ -170,7 +170,7 @@ package struct SharedKeySet {
     private mutating func add(_ keys: [CryptoKey], content: Span<UInt8>) throws(KeyError) {
         guard (1...Self.maximumRecipientCount).contains(recipients.count + keys.count) else {
             throw KeyError(
-                .unwritable,
+                .unwritableKeys,
                 "found \(recipients.count + keys.count) recipients, expected 1 to "
                     + "\(Self.maximumRecipientCount)")
         }

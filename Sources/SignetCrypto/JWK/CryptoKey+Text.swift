@@ -17,8 +17,8 @@ extension CryptoKey {
     ///   - id: The key's id, for messages and logs.
     ///   - algorithm: `HS256` or `HS512`.
     /// - Throws: `KeyError` with `malformedKeys` if the secret is empty, ends with a line break or
-    ///   contains a private key in PEM, or for another algorithm; with `invalidID` for the id. The
-    ///   message doesn't contain the secret.
+    ///   contains a private key in PEM, or for another algorithm; with `invalidKeyID` for the id.
+    ///   The message doesn't contain the secret.
     public static func hmac(
         _ secret: String, id: String, algorithm: String = "HS256"
     ) throws(KeyError) -> CryptoKey {

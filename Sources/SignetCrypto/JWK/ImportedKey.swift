@@ -57,7 +57,7 @@ package struct ImportedKey {
     ///   - algorithm: The new `alg`; nil takes the first of `CryptoKey.Kind.algorithms`.
     ///   - acceptsKeyAsSecret: Whether decoded bytes that are a key in another form, such as PEM or
     ///     DER, may become a secret.
-    /// - Throws: `KeyError` with `malformedKeys` or `invalidID`.
+    /// - Throws: `KeyError` with `malformedKeys` or `invalidKeyID`.
     package init(
         _ bytes: [UInt8], form: Form, id: String, kind: CryptoKey.Kind? = nil,
         algorithm: String? = nil, acceptsKeyAsSecret: Bool = false

@@ -12,8 +12,9 @@ package enum KeyFile {
     ///   - path: The file. Links are followed if `append` is true.
     ///   - append: Whether to append the key to an existing set, whose other bytes stay. A missing
     ///     file is created.
-    /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidID`, `keyFilePermissions`,
-    ///   `malformedKeys`, `unreadable`, `unwritable` or `fileBusy`. The file is then unchanged.
+    /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidKeyID`, `keyFilePermissions`,
+    ///   `malformedKeys`, `unreadableKeys`, `unwritableKeys` or `fileBusy`. The file is then
+    ///   unchanged.
     package static func add(
         _ kind: CryptoKey.Kind, id: String, use: String? = nil, to path: String, append: Bool
     ) throws(KeyError) {
@@ -90,7 +91,8 @@ package enum KeyFile {
         let isPlain = id.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !id.isEmpty, isPlain else {
             throw KeyError(
-                .invalidID, "the id \"\(printable(id))\" is empty or contains control characters")
+                .invalidKeyID, "the id \"\(printable(id))\" is empty or contains control characters"
+            )
         }
     }
 
@@ -126,7 +128,7 @@ package enum KeyFile {
     ) throws(KeyError) {
         guard bytes.count <= KeySet.maximumByteCount else {
             throw KeyError(
-                .unwritable,
+                .unwritableKeys,
                 "\(printable(lock.path)) would have \(bytes.count) bytes, expected at most "
                     + "\(KeySet.maximumByteCount)")
         }
@@ -138,7 +140,7 @@ package enum KeyFile {
     }
 
     private static func unwritable(_ failure: FileFailure) -> KeyError {
-        KeyError(failure.kind == .busy ? .fileBusy : .unwritable, failure.message)
+        KeyError(failure.kind == .busy ? .fileBusy : .unwritableKeys, failure.message)
     }
 
     private static func append(

@@ -185,7 +185,7 @@ public struct KeySource: Sendable, Hashable, CustomStringConvertible {
                 throw failure("expected fd: and a number")
             }
         } catch {
-            throw KeyError(.unreadable, error.message)
+            throw KeyError(.unreadableKeys, error.message)
         }
     }
 

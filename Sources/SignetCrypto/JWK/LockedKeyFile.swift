@@ -51,7 +51,7 @@ package struct LockedKeyFile: ~Copyable {
         try write()
         guard let there = set[id], try there.isVaultRoot(root) else {
             throw KeyError(
-                .unwritable,
+                .unwritableKeys,
                 "\(printable(path)): the new root is missing after the file was written")
         }
     }

@@ -1,7 +1,7 @@
 package import SignetBase
 
 /// A certificate, key or request cannot be read.
-package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct X509Failure: SignetError, Sendable, Hashable, CustomStringConvertible {
     /// The found and the expected value; never a byte of a key.
     package let message: String
 
@@ -10,6 +10,6 @@ package struct X509Failure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The code in the tool's output.
-    package var errorCode: ErrorCode { .malformedInput }
+    package var code: SignetErrorCode { .malformedInput }
     package var description: String { message }
 }

@@ -88,7 +88,7 @@ struct EncodingStorage {
         switchToTree()
         guard !tree.isLost else {
             throw JSONError(
-                .tooLarge,
+                .tooLargeJSON,
                 "a text over 2 GiB can be encoded only with its parts in order")
         }
         return tree.value(of: nodeOfPlace[Self.root])

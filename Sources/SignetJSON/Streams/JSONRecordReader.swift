@@ -303,7 +303,7 @@ public struct JSONRecordReader: Sendable {
         let begin = base + start
         advance(to: min(start + maximumSize, known))
         throw JSONError(
-            .tooLarge,
+            .tooLargeJSON,
             "record \(number), which begins at byte \(begin): longer than the limit of "
                 + "\(maximumSize) bytes",
             offset: begin, record: number)
@@ -328,8 +328,9 @@ public struct JSONRecordReader: Sendable {
             let reader = try JSONReader(Array(buffer[range]), maximumDepth: maximumDepth)
             return JSONRecord(number: number, offset: offset, reader: reader)
         } catch {
-            let isCutOff = mayBeCutOff && error.code == .malformed && error.offset == range.count
-            throw error.inRecord(number, at: offset, code: isCutOff ? .truncated : nil)
+            let isCutOff =
+                mayBeCutOff && error.code == .malformedJSON && error.offset == range.count
+            throw error.inRecord(number, at: offset, code: isCutOff ? .truncatedJSON : nil)
         }
     }
 
@@ -342,7 +343,7 @@ public struct JSONRecordReader: Sendable {
 
     private func truncated(at end: Int, _ problem: String) -> JSONError {
         JSONError(
-            .truncated, "record \(number), at byte \(base + end): \(problem)",
+            .truncatedJSON, "record \(number), at byte \(base + end): \(problem)",
             offset: base + end, record: number)
     }
 }

@@ -112,7 +112,7 @@ extension JSONRPCAdapter {
         for call in calls {
             let id = call.isNotification ? nil : try nextID()
             if let id, !known.insert(id).inserted {
-                throw PayloadError(.invalidID, "the id generator repeated an id")
+                throw PayloadError(.invalidCallID, "the id generator repeated an id")
             }
             ids.append(id)
             requests.append(.object(try request(for: call, id: id)))

@@ -155,7 +155,7 @@ public struct JSONRPCAdapter: PayloadAdapter {
         do {
             return try read(response.json)
         } catch {
-            let place = error.code == .tooLarge ? "the body" : "the body is not strict JSON"
+            let place = error.code == .tooLargeJSON ? "the body" : "the body is not strict JSON"
             let problem = response.body.isEmpty ? "the body is empty" : "\(place): \(error.message)"
             throw .unusable(response, because: problem)
         }

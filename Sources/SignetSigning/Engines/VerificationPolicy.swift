@@ -118,7 +118,7 @@ public struct VerificationPolicy: Sendable, Hashable {
                 "created is \(now - claims.created) s old, expected at most \(maximumAge) s")
         }
         if let expiration = claims.expiration, now >= expiration {
-            throw SigningError(.expired, "the signature expired \(now - expiration) s ago")
+            throw SigningError(.signatureExpired, "the signature expired \(now - expiration) s ago")
         }
     }
 }

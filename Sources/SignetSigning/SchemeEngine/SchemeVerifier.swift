@@ -121,7 +121,8 @@ final class SchemeVerifier: VerificationEngine {
                 "the time is \(time - now) s in the future, expected at most \(policy.clockSkew) s")
         }
         guard now < time + lifetime else {
-            throw SigningError(.expired, "the signature expired \(now - time - lifetime) s ago")
+            throw SigningError(
+                .signatureExpired, "the signature expired \(now - time - lifetime) s ago")
         }
         return claims
     }

@@ -58,7 +58,8 @@ final class CacheDatabase: Sendable {
         // A sealed store has the digest of a text that its key made.
         guard seal.name("signet", as: "mark") == made.mark || made.mark.isEmpty else {
             throw StorageError(
-                .wrongKey, "the cache in \(folder.path) was sealed with another key, or with none")
+                .wrongCacheKey,
+                "the cache in \(folder.path) was sealed with another key, or with none")
         }
         if made.mark.isEmpty {
             let mark = Data(seal.name("signet", as: "mark"))

@@ -70,10 +70,10 @@ struct StoreSeal: Sendable {
                 try? Keys(root: root, salt: salt)
             }
         } catch {
-            throw StorageError(.wrongKey, error.message)
+            throw StorageError(.wrongCacheKey, error.message)
         }
         guard keys != nil else {
-            throw StorageError(.wrongKey, "no key can be derived from the vault's key")
+            throw StorageError(.wrongCacheKey, "no key can be derived from the vault's key")
         }
     }
 

@@ -147,11 +147,11 @@ extension VaultError {
     package init(_ error: KeyError) {
         let code: Code =
             switch error.code {
-            case .unreadable: .unreadableFile
-            case .unwritable: .unwritableFile
+            case .unreadableKeys: .unreadableFile
+            case .unwritableKeys: .unwritableFile
             case .keyExists: .malformedInput
-            case .invalidID, .fileExists, .noTerminal: .malformedKeys
-            default: Code(error.code.value)  // has the same name in both modules
+            case .invalidKeyID, .fileExists, .noTerminal: .malformedKeys
+            default: error.code  // has the same name in both modules
             }
         self.init(code, error.message)
     }

@@ -41,7 +41,7 @@ struct PageOptions: ParsableArguments {
         case true?: try PrivateFile.writeAtomically(bytes, to: file)
         case false?:
             throw ToolError(
-                KeyError.Code.fileExists.value,
+                .fileExists,
                 "\(printable(file)) exists and is not a page that signet wrote")
         }
         terminal.note("wrote \(file)")

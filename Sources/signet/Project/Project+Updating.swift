@@ -24,7 +24,7 @@ extension Project {
         var lock = try FileLock(guarding: path)
         let bytes = try PrivateFile.readTrusted(path, limit: 1 << 20)
         guard let old = try JSONValue(parsing: bytes).object,
-            try SelfCheckProject(file: path, isFound: isFound).content == file.content
+            try ProjectFile(file: path, isFound: isFound).content == file.content
         else {
             terminal.note(
                 "\(path) was changed while this command ran, so it was not brought up to date; "
@@ -61,7 +61,7 @@ extension Project {
         // The keys may have changed too: `rekey` and `rebind --ratchet` change the key set.
         guard isFound, isTrusted, let folder = Self.folder(of: path) else { return }
         try TrustList.set(
-            ProjectTrust(try SelfCheckProject(file: path, isFound: true)), for: folder)
+            ProjectTrust(try ProjectFile(file: path, isFound: true)), for: folder)
     }
 }
 #endif

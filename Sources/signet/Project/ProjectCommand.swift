@@ -61,7 +61,7 @@ private struct ProjectState {
     init(_ folder: ProjectFolder, identity: IdentityOptions) throws {
         (path, self.folder) = try folder.locate()
         now = try ProjectTrust(
-            SelfCheckProject(file: path, isFound: true), identity: identity.source)
+            ProjectFile(file: path, isFound: true), identity: identity.source)
         before = try TrustList()[self.folder]
     }
 

@@ -52,7 +52,7 @@ struct ProjectOptions: ParsableArguments {
 /// The values for required options: the environment, then the project file.
 struct Project {
     /// The members of the file; all empty if there is no file.
-    let file: SelfCheckProject
+    let file: ProjectFile
     /// The path of the file, or nil.
     let path: String?
     /// Whether the file was found, not named.
@@ -67,10 +67,10 @@ struct Project {
     private let isChanged: Bool
 
     /// A project without a file.
-    init() { self.init(SelfCheckProject(), path: nil, isTrusted: false) }
+    init() { self.init(ProjectFile(), path: nil, isTrusted: false) }
 
     private init(
-        _ file: SelfCheckProject, path: String?, isFound: Bool = true, isTrusted: Bool,
+        _ file: ProjectFile, path: String?, isFound: Bool = true, isTrusted: Bool,
         leftOut: String? = nil, trustedKeys: [String]? = nil, isChanged: Bool = false
     ) {
         self.file = file
@@ -92,14 +92,14 @@ struct Project {
         let inFolder = path + (path.endsWithBytes(of: "/") ? "" : "/") + "signet.json"
         let path = Folder.exists(inFolder) ? inFolder : path
         self.init(
-            try SelfCheckProject(file: path), path: path, isFound: false, isTrusted: true)
+            try ProjectFile(file: path), path: path, isFound: false, isTrusted: true)
     }
 
     /// Reads a file that was found, which may have come with somebody else's files.
     static func found(_ path: String) throws -> Project {
-        let file: SelfCheckProject
+        let file: ProjectFile
         do {
-            file = try SelfCheckProject(file: path, isFound: true)
+            file = try ProjectFile(file: path, isFound: true)
         } catch {
             guard error.code == .projectFilePermissions else { throw error }
             return leavingOut("\(error.message); name it with --project if you trust it")
@@ -153,11 +153,11 @@ struct Project {
     }
 
     private static func leavingOut(_ reason: String) -> Project {
-        Project(SelfCheckProject(), path: nil, isTrusted: false, leftOut: reason)
+        Project(ProjectFile(), path: nil, isTrusted: false, leftOut: reason)
     }
 
     /// Returns a file without the members that a command would write or connect by.
-    private static func readOnly(_ file: SelfCheckProject) -> SelfCheckProject {
+    private static func readOnly(_ file: ProjectFile) -> ProjectFile {
         var file = file
         file.state = nil
         file.caFile = nil
@@ -258,7 +258,7 @@ struct Project {
 
     /// The same without what is about one version: the keys alone.
     var keysAlone: Project {
-        var keys = SelfCheckProject()
+        var keys = ProjectFile()
         keys.keys = file.keys
         keys.passphrase = file.passphrase
         return Project(
@@ -277,7 +277,7 @@ struct Project {
             return try PinPolicy(parsing: bytes)
         } catch {
             throw ToolError(
-                error.errorCode,
+                error.code,
                 "\(printable(path)): \(error.message) (CA files are not read, because the folder of "
                     + "the signet.json isn't trusted: look at it, then run signet project trust, or "
                     + "give --policy FILE)")

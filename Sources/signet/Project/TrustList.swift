@@ -21,7 +21,7 @@ struct ProjectTrust: Equatable {
     /// Reads the present state of a project.
     ///
     /// - Parameter identity: Opens a shared key set.
-    init(_ project: SelfCheckProject, identity: KeySource? = nil) {
+    init(_ project: ProjectFile, identity: KeySource? = nil) {
         var files = JSONObject()
         files["caFile"] = project.caFile.flatMap(Self.digest(ofFile:))
         files["scheme"] = project.scheme.flatMap {
@@ -181,7 +181,7 @@ struct TrustList {
         guard let keys = Folder.resolved(keys) else { return [] }
         return folders.memberNames.compactMap { folder in
             guard let trust = self[folder],
-                let project = try? SelfCheckProject(file: folder + "/signet.json", isFound: true),
+                let project = try? ProjectFile(file: folder + "/signet.json", isFound: true),
                 let source = project.keys, let file = KeySource(source).filePath,
                 let real = Folder.resolved(file), sameBytes(real, keys),
                 ProjectTrust(project).equals(trust)

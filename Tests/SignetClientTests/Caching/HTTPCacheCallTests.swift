@@ -223,7 +223,8 @@ import Testing
     // MARK: When the origin fails
 
     @Test(arguments: [
-        (TransportError.Code.connect, true), (.name, true), (.timeout, true), (.cutOff, true),
+        (TransportError.Code.connect, true), (.unresolvedHost, true), (.timeout, true),
+        (.cutOff, true),
         (.tls, false), (.malformedResponse, false), (.pinMismatch, false),
     ])
     func aStaleResponseHelpsAfterAFailure(_ code: TransportError.Code, _ helps: Bool) async throws {

@@ -103,25 +103,6 @@ import Testing
         #expect(error?.message.contains("b\nc") == false)
     }
 
-    @Test func aSelfCheckOfFilesFindsASetThatIsMissing() async throws {
-        let folder = try TemporaryDirectory()
-        let values: JSONObject = [
-            "services.a.baseURL": "https://api.example.com", "services.a.protocol": "rest",
-            "services.a.defaultSets": ["php"],
-        ]
-        let keys = values.map { name, value in
-            let type: JSONValue = value.array == nil ? "string" : "array"
-            return (name: name, value: JSONValue.object(["type": type, "visibility": "public"]))
-        }
-        let schema: JSONValue = ["keys": .object(JSONObject(keys))]
-        var project = SelfCheckProject()
-        project.schema = try folder.write(schema.text, to: "schema.json")
-        project.defaults = try folder.write(JSONValue.object(values).text, to: "defaults.json")
-        let report = await SelfCheck(of: project, isOffline: true).run(now: 1_800_000_000)
-        let line = try #require(report.lines.first { $0.area == "configuration" })
-        #expect(line.status == .bad && line.detail.contains("php"), "\(line.detail)")
-    }
-
     // MARK: Sets
 
     private static let sets: JSONObject = [

@@ -68,7 +68,8 @@ import Testing
 
     @Test(
         arguments: [
-            (.connect, .post, 3), (.name, .post, 3), (.cutOff, .get, 3), (.cutOff, .post, 1),
+            (.connect, .post, 3), (.unresolvedHost, .post, 3), (.cutOff, .get, 3),
+            (.cutOff, .post, 1),
             (.tls, .get, 1), (.pinMismatch, .get, 1), (.timeout, .get, 1),
             (.malformedResponse, .get, 1), (.cancelled, .get, 1), (.invalidRequest, .get, 1),
         ] as [(TransportError.Code, HTTPRequest.Method, Int)])

@@ -5,7 +5,7 @@ import SignetTransport
 import TestSupport
 import Testing
 
-/// A self-check uses the proxy, both of a running system and of files.
+/// A self-check of a running system uses its proxy.
 @Suite struct SelfCheckProxyTests {
     private let authority: TestAuthority
     private let host: OrdersHost
@@ -53,40 +53,5 @@ import Testing
         }
         #expect(proxy.asked == Array(repeating: "CONNECT localhost:\(host.port)", count: 2))
         #expect(host.requests.isEmpty)
-    }
-
-    @Test func filesAreCheckedThroughTheProxyThatTheyName() async throws {
-        let (named, given, other) = (
-            try await ProxyServer(), try await ProxyServer(), try await ProxyServer()
-        )
-        let folder = try TemporaryDirectory()
-        let schema: JSONValue = [
-            "keys": ["proxy.url": ["type": "string", "visibility": "public"]]
-        ]
-        var project = SelfCheckProject()
-        project.caFile = authority.caFile
-        project.schema = try folder.write(schema.text, to: "schema.json")
-        project.policy = try folder.write(
-            #"{"hosts":{"localhost":{"pins":["\#(authority.root.pin)","\#(authority.leaf.pin)"]}}}"#,
-            to: "policy.json")
-        project.connectTo = ["localhost:443:localhost:\(host.port)"]
-        for (url, defaults) in [(true, "url.json"), (false, "none.json")] {
-            let values: JSONValue =
-                url ? ["proxy.url": .string("http://127.0.0.1:\(named.port)")] : [:]
-            project.defaults = try folder.write(values.text, to: defaults)
-            for isGiven in [false, true] {
-                var check = SelfCheck(of: project, hostTimeout: .seconds(300))
-                check.otherProxies = try rules(other.port)
-                if isGiven { check.proxies = try rules(given.port) }
-                let report = await check.run(now: 1_800_000_000)
-                let line = try #require(report.lines.first { $0.area == "hosts" })
-                let proxy = isGiven ? given : url ? named : other
-                #expect(
-                    line.status == .good
-                        && line.detail.hasSuffix("through the proxy http://127.0.0.1:\(proxy.port)"),
-                    "\(line.detail)")
-            }
-        }
-        #expect(named.asked.count == 1 && given.asked.count == 2 && other.asked.count == 1)
     }
 }

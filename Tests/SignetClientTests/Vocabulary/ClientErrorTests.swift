@@ -1,10 +1,10 @@
-import Foundation
 import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetPinning
 import SignetRPC
+import SignetSigning
 import SignetTransport
 import TestSupport
 import Testing
@@ -46,78 +46,6 @@ import Testing
         ]
         for (left, right) in seen {
             #expect(left.code == right.code && left.kind == right.kind, "\(left.code)")
-        }
-    }
-
-    /// A module's codes, and those of them that can't reach a user of the network system.
-    struct Module: Sendable, CustomTestStringConvertible {
-        var file: String
-        var unreachable: Set<String> = []
-
-        var testDescription: String { file }
-    }
-
-    private static let modules = [
-        Module(file: "SignetTransport/TransportError.swift"),
-        Module(
-            file: "SignetVault/VaultError.swift",
-            // Of a secret that the program reads itself.
-            unreachable: ["notSecret", "memoryNotLocked"]),
-        Module(
-            file: "SignetRPC/PayloadError.swift",
-            unreachable: [
-                // Of SignetServiceDescription, which the client doesn't import.
-                "unknownMethod", "malformedDescription",
-                // Of SignetRPCStreams, whose connections are not the client's.
-                "connectionClosed", "malformedFrame", "messageTooLarge", "tooManyCalls",
-            ]),
-        Module(
-            file: "SignetSigning/SigningError.swift",
-            unreachable: [
-                // Of a signature that is verified; the client only signs.
-                "noSignature", "ambiguousSignature", "notCovered", "missingCreated", "missingKeyID",
-                "missingNonce", "nonceMismatch", "algorithmNotAllowed", "createdInFuture", "tooOld",
-                "expired", "signatureMismatch", "replayedNonce", "nonceStoreFull",
-                "nonceStoreFailed", "nonceStoreUnavailable",
-                // Of a verified signature, and of an Accept-Signature, to which the client doesn't
-                // respond.
-                "unsupportedParameter",
-            ]),
-        Module(
-            file: "SignetPinning/PinError.swift",
-            unreachable: [
-                // Of a pin or a host alone: in a policy they are `malformedPolicy`, in a service
-                // `invalidService`, and in a URL `refusedURL`.
-                "badPin", "badHost",
-                // Of a policy that is written in another program's format.
-                "notExpressible",
-                // Of a sink, whose error the system logs and counts.
-                "reportFailed",
-            ]),
-        Module(
-            file: "SignetCrypto/JWK/KeyError.swift",
-            unreachable: [
-                // Of key files and of a passphrase's prompt: the program reads its keys before it
-                // starts a system.
-                "unreadable", "unwritable", "keyExists", "fileExists", "noTerminal",
-                "missingIdentity", "notARecipient", "unknownRoot",
-            ]),
-    ]
-
-    /// Reads the codes of the modules whose errors are handed on, and looks for each constant.
-    @Test(arguments: modules)
-    func everyCodeThatIsHandedOnIsAConstant(_ module: Module) throws {
-        func text(_ path: String) throws -> String {
-            String(
-                decoding: try Data(contentsOf: PackageLayout.url("Sources/\(path)")), as: UTF8.self)
-        }
-        let constants = try text("SignetClient/Vocabulary/ClientError+Codes.swift")
-        let code = /public static let (\w+) = Code\(/
-        let names = Set(try text(module.file).matches(of: code).map { String($0.1) })
-        #expect(names.count > 10 && module.unreachable.isSubset(of: names))
-        for name in names {
-            let isConstant = constants.contains("static let \(name) = Self(")
-            #expect(isConstant != module.unreachable.contains(name), "\(name)")
         }
     }
 

@@ -23,12 +23,14 @@ import Testing
     @Test(.features("002-09", "002-10")) func eachCodeHasAText() {
         let texts = ErrorTexts.english
         for code in [
-            ClientError.Code.offline, .name, .connect, .timeout, .cutOff, .tls, .rpcError,
+            ClientError.Code.offline, .unresolvedHost, .connect, .timeout, .cutOff, .tls, .rpcError,
             .malformedResponse, .conversionFailed, .invalidParameters, .wrongKey,
         ] {
             #expect(texts[code].count > 10 && texts[code].last == ".")
         }
-        let network: [ClientError.Code] = [.offline, .name, .connect, .timeout, .cutOff, .tls]
+        let network: [ClientError.Code] = [
+            .offline, .unresolvedHost, .connect, .timeout, .cutOff, .tls,
+        ]
         #expect(Set(network.map { texts[$0] }).count == network.count)
         #expect(texts[.offline].contains("network"))
         for code in network.dropFirst() { #expect(!texts[code].contains("network")) }

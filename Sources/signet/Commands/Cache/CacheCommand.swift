@@ -24,7 +24,7 @@ struct CacheCommand: ParsableCommand {
     static func open(_ folder: String) throws -> DiskCacheStore {
         guard DiskCacheStore.exists(in: folder) else {
             throw ToolError(
-                StorageError.Code.unusableFolder.value,
+                .unusableCacheFolder,
                 "\(Terminal.printable(folder)): found no cache in this folder")
         }
         return try DiskCacheStore(folder: folder, memoryLimit: 0)

@@ -43,7 +43,7 @@ struct BodyFile: ~Copyable {
             digests[.sha256] == nil || written[.sha256] == digests[.sha256]
         else {
             throw ToolError(
-                TransportError.Code.bodyChanged.value,
+                .bodyChanged,
                 "\(Terminal.printable(path)) changed while it was signed: don't use the output")
         }
     }

@@ -157,7 +157,7 @@ struct CallCommand: AsyncParsableCommand {
                 let found = error.message.firstRange(of: ": found ")
             else { throw error }
             throw ToolError(
-                error.errorCode,
+                error.code,
                 "\(error.message[..<found.lowerBound]) does not match the description")
         }
     }

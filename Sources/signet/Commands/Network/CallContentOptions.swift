@@ -117,7 +117,7 @@ struct CallContentOptions: ParsableArguments {
             let (name, text) = pair
             guard members[name] == nil else {
                 throw ToolError(
-                    PayloadError.Code.invalidParameters.value, "a parameter is given twice")
+                    .invalidParameters, "a parameter is given twice")
             }
             let schema = description?.parameters.first { sameBytes($0.name, name) }?
                 .schema
@@ -142,7 +142,7 @@ struct CallContentOptions: ParsableArguments {
         do throws(PayloadError) {
             return try RPCParameters(parsing: bytes)
         } catch {
-            throw ToolError(error.errorCode, "\(path): \(error.message)")
+            throw ToolError(error.code, "\(path): \(error.message)")
         }
     }
 

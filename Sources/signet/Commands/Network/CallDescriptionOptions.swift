@@ -51,7 +51,7 @@ struct CallDescriptionOptions: ParsableArguments {
         do {
             description = try ServiceDescription(parsing: InputFile.read(file))
         } catch let error as PayloadError {
-            throw ToolError(error.errorCode, "\(file): \(error.message)")
+            throw ToolError(error.code, "\(file): \(error.message)")
         }
         guard (description.kind == .openAPI) == (payloadProtocol == .rest) else {
             throw ToolError.usage(

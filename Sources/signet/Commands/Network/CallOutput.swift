@@ -50,7 +50,7 @@ final class CallOutput: PinReportSink {
             let result = try await work()
             showTrace()
             return (result, members)
-        } catch let error as any CodedError {
+        } catch let error as any SignetError {
             showTrace()
             var failure = ToolError(error)
             failure.beside.append(members)

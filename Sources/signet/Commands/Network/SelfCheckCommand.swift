@@ -74,7 +74,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
                 // The report says it.
             }
         }
-        var check = SelfCheck(
+        var check = ProjectCheck(
             of: project, isOffline: isOffline,
             hostTimeout: .milliseconds(Int64(timeoutSeconds * 1000)))
         check.horizon = days * 86_400

@@ -85,7 +85,7 @@ struct SendCommand: AsyncParsableCommand {
                 case let request? where request.authority == nil: "the message names no host"
                 default: "line 1: the host or the target has a character that a URL can't have"
                 }
-            throw ToolError(SigningError.Code.malformedMessage.value, problem)
+            throw ToolError(.malformedMessage, problem)
         }
         if let outFile {
             guard head.method == .get, body == nil, message.body.isEmpty else {
@@ -113,7 +113,7 @@ struct SendCommand: AsyncParsableCommand {
         }
         if !common.json, outFile == nil { try common.terminal.write(Self.text(of: response)) }
         throw ToolError(
-            PayloadError.Code.httpStatus.value,
+            .httpStatus,
             "the server responded with HTTP status \(response.status), expected 2xx", beside: object
         )
     }

@@ -122,7 +122,7 @@ struct PinsPlanCommand: AsyncParsableCommand {
             }
         } catch let failure as X509Failure {
             throw ToolError(
-                failure.errorCode, "\(Terminal.printable(source)): \(failure.message)")
+                failure.code, "\(Terminal.printable(source)): \(failure.message)")
         }
     }
 

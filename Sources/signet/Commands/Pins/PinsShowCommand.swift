@@ -137,7 +137,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 host.writtenPort != nil || host.host.text.utf8.contains(UInt8(ascii: "."))
             else { throw error }
             throw ToolError(
-                error.errorCode, "\(error.message); for a host, say https://\(host)")
+                error.code, "\(error.message); for a host, say https://\(host)")
         }
         let name = path == "-" ? "standard input" : Terminal.printable(path)
         let found: [X509Parser.PublicKeyDigest]
@@ -148,7 +148,7 @@ struct PinsShowCommand: AsyncParsableCommand {
                 certificates = try X509Parser.certificates(bytes)[...]
             }
         } catch {
-            throw ToolError(error.errorCode, "\(name): \(error.message)")
+            throw ToolError(error.code, "\(name): \(error.message)")
         }
         return PinnedTarget(
             name: name, host: nil,

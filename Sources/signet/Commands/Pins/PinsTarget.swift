@@ -74,7 +74,7 @@ struct PinsTarget {
         let found =
             "\(authority.host.uriText):\(port) is not trusted: \(seen.reason ?? "no reason given")"
         var failure = ToolError(
-            TransportError.Code.tls.value, "\(found); it sent \(pinsText(seen.chain))",
+            .tls, "\(found); it sent \(pinsText(seen.chain))",
             details: ["chain": pinsJSON(seen.chain)])
         failure.lines =
             Terminal.wrapped(found, indent: 2)

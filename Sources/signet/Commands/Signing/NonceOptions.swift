@@ -72,7 +72,7 @@ struct NonceOptions: ParsableArguments {
         #else
         _ = nonceStore
         throw ToolError(
-            SigningError.Code.unsupportedOption.value,
+            .unsupportedOption,
             "--nonce-store needs a signet that was built with Redis: swift build --traits default,Redis"
         )
         #endif

@@ -190,7 +190,7 @@ func seconds(_ value: Int64?, of option: String) throws -> Int64? {
 func unixTime(_ value: Int64?, of option: String) throws -> Int64? {
     if let value, value > UnixTime.latest {
         throw ToolError(
-            SigningError.Code.invalidTime.value,
+            .invalidTime,
             "\(option): found \(value), expected at most \(UnixTime.latest) (year 9999)")
     }
     return try seconds(value, of: option)

@@ -118,12 +118,12 @@ struct VerifyCommand: ParsableCommand {
         if error.isSyntax || error.isVerifierFailure
             || [.invalidTime, .bodyNotHeld].contains(error.code)
         {
-            return ToolError(error.errorCode, error.message)
+            return ToolError(error.code, error.message)
         }
         guard explain else {
             return ToolError(.notVerified, SigningError.publicMessage + "; --explain says why")
         }
-        var failure = ToolError(error.errorCode, "not verified: \(error.message)")
+        var failure = ToolError(error.code, "not verified: \(error.message)")
         // Every other error refuses the message, also one that is wrong usage of `sign`.
         failure.status = .refused
         if let explanation {

@@ -235,7 +235,7 @@ struct VaultDiffCommand: ParsableCommand {
         let listing: (object: JSONObject, lines: [String])
         do {
             listing = try list(project.load())
-        } catch let error as any CodedError where error.errorCode != .outputFailed {
+        } catch let error as any SignetError where error.code != .outputFailed {
             let failure = ToolError(error)
             let reason = Terminal.printable(failure.message).split(separator: "\n").joined(
                 separator: "; ")
@@ -243,7 +243,7 @@ struct VaultDiffCommand: ParsableCommand {
                 [
                     "entries": [],
                     "problem": [
-                        "code": .string(failure.errorCode.name), "message": .string(reason),
+                        "code": .string(failure.code.name), "message": .string(reason),
                     ],
                 ], [reason]
             )

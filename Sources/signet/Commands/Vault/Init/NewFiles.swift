@@ -31,7 +31,7 @@ struct NewFiles {
         let found = paths.filter(Folder.exists)
         guard found.isEmpty else {
             throw ToolError(
-                KeyError.Code.fileExists.value,
+                .fileExists,
                 "these files exist, and nothing is overwritten: "
                     + found.map { printable($0) }.joined(separator: ", "))
         }

@@ -127,7 +127,7 @@ struct VaultInitCommand: ParsableCommand {
         guard (try? UserFolder.configuration()) != nil, let folder = Folder.resolved(out) else {
             return
         }
-        let project = try SelfCheckProject(file: files.path("signet.json"), isFound: true)
+        let project = try ProjectFile(file: files.path("signet.json"), isFound: true)
         try TrustList.set(ProjectTrust(project), for: folder)
     }
 

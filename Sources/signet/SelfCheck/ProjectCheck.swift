@@ -1,38 +1,36 @@
+#if Tool
 import SignetBase
+import SignetClient
 import SignetCrypto
 import SignetCurl
 import SignetPinning
 import SignetSystem
-public import SignetTransport
+import SignetTransport
 import SignetVault
 
-/// Checks that a program and its files are fit to work: from the primitives up to the pinned hosts.
+/// Checks that a program and the files of its project are fit to work: from the primitives up to
+/// the pinned hosts. `NetworkSystem.selfCheck` does the same from inside a running system.
 ///
 /// The check changes nothing, and its report contains nothing from inside dumps and key files.
-/// ``NetworkSystem/selfCheck(isOffline:hostTimeout:now:)`` does the same from inside a running
-/// system.
-public struct SelfCheck: Sendable {
+struct ProjectCheck: Sendable {
     /// The project, which names the files.
-    public var project: SelfCheckProject
+    var project: ProjectFile
     /// Whether hosts are left out.
-    public var isOffline: Bool
+    var isOffline: Bool
     /// The time for one host.
-    public var hostTimeout: Duration
+    var hostTimeout: Duration
     /// Seconds from now. A certificate of a host, a pin rule or a key that ends within them is a
     /// warning.
-    public var horizon = Self.horizon
+    var horizon = SelfCheckRun.horizon
     /// The proxies that hosts are reached through; nil for the configuration's (`proxy.…`).
-    public var proxies: ProxyRules?
+    var proxies: ProxyRules?
     /// The proxies if the configuration has none, or if there is no configuration; the tool gives
     /// those of the environment.
-    public var otherProxies = ProxyRules.none
-
-    /// 30 days.
-    static let horizon: Int64 = 30 * 86_400
+    var otherProxies = ProxyRules.none
 
     /// Prepares a check.
-    public init(
-        of project: SelfCheckProject = SelfCheckProject(), isOffline: Bool = false,
+    init(
+        of project: ProjectFile = ProjectFile(), isOffline: Bool = false,
         hostTimeout: Duration = .seconds(10)
     ) {
         self.project = project
@@ -43,7 +41,7 @@ public struct SelfCheck: Sendable {
     /// Runs every check; one that fails does not stop the others.
     ///
     /// - Parameter now: Unix seconds, for dates of keys and pins; nil means now.
-    public func run(now: Int64? = nil) async -> SelfCheckReport {
+    func run(now: Int64? = nil) async -> SelfCheckReport {
         var run = SelfCheckRun(now: now ?? UnixTime.now(), horizon: horizon)
         run.checkPrimitives()
         let engine = checkLibcurl(&run)
@@ -53,7 +51,7 @@ public struct SelfCheck: Sendable {
         let dumped = checkDump(&run, schema: schema, sealing: sealing)
         // Without a dump, the program runs with what is built in.
         let configuration = project.dump == nil ? defaults : dumped
-        let services = checkConfiguration(&run, configuration: configuration)
+        let services = run.check(configuration)
         checkLastGood(&run, schema: schema, sealing: sealing)
         let policy = checkPolicy(&run)
         await checkHosts(&run, engine: engine, services: services, policy: policy)
@@ -274,48 +272,6 @@ public struct SelfCheck: Sendable {
         run.check(FetchPlan.StoredValues(file: DumpFile(path), sealing: sealing), schema: schema)
     }
 
-    // MARK: What the network system reads
-
-    /// The services that a system of this configuration would have, and its mode.
-    private struct Services {
-        var all: [ServiceName: ServiceConfiguration] = [:]
-        var mode = ModeSettings()
-        var proxies: ProxyRules?
-    }
-
-    private func checkConfiguration(
-        _ run: inout SelfCheckRun, configuration: GlobalConfiguration?
-    ) -> Services {
-        guard let configuration else {
-            run.checkMode(ModeSettings())
-            return Services()
-        }
-        do throws(ClientError) {
-            let mode = try ModeSettings(configuration)
-            let services = try ServiceConfiguration.all(
-                in: configuration, mode: mode.mode, adapters: nil, checks: nil)
-            for var service in services.values { try service.applyDefaultSets() }
-            _ = try URLRules(configuration)
-            _ = try CallSettings(configuration)
-            _ = try CurlEngine.Configuration(configuration)
-            let proxies = try ProxyRules(configuration)
-            run.report.add(
-                area: "configuration", subject: "services", status: .good,
-                detail: "services are valid: \(services.count)")
-            run.check(services.map { ($0, $1) }.sorted { $0.0.name < $1.0.name })
-            run.checkMode(mode)
-            return Services(
-                all: services, mode: mode, proxies: proxies.https == nil ? nil : proxies)
-        } catch {
-            run.report.add(
-                area: "configuration", subject: "services", status: .bad,
-                detail: "\(error.code.name): \(error.message)",
-                remedy: "fix the value, and seal the configuration again")
-            run.checkMode(ModeSettings())
-            return Services()
-        }
-    }
-
     private func checkPolicy(_ run: inout SelfCheckRun) -> PinPolicy? {
         guard let file = project.policy else {
             run.report.add(
@@ -343,9 +299,10 @@ public struct SelfCheck: Sendable {
     }
 
     private func checkHosts(
-        _ run: inout SelfCheckRun, engine: CurlEngine?, services: Services, policy: PinPolicy?
+        _ run: inout SelfCheckRun, engine: CurlEngine?, services: SelfCheckRun.Services,
+        policy: PinPolicy?
     ) async {
-        if isOffline || services.mode.simulation.isOffline {
+        if isOffline || services.isOffline {
             run.report.add(
                 area: "hosts", subject: "hosts", status: .skipped,
                 detail: isOffline ? "offline" : "offline, as simulation.offline says")
@@ -373,3 +330,4 @@ public struct SelfCheck: Sendable {
             timeout: hostTimeout)
     }
 }
+#endif

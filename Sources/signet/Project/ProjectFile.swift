@@ -1,4 +1,6 @@
+#if Tool
 import SignetBase
+import SignetCrypto
 import SignetJSON
 import SignetSystem
 
@@ -15,81 +17,81 @@ import SignetSystem
 ///
 /// It names the sources of secrets and holds none. It may not name a `command:` or an `fd:` source,
 /// and a file that another user owns or may write is refused.
-public struct SelfCheckProject: Sendable, Hashable {
+struct ProjectFile: Sendable, Hashable {
     /// The configuration's schema.
-    public var schema: String?
+    var schema: String?
     /// The built-in defaults, checked against the schema.
-    public var defaults: String?
+    var defaults: String?
     /// The sealed dump.
-    public var dump: String?
+    var dump: String?
     /// The key set's source, as `--keys` takes it.
-    public var keys: String?
+    var keys: String?
     /// The source of the private key that opens a shared key set. The file doesn't name it.
-    public var identity: KeySource?
+    var identity: KeySource?
     /// The id of the key that seals, as `--key-id` takes it.
-    public var keyID: String?
+    var keyID: String?
     /// The source of the passphrase that opens the dump instead of the key set.
-    public var passphrase: String?
+    var passphrase: String?
     /// The file of the highest sequences seen, by which the check recognises an older dump that was
     /// put back.
-    public var state: String?
+    var state: String?
     /// The sealed dump of the last good fetched values.
-    public var lastGood: String?
+    var lastGood: String?
     /// The app's id, to which the dump is bound.
-    public var appID: String?
+    var appID: String?
     /// The running app's version.
-    public var appVersion: String?
+    var appVersion: String?
     /// The running network system's version; nil is this one's own.
-    public var systemVersion: String?
+    var systemVersion: String?
     /// The pin policy.
-    public var policy: String?
+    var policy: String?
     /// The signing scheme, as `--scheme` takes it: a built-in name, or a document's path.
-    public var scheme: String?
+    var scheme: String?
     /// A PEM file of the CAs that are trusted in place of the system's.
-    public var caFile: String?
+    var caFile: String?
     /// Other addresses for hosts, each as `HOST:PORT:ADDRESS:PORT`.
-    public var connectTo: [String] = []
+    var connectTo: [String] = []
 
     /// Whether the files that the project names may name others, such as a policy's CAs.
-    package var namesAnyFile = true
+    var namesAnyFile = true
 
     /// The members of the file without `app.version` and `keyID`, which the tool's commands change.
-    package private(set) var content = JSONObject()
+    private(set) var content = JSONObject()
 
     /// The members that a project file may have.
-    package static let members = [
+    static let members = [
         "app", "system", "systemVersion", "keys", "keyID", "passphrase", "schema", "defaults",
         "dump", "state", "lastGood", "policy", "scheme", "caFile", "connectTo",
     ]
 
     /// An empty project: only the program itself is checked.
-    public init() {}
+    init() {}
 
     /// Reads a project file.
     ///
-    /// - Throws: `ClientError` that names the file: with code `malformed-input`, also naming the
+    /// - Throws: `ToolError` that names the file: with code `malformed-input`, also naming the
     ///   member; `unreadable-file`; `project-file-permissions` if the file belongs to another user
     ///   (root excepted), or others than its owner may write it.
-    public init(file: String) throws(ClientError) { try self.init(file: file, isFound: false) }
+    init(file: String) throws(ToolError) { try self.init(file: file, isFound: false) }
 
     /// Reads a project file that was named, or one that was found and may have come with somebody
     /// else's files. The latter may name no `env:` source, and all its paths but that of the keys
     /// lie in its folder or below, without links.
     ///
     /// - Throws: As `init(file:)`.
-    package init(file: String, isFound: Bool) throws(ClientError) {
+    init(file: String, isFound: Bool) throws(ToolError) {
         let bytes: [UInt8]
         do {
             bytes = try PrivateFile.readTrusted(file, limit: 1 << 20)
         } catch {
-            throw ClientError(
+            throw ToolError(
                 error.kind == .permissions ? .projectFilePermissions : .unreadableFile,
                 error.message)
         }
         do throws(Invalid) {
             try self.init(parsing: bytes, folder: Self.folder(of: file), isFound: isFound)
         } catch {
-            throw ClientError(.malformedInput, "\(file): \(error.problem)")
+            throw ToolError(.malformedInput, "\(file): \(error.problem)")
         }
     }
 
@@ -257,3 +259,4 @@ public struct SelfCheckProject: Sendable, Hashable {
         return text
     }
 }
+#endif

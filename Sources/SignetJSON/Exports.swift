@@ -1,0 +1,2 @@
+// Re-exports SignetBase, because codes of errors are part of this module's interface.
+@_exported public import SignetBase
