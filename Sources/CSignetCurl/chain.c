@@ -270,6 +270,16 @@ static int on_certificate_request(SSL *ssl, void *unused) {
     return 1;
 }
 
+// Gives libcurl's cache a session of its own. If a connection ends without close_notify, as after a
+// reset, OpenSSL marks its session as one that can't be resumed. Since TLS 1.2 that is no reason
+// (RFC 5246, section 7.2.1).
+static int on_new_session(SSL *ssl, SSL_SESSION *session) {
+    signet_handshake *handshake = signet_handshake_of(ssl);
+    SSL_SESSION *copy = handshake ? SSL_SESSION_dup(session) : NULL;
+    if (copy && !handshake->store_session(ssl, copy)) SSL_SESSION_free(copy);
+    return 0;
+}
+
 bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     if (!SSL_CTX_set_ex_data(context, context_index, handshake)) return false;
     handshake->references += 1;
@@ -280,6 +290,8 @@ bool signet_handshake_attach(signet_handshake *handshake, SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_info_callback(context, on_information);
     SSL_CTX_set_cert_cb(context, on_certificate_request, NULL);
+    handshake->store_session = SSL_CTX_sess_get_new_cb(context);
+    if (handshake->store_session) SSL_CTX_sess_set_new_cb(context, on_new_session);
     // libcurl makes OpenSSL release its two buffers of 16 KiB after each record, which makes idle
     // connections smaller but requests slower.
     SSL_CTX_clear_mode(context, SSL_MODE_RELEASE_BUFFERS);

@@ -51,6 +51,7 @@ typedef struct signet_handshake {
     bool is_of_proxy;
     uint64_t trust;  // the identifier of its signet_trust; 0 for an HTTPS proxy's
     bool was_asked;  // the server asked for a certificate
+    int (*store_session)(SSL *, SSL_SESSION *);  // libcurl's; returns 1 if it keeps the session
     int alert;  // the last fatal alert that the server sent, or -1
     struct signet_handshake *proxys;  // of the TLS around this one, to an HTTPS proxy; or NULL
     signet_traffic traffic;  // of the connection that it started
