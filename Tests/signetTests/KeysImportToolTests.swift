@@ -75,6 +75,12 @@ import Testing
         #expect(try await signet(der).exit == 2)
         #expect(try await signet(der + ["--type", "hmac"]).exit == 2)
         #expect(try await signet(der + ["--type", "p256"]).exit == 2)
+        // Base64 isn't DER: it needs --encoding, as all but PEM, JWK and DER.
+        try folder.write(
+            Data(folder.read("key.der")).base64EncodedString(), to: "base64")
+        let text = try await signet(
+            ["keys", "import", "base64", "--id", "a", "--out", "keys", "--type", "ed25519"])
+        #expect(text.exit == 2 && text.stderr.contains("--encoding"), "\(text.stderr)")
         let read = try await signet(der + ["--type", "ed25519"])
         #expect(read.exit == 0, "\(read.stderr)")
     }

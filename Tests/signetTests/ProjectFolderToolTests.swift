@@ -60,6 +60,20 @@ import Testing
         #expect(try await run(["vault", "get", "orders.host"]).exit == 0)
     }
 
+    /// The advice for a lost root comes only if nothing else changed: it ends in `project trust`.
+    @Test func aLostRootIsNamedUnlessMoreChanged() async throws {
+        try FileManager.default.removeItem(atPath: keys)
+        let lost = try await run(["vault", "seal"])
+        #expect(lost.exit == 2 && lost.stderr.contains("restore it from a copy"), "\(lost.stderr)")
+        var file = try #require(
+            JSONValue(parsing: Array(home.read("shop/signet.json"))).object)
+        file["caFile"] = "ca.pem"
+        try home.write(JSONValue.object(file).serialized(), to: "shop/signet.json")
+        let changed = try await run(["vault", "seal"])
+        #expect(changed.exit == 2 && changed.stderr.contains("changed since you trusted"))
+        #expect(!changed.stderr.contains("restore it"), "\(changed.stderr)")
+    }
+
     @Test func aReplacedRootIsNamed() async throws {
         try FileManager.default.removeItem(atPath: keys)
         let made = try await run([

@@ -63,15 +63,15 @@ struct Project {
     let leftOut: String?
     /// The thumbprints of the keys that the user trusts in a file that was found.
     let trustedKeys: [String]?
-    /// Whether the user trusted another content of a file that was found, or other keys.
-    private let isChanged: Bool
+    /// What the user trusted in a file that was found, if it isn't what is there now.
+    private let trustedBefore: ProjectTrust?
 
     /// A project without a file.
     init() { self.init(ProjectFile(), path: nil, isTrusted: false) }
 
     private init(
         _ file: ProjectFile, path: String?, isFound: Bool = true, isTrusted: Bool,
-        leftOut: String? = nil, trustedKeys: [String]? = nil, isChanged: Bool = false
+        leftOut: String? = nil, trustedKeys: [String]? = nil, trustedBefore: ProjectTrust? = nil
     ) {
         self.file = file
         self.path = path
@@ -79,7 +79,7 @@ struct Project {
         self.isTrusted = isTrusted
         self.leftOut = leftOut
         self.trustedKeys = trustedKeys
-        self.isChanged = isChanged
+        self.trustedBefore = trustedBefore
     }
 
     /// Reads a file that the user named, or the `signet.json` of a folder. With `none`, reads
@@ -108,7 +108,7 @@ struct Project {
         let isTrusted = trust.map { ProjectTrust(file).equals($0) } ?? false
         return Project(
             isTrusted ? file : readOnly(file), path: path, isTrusted: isTrusted,
-            trustedKeys: isTrusted ? trust?.keys : nil, isChanged: trust != nil && !isTrusted)
+            trustedKeys: isTrusted ? trust?.keys : nil, trustedBefore: isTrusted ? nil : trust)
     }
 
     /// The project for a command that runs, writes, signs, verifies or connects by what it names:
@@ -119,15 +119,15 @@ struct Project {
     }
 
     private func untrusted(_ path: String) -> String {
-        if isChanged, let keys = file.keys.flatMap({ KeySource($0).filePath }),
-            !Folder.exists(keys)
+        if let trustedBefore, ProjectTrust(file).lacksOnlyKeys(of: trustedBefore),
+            let keys = file.keys.flatMap({ KeySource($0).filePath }), !Folder.exists(keys)
         {
             return
                 "\(printable(keys)), the key set of \(path), doesn't exist; restore it from a copy. "
                 + "Without a copy the dump stays closed: make a key with signet keys new --type vault, "
                 + "run signet project trust, and seal new values with signet vault seal --replace"
         }
-        return isChanged
+        return trustedBefore != nil
             ? "\(path) or its keys changed since you trusted its folder; look at signet project "
                 + "show, then run signet project trust, or name it with --project"
             : "\(path) was found but its folder isn't trusted; look at it, then run signet project "

@@ -93,6 +93,11 @@ struct ProjectTrust: Equatable {
         content == old.content && files == old.files && (isSealed || keys == old.keys)
     }
 
+    /// Returns whether nothing changed since the user trusted it but that there are no keys.
+    func lacksOnlyKeys(of old: ProjectTrust) -> Bool {
+        content == old.content && files == old.files && keys.isEmpty
+    }
+
     /// Returns what differs from what was trusted, a line each.
     func changes(since old: ProjectTrust) -> [String] {
         var names = old.content.memberNames

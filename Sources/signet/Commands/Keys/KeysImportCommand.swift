@@ -51,7 +51,7 @@ struct KeysImportCommand: ParsableCommand {
         defer { wipe(&bytes) }
         guard
             let form = encoding.map(ImportedKey.Form.encoded)
-                ?? ImportedKey.Form.recognized(in: bytes) ?? binaryForm
+                ?? ImportedKey.Form.recognized(in: bytes) ?? binaryForm(of: bytes)
         else {
             throw ToolError.usage(
                 "\(shown): found neither PEM nor a JWK; choose what it is with --encoding raw, "
@@ -87,8 +87,10 @@ struct KeysImportCommand: ParsableCommand {
     }
 
     /// DER, if the key's type has it.
-    private var binaryForm: ImportedKey.Form? {
-        guard let type, type != .hmac, type != .vault else { return nil }
+    private func binaryForm(of bytes: [UInt8]) -> ImportedKey.Form? {
+        guard let type, type != .hmac, type != .vault,
+            KeyBytes.isPrivateKey(bytes) || KeyBytes.isKeyOrCertificate(bytes)
+        else { return nil }
         return .encoded(.raw)
     }
 

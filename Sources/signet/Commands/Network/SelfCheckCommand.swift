@@ -17,7 +17,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
             format); without one, only the program. Exit 1 if a line is bad. A certificate, a pin \
             rule or a key that ends soon is a warning, and the exit is 0. Hosts are reached through \
             --proxy, else through the proxy of the configuration, else through that of the \
-            environment.
+            environment. A signet.json that was found needs trust for this; --offline does not.
             """,
         examples: [
             "signet self-check --offline", "signet self-check --within 60 --html check.html",
