@@ -271,8 +271,8 @@ static int on_certificate_request(SSL *ssl, void *unused) {
 }
 
 // Gives libcurl's cache a session of its own. If a connection ends without close_notify, as after a
-// reset, OpenSSL marks its session as one that can't be resumed. Since TLS 1.2 that is no reason
-// (RFC 5246, section 7.2.1).
+// reset, OpenSSL marks its session as one that can't be resumed, as TLS 1.1 demanded. TLS 1.2 and
+// later don't (RFC 5246, section 7.2.1).
 static int on_new_session(SSL *ssl, SSL_SESSION *session) {
     signet_handshake *handshake = signet_handshake_of(ssl);
     SSL_SESSION *copy = handshake ? SSL_SESSION_dup(session) : NULL;

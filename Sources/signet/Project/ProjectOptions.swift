@@ -63,7 +63,7 @@ struct Project {
     let leftOut: String?
     /// The thumbprints of the keys that the user trusts in a file that was found.
     let trustedKeys: [String]?
-    /// What the user trusted in a file that was found, if it isn't what is there now.
+    /// The state that the user trusted of a file that was found, if another one is there now.
     private let trustedBefore: ProjectTrust?
 
     /// A project without a file.
