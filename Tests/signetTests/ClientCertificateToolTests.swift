@@ -3,7 +3,7 @@ import SignetJSON
 import TestSupport
 import Testing
 
-/// `--client-cert` of `signet call` and `signet send`: who the server sees, and what a refusal says.
+/// `--client-cert` of `signet call` and `send`: who the server sees, and what a refusal says.
 @Suite struct ClientCertificateToolTests {
     private let authority: TestAuthority
     private let folder: TemporaryDirectory
