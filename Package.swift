@@ -52,6 +52,7 @@ let package = Package(
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
         .library(name: "SignetVault", targets: ["SignetVault"]),
         .library(name: "SignetConfiguration", targets: ["SignetConfiguration"]),
+        .library(name: "SignetRecording", targets: ["SignetRecording"]),
         .library(name: "SignetSigning", targets: ["SignetSigning"]),
         .library(name: "SignetRedis", targets: ["SignetRedis"]),
         .library(name: "SignetPinning", targets: ["SignetPinning"]),
@@ -204,6 +205,12 @@ let package = Package(
                 "SignetVault", httpTypes, logging,
             ]),
         module(
+            "SignetRecording",
+            [
+                "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
+                "SignetPinning", "SignetSystem", "SignetTransport", "SignetVault", httpTypes,
+            ]),
+        module(
             "SignetMetrics",
             [
                 "SignetBase", "SignetClient", "SignetRPC", "SignetTransport", httpTypes,
@@ -295,6 +302,12 @@ let package = Package(
                 "SignetJSON", "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem",
                 "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
+        tests(
+            "SignetRecording",
+            [
+                "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetRecording",
+                "SignetTesting", "SignetTransport", "SignetVault", httpTypes, logging,
+            ], hasVectors: false),
         tests(
             "SignetTesting",
             [

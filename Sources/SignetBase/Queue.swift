@@ -14,6 +14,9 @@
     /// The number of elements.
     @inlinable package var count: Int { elements.count - removed }
 
+    /// The elements in their order.
+    package var all: [Element] { elements[removed...].compactMap(\.self) }
+
     /// Adds an element at the end.
     @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 

@@ -15,10 +15,13 @@ extension HTTPFields {
 extension HTTPFields {
     /// Returns the values of the fields with a name as bytes, which may not be UTF-8.
     package func bytes(of name: HTTPField.Name) -> [[UInt8]] {
-        self[fields: name].map { field in
-            unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
-        }
+        self[fields: name].map(\.valueBytes)
     }
+}
+
+extension HTTPField {
+    /// The value's bytes, which may not be UTF-8.
+    package var valueBytes: [UInt8] { unsafe withUnsafeBytesOfValue { unsafe Array($0) } }
 }
 
 extension [UInt8] {

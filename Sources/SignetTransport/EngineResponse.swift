@@ -59,6 +59,9 @@ public struct EngineResponse: Sendable {
     }
     /// Whether the engine made the response up, as a stub or a replay does. No cache stores it.
     public var isMadeUp = false
+    /// The origin of the response, for an engine that responds from several; nil for that of
+    /// ``EngineCapabilities/source``.
+    public var source: ResponseSource?
     private let record: TimingsRecord?
 
     /// Creates a response. The engine stores the timings in `record` while the body arrives.

@@ -11,6 +11,45 @@ extension HTTPRequestBody {
     }
 }
 
+extension HTTPRequestBody {
+    /// Returns the same body in the same chunks.
+    ///
+    /// It calls `restarting` when an engine starts to read it, and `observer` with each chunk that
+    /// the engine reads.
+    package func tapped(
+        restarting: @escaping @Sendable () -> Void,
+        by observer: @escaping @Sendable ([UInt8]) -> Void
+    ) -> HTTPRequestBody {
+        HTTPRequestBody(TappedBody(body: self, restarting: restarting, observer: observer))
+            .withTrailers(of: self)
+    }
+}
+
+private struct TappedBody: RequestBodySource {
+    let body: HTTPRequestBody
+    let restarting: @Sendable () -> Void
+    let observer: @Sendable ([UInt8]) -> Void
+
+    var length: Int64? { body.length }
+    var isReplayable: Bool { body.isReplayable }
+
+    func makeReader() throws(TransportError) -> any RequestBodyReader {
+        restarting()
+        return TappedReader(reader: try body.makeReader(), observer: observer)
+    }
+}
+
+private struct TappedReader: RequestBodyReader {
+    var reader: HTTPRequestBody.Reader
+    let observer: @Sendable ([UInt8]) -> Void
+
+    mutating func next() async throws -> [UInt8]? {
+        let chunk = try await reader.next()
+        if let chunk { observer(chunk) }
+        return chunk
+    }
+}
+
 private struct ObservedBody: RequestBodySource {
     let body: HTTPRequestBody
     let restarting: @Sendable () -> Void

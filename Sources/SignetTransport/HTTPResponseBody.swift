@@ -28,7 +28,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
 
     /// Whether two values are the same body.
     package func isSame(as other: HTTPResponseBody) -> Bool { reading === other.reading }
-    private var observer: (@Sendable (Int) -> Void)?
+    private var observer: (@Sendable ([UInt8]) -> Void)?
 
     /// Creates a body that reads the chunks of a buffer, which an engine fills.
     public init(_ buffer: BodyBuffer) { self.reading = Reading(.buffer(buffer)) }
@@ -64,9 +64,20 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
 
     /// Returns the same body, which reports the size of each chunk that is read.
     package func observed(by observer: @escaping @Sendable (Int) -> Void) -> HTTPResponseBody {
-        var observed = self
-        observed.observer = observer
-        return observed
+        tapped { observer($0.count) }
+    }
+
+    /// Returns the same body, which shows each chunk that is read to one more observer.
+    package func tapped(by observer: @escaping @Sendable ([UInt8]) -> Void) -> HTTPResponseBody {
+        var tapped = self
+        tapped.observer = observer
+        if let first = self.observer {
+            tapped.observer = { chunk in
+                first(chunk)
+                observer(chunk)
+            }
+        }
+        return tapped
     }
 
     private func next() async throws(TransportError) -> [UInt8]? {
@@ -75,7 +86,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
         case .buffer(let buffer): chunk = try await buffer.next()
         case .chunks(let next, _): chunk = try await next()
         }
-        if let chunk { observer?(chunk.count) }
+        if let chunk { observer?(chunk) }
         return chunk
     }
 

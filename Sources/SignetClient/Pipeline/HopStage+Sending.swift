@@ -12,7 +12,7 @@ extension HopStage {
     /// response.
     func send(
         _ request: FrozenRequest, isSigned: Bool, showing certificate: ClientCertificate?,
-        in context: CallContext, within timeout: Duration, limit: Int
+        in context: CallContext, attempt: Int, within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedResponse {
         let start = ContinuousClock.now
         let stage = context.log.begin(.request)
@@ -24,6 +24,7 @@ extension HopStage {
         let use = engines.use(context.engine, at: authority)
         hop.engine = use
         let began = clock.instant()
+        var observations: [any ExchangeObservation] = []
         do throws(ClientError) {
             guard !Task.isCancelled, !context.hasEnded else { throw .cancelledByCaller }
             let engine = engines.engine(of: use)
@@ -41,6 +42,8 @@ extension HopStage {
             hop.source = engines.source(of: use)
             context.log.contents?.begin(
                 .request, with: Redactor.message(request.head, body: request.body))
+            observations = exchangeObservers.observe(
+                request.head, body: request.body, of: context.identity, attempt: attempt)
             var response: EngineResponse
             if !context.stubs.isEmpty,
                 let stubbed = try await context.beforeEngine(
@@ -50,8 +53,9 @@ extension HopStage {
                 hop.source = .stub
             } else {
                 response = try await transmit(
-                    request, to: engine, showing: certificate, in: context, within: timeout,
-                    limit: limit)
+                    request, to: engine, showing: certificate, in: context,
+                    observations: observations, within: timeout, limit: limit)
+                hop.source = response.source ?? hop.source
                 engines.noteResponse(
                     of: use, for: context.engine, at: authority, after: clock.instant() - began)
             }
@@ -59,6 +63,7 @@ extension HopStage {
             if hop.source != .server { response.isMadeUp = true }
             context.receipt?.note(response, from: request.url.origin)
             context.progress?.observe(&response, answering: request.head.method)
+            observations.tap(&response)
             context.log.contents?.end(
                 .request,
                 with: Redactor.message(
@@ -68,12 +73,14 @@ extension HopStage {
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
-            return OpenedResponse(response: response, hop: hop, start: start)
+            return OpenedResponse(
+                response: response, hop: hop, observations: observations, start: start)
         } catch {
             engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
             hop.failure = error.code.name
             hop.timings.total = .now - start
             context.log.add(hop, since: start)
+            observations.end(hop)
             throw error
         }
     }
@@ -82,11 +89,12 @@ extension HopStage {
     private func transmit(
         _ request: FrozenRequest, to engine: any HTTPEngine,
         showing certificate: ClientCertificate?, in context: CallContext,
-        within timeout: Duration, limit: Int
+        observations: [any ExchangeObservation], within timeout: Duration, limit: Int
     ) async throws(ClientError) -> EngineResponse {
         do throws(TransportError) {
             var outgoing = EngineRequest(request.head, body: request.body)
             context.progress?.observe(&outgoing)
+            observations.tap(&outgoing)
             outgoing.policy = context.policy
             outgoing.timeout = timeout
             outgoing.connectTimeout = context.limits.connectTimeout.map { min(timeout, $0) }
@@ -142,14 +150,18 @@ extension HopStage {
 struct OpenedResponse: Sendable {
     let response: EngineResponse
     fileprivate var hop: CallRecord.Exchange
+    fileprivate let observations: [any ExchangeObservation]
     let start: ContinuousClock.Instant
 
-    /// The request's entry in the log, at the end of the body or where it was left.
-    func hop(failure: String? = nil) -> CallRecord.Exchange {
+    /// Ends the request at the end of the body or where it was left.
+    ///
+    /// - Returns: Its entry in the log.
+    func end(failure: String? = nil) -> CallRecord.Exchange {
         var hop = hop
         hop.timings = response.finalTimings
         if hop.timings.total == .zero { hop.timings.total = .now - start }
         hop.failure = failure
+        observations.end(hop)
         return hop
     }
 }

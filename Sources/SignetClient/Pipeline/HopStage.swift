@@ -15,6 +15,8 @@ struct HopStage: Sendable {
     let connectTo: [EngineRequest.ConnectTo]
     let clock: SystemClock
     let log: CallLogger
+    /// The observers of requests and responses, such as a recorder.
+    let exchangeObservers = ExchangeObservers()
 
     /// Sends an attempt's request and follows redirects.
     ///
@@ -50,7 +52,7 @@ struct HopStage: Sendable {
                 opened = try await send(
                     signed, isSigned: signer != nil,
                     showing: chain.isWithinOrigin ? context.options.clientCertificate : nil,
-                    in: context, within: timeout, limit: reader.limit)
+                    in: context, attempt: attempt.number, within: timeout, limit: reader.limit)
             } catch {
                 attempt.noteFailure(error)
                 throw error

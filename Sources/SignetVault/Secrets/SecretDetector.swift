@@ -62,7 +62,7 @@ struct SecretDetector {
         "name", "key", "field", "header", "variable", "id", "property", "label", "title", "kind",
         "type", "n", "@name",
     ]
-    private static let valueMembers: Set<String> = [
+    static let valueMembers: Set<String> = [
         "value", "val", "content", "data", "default", "current", "v", "#text", "defaultvalue",
     ]
 

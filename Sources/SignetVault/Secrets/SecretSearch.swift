@@ -12,4 +12,16 @@ package enum SecretSearch {
     package static func isSecretWhole(_ object: JSONObject) -> Bool {
         SecretDetector.reasonToKeepWhole(object) != nil
     }
+
+    /// Whether the name of a member is itself a secret, such as `alice:hunter2`.
+    package static func isSecret(memberName name: String) -> Bool {
+        SecretDetector.isSecret(name: name)
+    }
+
+    /// Whether a member of this name may have the value of a secret that another member names, as
+    /// in `{"name":"DB_PASSWORD","value":"…"}`.
+    package static func isValueMember(_ name: [UInt8]) -> Bool {
+        SecretDetector.valueMembers.contains(
+            String(decoding: name, as: UTF8.self).lowercased())
+    }
 }

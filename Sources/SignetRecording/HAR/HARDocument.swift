@@ -1,0 +1,127 @@
+import SignetBase
+public import SignetJSON
+import SignetVault
+
+extension Recording {
+    /// Returns the recording as HAR 1.2, strictly by its schema: UTF-8 without a byte order mark,
+    /// indented.
+    ///
+    /// The members `_signet` have all that HAR has no place for. The bytes are what is recorded: a
+    /// recording that another program wrote has to be redacted first (``redacted(by:)``).
+    public func har() -> [UInt8] { harDocument().serialized(.pretty) + [ASCII.lineFeed] }
+
+    /// Returns the recording as a HAR document.
+    public func harDocument() -> JSONValue {
+        var details: JSONObject = ["version": .number(JSONNumber(Self.formatVersion))]
+        if droppedCount > 0 { details["dropped"] = .number(JSONNumber(droppedCount)) }
+        let calls = calls.map { HARCall.document(of: $0) }
+        if calls.contains(where: { $0.count > 1 }) {
+            details["calls"] = .array(calls.map(JSONValue.object))
+        }
+        let numbered = self.calls.enumerated().flatMap { index, call in
+            call.exchanges.enumerated().map { (call: index, position: $0.offset, $0.element) }
+        }.sorted { ($0.2.started, $0.call, $0.position) < ($1.2.started, $1.call, $1.position) }
+        let entries = numbered.map { number, _, exchange in
+            JSONValue.object(HAREntry.document(of: exchange, call: self.calls[number].id))
+        }
+        return [
+            "log": [
+                "version": "1.2",
+                "creator": ["name": "signet", "version": .string(SignetVersion.current)],
+                "entries": .array(entries), "_signet": .object(details),
+            ]
+        ]
+    }
+
+    /// The version of the members `_signet`.
+    static let formatVersion = 1
+
+    /// Reads a HAR tolerantly, as browsers, proxies and other tools write it.
+    ///
+    /// An entry that can't be read at all, and a body that is damaged, are named by ``problems``.
+    ///
+    /// - Parameter bytes: The whole file; a byte order mark is skipped.
+    /// - Throws: `RecordingError` with `malformed-recording` if it isn't JSON, or has no
+    ///   `log.entries`.
+    public init(har bytes: [UInt8]) throws(RecordingError) {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = bytes.starts(with: mark) ? Array(bytes[mark.count...]) : bytes
+        let document: JSONValue
+        do throws(JSONError) {
+            document = try JSONValue(parsing: text)
+        } catch {
+            throw RecordingError(
+                .malformedRecording, "found no JSON, expected a HAR: \(error.message)")
+        }
+        try self.init(harDocument: document)
+    }
+
+    /// Reads a HAR document tolerantly.
+    ///
+    /// - Throws: `RecordingError` with `malformed-recording` if it has no `log.entries`.
+    public init(harDocument document: JSONValue) throws(RecordingError) {
+        guard let log = document["log"], let entries = log["entries"] else {
+            let missing = document["log"] == nil ? "log" : "log.entries"
+            throw RecordingError(
+                .malformedRecording,
+                "found \(document.typeName) without \(missing), expected a HAR with log.entries")
+        }
+        guard let entries = entries.array else {
+            throw RecordingError(
+                .malformedRecording,
+                "found \(entries.typeName), expected an array at log.entries")
+        }
+        self.init()
+        creator = log["creator"].flatMap { creator in
+            creator["name"]?.string.map {
+                Creator(name: $0, version: creator["version"]?.string ?? "")
+            }
+        }
+        let own =
+            log["_signet"]?["version"]?.number?.int64 == Int64(Self.formatVersion)
+            ? log["_signet"] : nil
+        droppedCount = own?["dropped"]?.number?.int64.map { Int(clamping: $0) } ?? 0
+        var numbered: [Int: Int] = [:]
+        for document in own?["calls"]?.array ?? [] {
+            guard let call = HARCall.call(document), numbered[call.id] == nil else { continue }
+            numbered[call.id] = calls.count
+            calls.append(call)
+        }
+        for (index, entry) in entries.enumerated() {
+            var reader = HAREntryReader(place: "log.entries[\(index)]")
+            let exchange = reader.exchange(entry)
+            problems += reader.problems
+            guard let exchange else { continue }
+            let number = own == nil ? nil : entry["_signet"]?["call"]?.number?.int64
+            if let number, let position = numbered[Int(clamping: number)] {
+                calls[position].exchanges.append(exchange)
+            } else {
+                calls.append(RecordedCall(exchange))
+            }
+        }
+        number()
+    }
+
+    /// Whether a document was written by Signet, so that a program may add to it.
+    static func isOwn(_ document: JSONValue) -> Bool {
+        document["log"]?["_signet"]?["version"]?.number?.int64 == Int64(formatVersion)
+            && document["log"]?["entries"]?.array != nil
+    }
+
+    /// Orders the calls by their starts, and numbers them from 1.
+    mutating func number() {
+        let ordered = calls.enumerated().sorted {
+            ($0.element.started, $0.offset) < ($1.element.started, $1.offset)
+        }
+        var numbers: [Int: Int] = [:]
+        for (index, call) in ordered.enumerated() where call.element.id > 0 {
+            numbers[call.element.id] = index + 1
+        }
+        calls = ordered.enumerated().map { index, pair in
+            var call = pair.element
+            call.id = index + 1
+            call.joinedCall = call.joinedCall.flatMap { numbers[$0] }
+            return call
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import SignetBase
+public import SignetTransport
+
+/// One request and its response, redacted. A call has several of them if it was redirected or
+/// retried.
+public struct RecordedExchange: Sendable, Hashable {
+    /// A request as it was sent.
+    public struct Request: Sendable, Hashable {
+        /// The method.
+        public var method: String
+        /// The whole URL with its query, without user info.
+        public var url: String
+        /// The version, such as `HTTP/1.1`; nil if it isn't known.
+        public var httpVersion: String?
+        /// The fields in their order. Pseudo-fields of HTTP/2, such as `:path`, which browsers
+        /// write down, stay, but are never sent.
+        public var fields: [RecordedField]
+        /// The body; nil if there was none.
+        public var body: RecordedBody?
+
+        /// Creates a request.
+        public init(
+            method: String, url: String, fields: [RecordedField] = [], body: RecordedBody? = nil
+        ) {
+            self.method = method
+            self.url = url
+            self.fields = fields
+            self.body = body
+        }
+    }
+
+    /// A response as it was received.
+    public struct Response: Sendable, Hashable {
+        /// The status.
+        public var status: Int
+        /// The reason phrase; empty if there was none.
+        public var reason = ""
+        /// The version, such as `HTTP/2`; nil if it isn't known.
+        public var httpVersion: String?
+        /// The fields in their order.
+        public var fields: [RecordedField]
+        /// The body, without its content coding; nil if there was none.
+        public var body: RecordedBody?
+
+        /// Creates a response.
+        public init(status: Int, fields: [RecordedField] = [], body: RecordedBody? = nil) {
+            self.status = status
+            self.fields = fields
+            self.body = body
+        }
+    }
+
+    /// The pins that a request was sent with.
+    public struct Pins: Sendable, Hashable {
+        /// The pins of the verified chain, leaf first, each `sha256/…`.
+        public var seen: [String]
+        /// The pins of the policy's rule, each `sha256/…`.
+        public var wanted: [String]
+        /// Whether one of the wanted pins was seen.
+        public var isMatch: Bool
+
+        /// Creates the pins of a request.
+        public init(seen: [String], wanted: [String], isMatch: Bool) {
+            self.seen = seen
+            self.wanted = wanted
+            self.isMatch = isMatch
+        }
+    }
+
+    /// How long the parts of an exchange took. A part that didn't happen, or isn't known, is nil.
+    public struct Times: Sendable, Hashable {
+        /// The time that the request waited for a connection.
+        public var blocked: Duration?
+        /// The time for resolving the name.
+        public var nameLookup: Duration?
+        /// The time for connecting, without TLS.
+        public var connect: Duration?
+        /// The time for the TLS handshake.
+        public var tls: Duration?
+        /// The time for sending the request.
+        public var send: Duration?
+        /// The time until the first byte of the response.
+        public var wait: Duration?
+        /// The time for receiving the response.
+        public var receive: Duration?
+
+        /// Creates times of which none is known.
+        public init() {}
+
+        /// The sum.
+        public var total: Duration {
+            [blocked, nameLookup, connect, tls, send, wait, receive]
+                .reduce(.zero) { $0 + ($1 ?? .zero) }
+        }
+    }
+
+    /// A value that was replaced by a mark.
+    public struct Redaction: Sendable, Hashable {
+        /// The place of the value, such as `request.fields.authorization` or
+        /// `response.body.tokens.access`.
+        public var place: String
+        /// The number of the mark. Equal values in a recording have the same one.
+        public var mark: Int
+        /// Whether the mark, with its quotation marks, stands for a JSON value that isn't a string.
+        public var isWholeValue = false
+
+        /// Creates the redaction of a place.
+        public init(place: String, mark: Int) {
+            self.place = place
+            self.mark = mark
+        }
+    }
+
+    /// The start in Unix milliseconds.
+    public var started: Int64 = 0
+    /// The request.
+    public var request: Request
+    /// The response; nil if there was none.
+    public var response: Response?
+    /// How long the parts took.
+    public var times = Times()
+    /// The code of the error that ended the request or its response; nil if there was none.
+    public var failure: String?
+    /// The origin of the response.
+    public var source = ResponseSource.server
+    /// The engine that sent the request, and why it was chosen; nil if it isn't known.
+    public var engine: String?
+    /// The number of the attempt in its call, from 1.
+    public var attempt = 1
+    /// Whether the request was signed.
+    public var isSigned = false
+    /// The pins of the request; nil if none were checked.
+    public var pins: Pins?
+    /// The values that were replaced by marks.
+    public var redactions: [Redaction] = []
+
+    /// Creates an exchange.
+    public init(request: Request, response: Response? = nil) {
+        self.request = request
+        self.response = response
+    }
+}
+
+extension RecordedExchange.Request {
+    /// The URL without its query, for people.
+    var shownURL: String {
+        let end = url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
+        return printable(String(url[..<end]), limit: 200)
+    }
+}

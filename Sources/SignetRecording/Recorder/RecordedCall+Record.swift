@@ -1,0 +1,37 @@
+import SignetClient
+
+extension RecordedCall {
+    /// Makes a call of its record.
+    ///
+    /// - Parameters:
+    ///   - id: Its number in the recording.
+    ///   - started: Unix milliseconds.
+    ///   - exchanges: Its exchanges, redacted.
+    init(_ record: CallRecord, id: Int, started: Int64, exchanges: [RecordedExchange]) {
+        let identity = record.identity
+        self.init(method: identity.method, started: started, exchanges: exchanges)
+        self.id = id
+        service = identity.service.name
+        path = identity.path
+        tags = identity.tags.sorted()
+        mode = record.work.mode.rawValue
+        duration = record.duration.inMicroseconds
+        failure = record.failure?.name
+        if case .cancelled = record.outcome { isCancelled = true }
+        source = record.response?.source
+        cache = record.work.cache.map { use in
+            "signet; \(use.decision)" + (use.reason.map { "; detail=\($0)" } ?? "")
+        }
+        stubs = record.work.stubs.map { "\($0.place.rawValue) \($0.module)" }
+        stages = record.work.stages.map {
+            Stage(
+                name: $0.name.description, start: $0.start.inMicroseconds,
+                duration: $0.duration.inMicroseconds)
+        }
+        contents = record.counted.contents.map {
+            Contents(
+                stage: $0.stage.description, before: $0.before?.description,
+                after: $0.after?.description)
+        }
+    }
+}

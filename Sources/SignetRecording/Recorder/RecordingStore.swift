@@ -1,0 +1,18 @@
+/// A place for recorded calls, which are redacted before they come here.
+///
+/// `MemoryRecordingStore` is the default. A store keeps its limits by itself, and never holds a
+/// call up.
+public protocol RecordingStore: Sendable {
+    /// Adds a call that has ended. The call waits for it, so it must not block.
+    func add(_ call: RecordedCall)
+
+    /// Returns all calls that were added before.
+    ///
+    /// - Throws: `RecordingError` if they can't be read.
+    func recording() async throws(RecordingError) -> Recording
+
+    /// Removes all calls.
+    ///
+    /// - Throws: `RecordingError` if they can't be removed.
+    func removeAll() async throws(RecordingError)
+}

@@ -1,0 +1,267 @@
+import HTTPTypes
+import SignetClient
+import SignetJSON
+import SignetPinning
+import SignetTesting
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SignetRecording
+
+@Suite struct ReplayTests {
+    private static let url = "https://shop.example.com"
+
+    private func get(_ target: String, _ system: NetworkSystem) async throws -> RawResponse {
+        try await system.exchange("shop", method: .get, target: target, body: [])
+    }
+
+    @Test(.features("000-60")) func passesFromTheRecording() async throws {
+        let stub = StubEngine()
+        stub.respond(to: .procedure("orders.list"), with: .result(["tea"]))
+        stub.respond(to: .request(.get, path: "/a"), with: .status(404, body: [0x78]))
+        func tour(_ system: NetworkSystem) async throws -> [String] {
+            let list = try await system.call(RPCCall("orders.list"), on: "orders")
+            let raw = try await get("/a", system)
+            return [
+                list.result?.value.text ?? "", "\(raw.status)",
+                String(decoding: raw.body, as: UTF8.self),
+            ]
+        }
+        let live = try await startSystem(stub)
+        let seen = Mutex<[String]>([])
+        let recording = try await live.record(.anywhere) {
+            let result = try await tour(live)
+            seen.withLock { $0 = result }
+        }
+        let engine = ReplayEngine(try Recording(har: recording.har()))
+        let counter = CallCounter()
+        let system = try await startSystem(engine) { $0.observers = [counter] }
+        #expect(try await tour(system) == seen.withLock { $0 })
+        #expect(engine.unplayed.isEmpty)
+        #expect(counter.count { $0.source == .replay } == 2)
+        await #expect(throws: ClientError.self) { try await tour(system) }
+    }
+
+    @Test func aMissNamesTheNearestAndTheDifference() async throws {
+        let recording = Recording(
+            .json("POST", "\(Self.url)/orders", request: #"{"item":"tea","n":1}"#),
+            .json("GET", "\(Self.url)/orders?limit=2"))
+        let engine = ReplayEngine(recording)
+        let system = try await startSystem(engine)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.exchange(
+                "shop", method: .post, target: "/orders",
+                fields: [.contentType: "application/json"],
+                body: Array(#"{"item":"coffee","m":1}"#.utf8))
+        }
+        #expect(error?.code == .notRecorded)
+        let message = error?.message ?? ""
+        for part in [
+            "#1 POST https://shop.example.com/orders", "request.body.item differs",
+            "request.body.n is missing", "request.body.m is not in the recording",
+        ] { #expect(message.contains(part), "\(message)") }
+        #expect(!message.contains("coffee") && !message.contains("tea"))
+        #expect(engine.misses.first?.differences.first?.found == "coffee")
+        let other = await #expect(throws: ClientError.self) {
+            try await get("/orders?limit=3", system)
+        }
+        #expect(other?.message.contains("#2 GET") == true)
+        #expect(other?.message.contains("request.query.limit[0] differs") == true)
+    }
+
+    @Test func playsEqualRequestsInTheirOrder() async throws {
+        let exchanges = (1...3).map {
+            RecordedExchange.json("GET", "\(Self.url)/n", response: "\($0)", started: Int64($0))
+        }
+        let engine = ReplayEngine(Recording(calls: exchanges.map(RecordedCall.init)))
+        let system = try await startSystem(engine)
+        for number in 1...3 { #expect(try await get("/n", system).body == Array("\(number)".utf8)) }
+        let error = await #expect(throws: ClientError.self) { try await get("/n", system) }
+        #expect(error?.message.contains("no more than the 3") == true)
+        let repeating = try await startSystem(
+            ReplayEngine(Recording(calls: exchanges.map(RecordedCall.init)), repeats: true))
+        for number in [1, 2, 3, 3, 3] {
+            #expect(try await get("/n", repeating).body == Array("\(number)".utf8))
+        }
+    }
+
+    @Test func playsAThousandConcurrentCallsInOrder() async throws {
+        let exchanges = (0..<1000).map {
+            RecordedExchange.json("GET", "\(Self.url)/n", response: "\($0)", started: Int64($0))
+        }
+        let engine = ReplayEngine(Recording(calls: exchanges.map(RecordedCall.init)))
+        let system = try await startSystem(engine)
+        // Each wave of concurrent calls gets exactly the next responses.
+        for wave in [0..<1, 1..<100, 100..<999, 999..<1000] {
+            let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in wave {
+                    group.addTask {
+                        String(decoding: try await self.get("/n", system).body, as: UTF8.self)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(bodies) == Set(wave.map { "\($0)" }) && bodies.count == wave.count)
+        }
+        #expect(engine.unplayed.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"{"jsonrpc":"2.0","method":"a","id":1}"#, #"{"jsonrpc":"2.0","method":"a","id":"x"}"#),
+        (#"[{"method":"a","id":1}]"#, #"[{"method":"a","id":2}]"#),
+        (#"{"nonce":"a","timestamp":1,"x":1}"#, #"{"x":1,"timestamp":2,"nonce":"b"}"#),
+        (#"{"sig":"a"}"#, #"{"sig":"b"}"#), (#"{ "a": 1 }"#, #"{"a":1}"#),
+        (#"{"a":{"token":"redacted-4"}}"#, #"{"a":{"token":"plain"}}"#),
+        (#"{"a":"x redacted-4 y"}"#, #"{"a":"x plain y"}"#),
+    ])
+    func masksWhatDiffersByRule(_ recorded: String, _ live: String) {
+        #expect(matches(recorded, live))
+    }
+
+    @Test(arguments: [
+        (#"{"method":"a","params":{"id":1}}"#, #"{"method":"a","params":{"id":2}}"#),
+        (#"{"id":1}"#, #"{"id":2}"#),
+        (#"{"at":"2026-11-27T09:00:00Z"}"#, #"{"at":"2026-11-28T09:00:00Z"}"#),
+        (#"{"a":1}"#, #"{"a":1.0}"#), (#"{"a":"x redacted-4 y"}"#, #"{"a":"x plain z"}"#),
+        (#"{"a":["redacted-1"]}"#, #"{"a":["x","y"]}"#), (#"{"a":null}"#, #"{}"#), ("a", "b"),
+        (#"{"a":"é"}"#, "{\"a\":\"e\u{301}\"}"),
+    ])
+    func comparesAllElse(_ recorded: String, _ live: String) {
+        #expect(!matches(recorded, live))
+    }
+
+    private func matches(
+        _ recorded: String, _ live: String, _ matching: ReplayMatching = ReplayMatching()
+    ) -> Bool {
+        let left = RecordedExchange.json(request: recorded).request
+        let right = RecordedExchange.json(request: live).redacted().request
+        return RequestView(left, matching).differences(to: RequestView(right, matching)).isEmpty
+    }
+
+    @Test func takesMasksAndPartsOfTheProgram() {
+        var matching = ReplayMatching()
+        matching.masks.append(.member("Sequence"))
+        #expect(matches(#"{"a":{"sequence":1}}"#, #"{"a":{"sequence":2}}"#, matching))
+        let uuids = (
+            #"{"a":"0190d5f2-7c1c-7a3e-9f52-0242ac120002"}"#,
+            #"{"a":"1190d5f2-7c1c-7a3e-9f52-0242ac120002"}"#
+        )
+        #expect(!matches(uuids.0, uuids.1, matching))
+        matching.masks.append(.uuids)
+        #expect(matches(uuids.0, uuids.1, matching))
+        matching.parts = [.method, .path]
+        #expect(matches(#"{"a":1}"#, #"{"b":2}"#, matching))
+    }
+
+    @Test func comparesChosenFields() throws {
+        var matching = ReplayMatching()
+        matching.parts.insert(.field(.accept))
+        func view(_ accept: String) -> RequestView {
+            RequestView(
+                .init(
+                    method: "GET", url: "https://a/", fields: [.init(name: "ACCEPT", value: accept)]
+                ),
+                matching)
+        }
+        #expect(view("a").differences(to: view("a")).isEmpty)
+        #expect(view("a").differences(to: view("b")).map(\.place) == ["request.fields.accept[0]"])
+    }
+
+    @Test func givesResponsesTheIDsOfTheirRequests() async throws {
+        let recorded = RecordedExchange.json(
+            "POST", "https://api.example.com/rpc",
+            request: #"{"jsonrpc":"2.0","method":"a","id":"recorded"}"#,
+            response: #"{"jsonrpc":"2.0", "result":{"id":"recorded"}, "id":"recorded"}"#)
+        let system = try await startSystem(ReplayEngine(Recording(recorded)))
+        let response = try await system.call(RPCCall("a"), on: "orders")
+        #expect(response.result?.value == ["id": "recorded"])
+    }
+
+    @Test func computesPinsFromTheRecordedChain() async throws {
+        let pins = ["A", "B", "C"].map { "sha256/" + String(repeating: $0, count: 42) + "A=" }
+        func system(wanting wanted: [String]) async throws -> NetworkSystem {
+            var exchange = RecordedExchange.json("GET", "\(Self.url)/")
+            exchange.pins = .init(seen: [pins[0]], wanted: [pins[0]], isMatch: true)
+            let rule = try PinRule(
+                host: "shop.example.com", pins: wanted.map { try Pin(parsing: $0) })
+            return try await startSystem(
+                ReplayEngine(Recording(exchange)),
+                services: ["shop": .init(baseURL: Self.url, payloadProtocol: .rest)],
+                policy: PinPolicy(rules: [rule]))
+        }
+        let trace = CallTrace()
+        _ = try await system(wanting: [pins[0], pins[1]]).exchange(
+            "shop", method: .get, target: "/", body: [], options: RequestOptions(trace: trace))
+        #expect(trace.record?.attempts.first?.hops.first?.isPinned == true)
+        let error = await #expect(throws: ClientError.self) {
+            try await get("/", system(wanting: [pins[1], pins[2]]))
+        }
+        #expect(error?.code == .pinMismatch)
+    }
+
+    @Test(arguments: ReplayEngine.Mode.allCases)
+    func sendsWhatItsModeSays(_ mode: ReplayEngine.Mode) async throws {
+        for isEmpty in [false, true] {
+            let stub = StubEngine()
+            stub.respond(with: .status(200, body: Array("live".utf8)))
+            let known =
+                isEmpty
+                ? Recording() : Recording(.json("GET", "\(Self.url)/known", response: "recorded"))
+            let engine = ReplayEngine(known, mode: mode, through: stub, options: .anywhere)
+            let system = try await startSystem(engine)
+            let bodies = [
+                try? await get("/known", system).body, try? await get("/new", system).body,
+            ].map { $0.map { String(decoding: $0, as: UTF8.self) } }
+            let expected: [String?] =
+                switch (mode, isEmpty) {
+                case (.none, false), (.once, false): ["recorded", nil]
+                case (.none, true): [nil, nil]
+                case (.new, false): ["recorded", "live"]
+                case (.all, _), (.once, true), (.new, true): ["live", "live"]
+                }
+            #expect(bodies == expected, "\(mode) \(isEmpty)")
+            #expect(stub.requests.count == expected.count { $0 == "live" })
+            let urls = engine.recording.exchanges.map { $0.request.url.dropFirst(Self.url.count) }
+            #expect(
+                Set(urls)
+                    == Set(
+                        zip(["/known", "/new"], expected).compactMap { $1 == nil ? nil : $0[...] }))
+        }
+    }
+
+    @Test func isChosenForOneCall() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .status(200, body: Array("live".utf8)))
+        let engine = ReplayEngine(Recording(.json("GET", "\(Self.url)/", response: "recorded")))
+        let system = try await startSystem(stub) { $0.engines["replay"] = engine }
+        var options = RequestOptions()
+        options.engine = EngineChoice("replay")
+        let replayed = try await system.exchange(
+            "shop", method: .get, target: "/", body: [], options: options)
+        #expect(replayed.body == Array("recorded".utf8))
+        #expect(try await get("/", system).body == Array("live".utf8))
+    }
+
+    @Test func playsFailures() async throws {
+        var timeout = RecordedExchange.json("GET", "\(Self.url)/t")
+        (timeout.response, timeout.failure) = (nil, "timeout")
+        var lost = RecordedExchange.json("GET", "\(Self.url)/l")
+        lost.response?.body = RecordedBody(bytes: [])
+        lost.response?.body?.problem = "too large"
+        let system = try await startSystem(ReplayEngine(Recording(timeout, lost)))
+        let first = await #expect(throws: ClientError.self) { try await get("/t", system) }
+        #expect(first?.code == .timeout)
+        let second = await #expect(throws: ClientError.self) { try await get("/l", system) }
+        #expect(second?.code == .notRecorded)
+    }
+
+    @Test func aStrangersRecordingSendsNothing() async throws {
+        let recording = Recording(.json("GET", "http://127.0.0.1:1/x"))
+        let engine = ReplayEngine(recording)
+        let system = try await startSystem(engine)
+        await #expect(throws: ClientError.self) { try await get("/x", system) }
+        #expect(engine.requests.count == 1)
+    }
+}
