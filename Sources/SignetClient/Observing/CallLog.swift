@@ -23,8 +23,10 @@ final class CallLog: Sendable {
         var attempts: [CallRecord.Attempt] = []
         var stubs: [CallRecord.StubUse] = []
         var joined: (id: CallIdentity.ID, log: CallLog)?
+        /// The code that a response check found in the response.
+        var serverCode: String?
         /// When and how the call ended.
-        var end: (instant: ContinuousClock.Instant, code: ClientError.Code?)?
+        var end: (instant: ContinuousClock.Instant, error: ClientError?)?
         var record: CallRecord?
     }
 
@@ -90,7 +92,7 @@ final class CallLog: Sendable {
         let (record, end) = state.withLock { ($0.record, $0.end) }
         if let record { return record }
         guard let end else { return nil }
-        let made = makeRecord(until: end.instant, code: end.code)
+        let made = makeRecord(until: end.instant, error: end.error)
         return state.withLock { state in
             state.record = state.record ?? made
             return state.record
@@ -150,6 +152,8 @@ final class CallLog: Sendable {
     }
 
     func setCache(_ use: CacheUse) { note { $0.cache = use } }
+
+    func setServerCode(_ code: String) { note { $0.serverCode = code } }
 
     // MARK: Stages
 
@@ -217,11 +221,11 @@ final class CallLog: Sendable {
 
     /// Ends the log.
     ///
-    /// - Parameter code: The code of the call's error; nil for a success.
-    func finish(_ code: ClientError.Code?) {
+    /// - Parameter error: The call's error; nil for a success.
+    func finish(_ error: ClientError?) {
         let end = ContinuousClock.now
         let isShared = state.withLock { state in
-            state.end = (end, code)
+            state.end = (end, error)
             return state.joined != nil
         }
         // The shared work may continue for other calls.
@@ -229,15 +233,20 @@ final class CallLog: Sendable {
     }
 
     private func makeRecord(
-        until end: ContinuousClock.Instant, code: ClientError.Code?
+        until end: ContinuousClock.Instant, error: ClientError?
     ) -> CallRecord {
-        let (joined, ownResponse) = state.withLock { ($0.joined, $0.response) }
+        let (joined, ownResponse, ownCode) = state.withLock {
+            ($0.joined, $0.response, $0.serverCode)
+        }
+        let server = error?.serverError
         return CallRecord(
             CallRecord.Contents(
                 identity: identity, request: request(of: joined?.log ?? self),
                 work: work(until: end, joined: joined),
                 response: ownResponse ?? response(of: joined?.log ?? self),
-                outcome: .init(code), duration: end - start, ordinal: contents?.ordinal,
+                outcome: .init(error?.code), message: error?.message,
+                serverCode: ownCode ?? server.map { $0.textCode ?? $0.code.text },
+                duration: end - start, ordinal: contents?.ordinal,
                 contents: (joined?.log.contents?.contents ?? []) + (contents?.contents ?? [])))
     }
 

@@ -23,10 +23,12 @@ final class ContentsLog: Sendable {
     }
 
     /// Notes what the stage that began last ends with.
-    func end(_ stage: CallRecord.Stage.Name, with after: Message) {
+    func end(_ stage: CallRecord.Stage.Name, with after: Message, base: SignatureBase? = nil) {
         entries.withLock { entries in
             let index = entries.lastIndex { $0.stage == stage && $0.after == nil }
-            if let index { entries[index].after = after }
+            guard let index else { return }
+            entries[index].after = after
+            entries[index].base = base
         }
     }
 }

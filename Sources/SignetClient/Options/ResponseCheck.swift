@@ -42,12 +42,24 @@ public struct BusinessCodeCheck: ResponseCheck {
 
     /// Returns the code's name and, for a whole number, its value.
     public func failure(in response: UnboxedResponse) -> String? {
-        guard let result = response.result else { return nil }
-        var code: JSONValue? = result.value
-        for name in path { code = code?[name] }
-        guard let code, !goodCodes.contains(code) else { return nil }
+        guard let code = value(in: response), !goodCodes.contains(code) else { return nil }
         let found = code.number.flatMap(\.int64).map { " (\($0))" } ?? ""
         return "the response's \(path.joined(separator: "."))\(found) is not one of the good codes"
+    }
+
+    private func value(in response: UnboxedResponse) -> JSONValue? {
+        var code = response.result?.value
+        for name in path { code = code?[name] }
+        return code
+    }
+
+    /// The code as text, if it is a number or a short text.
+    func code(in response: UnboxedResponse) -> String? {
+        switch value(in: response) {
+        case .number(let number)? where number.text.utf8.count <= 40: number.text
+        case .string(let text)? where text.utf8.count <= 80: text
+        default: nil
+        }
     }
 }
 

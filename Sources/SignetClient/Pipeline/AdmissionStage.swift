@@ -111,7 +111,10 @@ struct AdmissionStage: Sendable {
             of: prepared, target.options, method: target.method, in: snapshot,
             isForServices: target.host == nil)
         var service = try prepared.choosing(options.sets)
-        if let base = options.baseURL(in: snapshot.mode.mode) {
+        // None of the hosts that the system calls for itself.
+        let switches = target.host == nil ? snapshot.mode.switches : DebugSwitches()
+        let ownBase = options.baseURL(in: snapshot.mode.mode)
+        if let base = switches.baseURLs[target.service] ?? ownBase {
             service = service.at(try WebURL(base))
         }
         let limits = CallLimits(
@@ -137,7 +140,8 @@ struct AdmissionStage: Sendable {
         }
         return CallContext(
             target, to: service, in: snapshot,
-            engine: options.engine.map { CallEngine($0, random: clock.random) },
+            engine: (switches.engine.map { EngineChoice($0) } ?? options.engine)
+                .map { CallEngine($0, random: clock.random) },
             options: options, limits: limits, call: call,
             stubs: stubs.active { snapshot.mode.stubModules }, queues: queues,
             decodes: decodes)
@@ -148,7 +152,7 @@ struct AdmissionStage: Sendable {
     /// - Returns: Whether all events of the call were delivered.
     private func finish(_ context: CallContext, with error: ClientError?) -> Bool {
         context.options.progress?.end()
-        context.log.finish(error?.code)
+        context.log.finish(error)
         for queue in context.queues { queue.leave(context.call) }
         let isDelivered = context.call.finish()
         log.ended(context.log)

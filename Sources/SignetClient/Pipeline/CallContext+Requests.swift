@@ -49,6 +49,9 @@ extension CallContext {
     func check(_ response: UnboxedResponse) throws(ClientError) {
         for check in options.responseChecks ?? [] {
             guard let reason = check.failure(in: response) else { continue }
+            if let code = (check as? BusinessCodeCheck)?.code(in: response) {
+                log.setServerCode(code)
+            }
             throw ClientError(
                 .businessCode, reason, status: response.status, response: response)
         }

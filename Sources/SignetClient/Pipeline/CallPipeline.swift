@@ -128,6 +128,10 @@ struct CallPipeline: Sendable {
         let response = try await attempt(request, into: reader, in: call)
         call.log.setResponse(
             status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
+        if !call.isBoxed, reader.keepsBody {
+            call.log.contents?.begin(.reading, with: nil)
+            call.log.contents?.end(.reading, with: Redactor.message(response))
+        }
         call.log.enter(.unboxing)
         return response
     }

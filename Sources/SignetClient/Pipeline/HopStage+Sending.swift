@@ -30,8 +30,10 @@ extension HopStage {
             let engine = engines.engine(of: use)
             try requirePins(of: engine, at: request.url.origin, in: context)
             try requireCertificates(of: engine, for: certificate)
+            var timeout = timeout
             do throws(ClientError) {
-                try context.snapshot.mode.simulation.act()
+                timeout -= try await context.snapshot.mode.switches.simulation.act(
+                    within: timeout, by: clock)
             } catch {
                 hop.isSimulated = true
                 throw error
@@ -73,11 +75,13 @@ extension HopStage {
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
+            hop.pins = response.verdict.flatMap(PinUse.init)
             return OpenedResponse(
                 response: response, hop: hop, observations: observations, start: start)
         } catch {
             engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
             hop.failure = error.code.name
+            hop.pins = error.pinRefusal.map(PinUse.init)
             hop.timings.total = .now - start
             context.log.add(hop, since: start)
             observations.end(hop)

@@ -45,7 +45,8 @@ struct HopStage: Sendable {
             let signed = try await signed(request, by: signer, in: context)
                 .sealed(by: context.service.sealer)
             context.log.contents?.end(
-                .signing, with: Redactor.message(signed.head, body: signed.body))
+                .signing, with: Redactor.message(signed.head, body: signed.body),
+                base: signed.base(of: request, by: signer))
             attempt.noteRequest(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {

@@ -10,8 +10,9 @@ enum Redactor {
     static let mark = "(redacted)"
     /// The maximum size of a body in bytes that is written down.
     static let maximumBodySize = 64 << 10
+    static let formType = "application/x-www-form-urlencoded"
 
-    private static let secretFields: Set<String> = [
+    static let secretFields: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "set-cookie", "signature",
         "signet-signature", "dpop",
     ]
@@ -79,7 +80,7 @@ enum Redactor {
         guard !bytes.isEmpty else { return "" }
         guard bytes.count <= maximumBodySize else { return "(\(bytes.count) bytes)" }
         if let value = try? JSONValue(parsing: bytes) { return json(value) }
-        let isForm = type?.utf8.starts(with: "application/x-www-form-urlencoded".utf8) ?? false
+        let isForm = type?.utf8.starts(with: formType.utf8) ?? false
         guard isForm, let text = String(validating: bytes, as: UTF8.self) else {
             return "(\(bytes.count) bytes)"
         }
@@ -100,7 +101,7 @@ enum Redactor {
     }
 
     /// The text that is encoded in a query or a form.
-    private static func plain(_ text: Substring) -> String {
+    static func plain(_ text: Substring) -> String {
         PercentCoding.decoded(Array(text.utf8)[...], plusIsSpace: true)
             .flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }

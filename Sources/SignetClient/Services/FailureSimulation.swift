@@ -15,12 +15,19 @@ public struct FailureSimulation: Sendable, Hashable {
     /// The share of requests that fail with `cut-off`, 0...1 (number `simulation.failureRate`; the
     /// boolean `simulation.failure` means 1).
     public var failureRate: Double
+    /// The time that every request waits before it is sent (`simulation.delay`). It counts to the
+    /// times of the attempt and of the call; one that has less time fails with `timeout`.
+    public var delay: Duration
 
     /// Describes failures.
-    public init(isOffline: Bool = false, timesOut: Bool = false, failureRate: Double = 0) {
+    public init(
+        isOffline: Bool = false, timesOut: Bool = false, failureRate: Double = 0,
+        delay: Duration = .zero
+    ) {
         self.isOffline = isOffline
         self.timesOut = timesOut
         self.failureRate = failureRate
+        self.delay = delay
     }
 
     /// Reads the switches `simulation.…`.
@@ -34,6 +41,8 @@ public struct FailureSimulation: Sendable, Hashable {
             throw reader.invalid("simulation.failureRate", reason: "is not in 0...1")
         }
         if try reader.read("simulation.failure", as: Bool.self) == true { failureRate = 1 }
+        delay = try reader.duration("simulation.delay") ?? .zero
+        guard delay >= .zero else { throw reader.invalid("simulation.delay", reason: "is below 0") }
     }
 
     /// The keys that have an effect.
@@ -44,18 +53,29 @@ public struct FailureSimulation: Sendable, Hashable {
         if failureRate > 0 {
             keys.append(failureRate >= 1 ? "simulation.failure" : "simulation.failureRate")
         }
+        if delay > .zero { keys.append("simulation.delay") }
         return keys
     }
 
-    /// Fails instead of a request, at once and without any connection.
+    /// Fails instead of a request, without any connection, or waits.
     ///
-    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it.
-    func act() throws(ClientError) {
+    /// - Parameters:
+    ///   - time: The time that the request has.
+    ///   - clock: Waits.
+    /// - Returns: The time that it waited.
+    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it; `cancelled`.
+    func act(within time: Duration, by clock: SystemClock) async throws(ClientError) -> Duration {
+        let pause = min(delay, max(time, .zero))
+        if pause > .zero {
+            do { try await clock.sleep(pause) } catch { throw .cancelledByCaller }
+            if pause < delay { throw Self.failure(.timeout, key: "simulation.delay") }
+        }
         if isOffline { throw Self.failure(.offline, key: "simulation.offline") }
         if timesOut { throw Self.failure(.timeout, key: "simulation.timeout") }
         if failureRate > 0, Double.random(in: 0..<1) < failureRate {
             throw Self.failure(.cutOff, key: "simulation.failure")
         }
+        return pause
     }
 
     private static func failure(_ code: ClientError.Code, key: String) -> ClientError {

@@ -7,8 +7,12 @@ struct ModeSettings: Sendable {
     let mode: RunMode
     /// Whether the build may run in another.
     let isSwitchable: Bool
+    /// The switches for debugging; none is on in production.
+    private(set) var switches = DebugSwitches()
+    /// Whether the program set the switches, which then outlive changes of the configuration.
+    private(set) var isSwitched = false
     /// The simulated failures; empty in production.
-    let simulation: FailureSimulation
+    var simulation: FailureSimulation { switches.simulation }
     /// The modules whose stubs may act.
     let stubModules: Set<StubModule>
     /// Keys and options that are set and would do something in another build or mode.
@@ -18,7 +22,6 @@ struct ModeSettings: Sendable {
     init() {
         self.mode = .production
         self.isSwitchable = RunMode.isSwitchable
-        self.simulation = FailureSimulation()
         self.stubModules = [.business]
         self.ignored = []
     }
@@ -60,16 +63,22 @@ struct ModeSettings: Sendable {
         stubModules = modules
         guard mode == .production else {
             if let given = options.simulation {
-                simulation = given
-            } else {
-                simulation = try reader.map(FailureSimulation.init) ?? FailureSimulation()
+                switches.simulation = given
+            } else if let reader {
+                switches.simulation = try FailureSimulation(reader)
             }
             self.ignored = []
             return
         }
-        simulation = FailureSimulation()
         if options.simulation?.keys.isEmpty == false { ignored.append("options.simulation") }
         self.ignored = ignored + environments + (configuration.map(Self.switches) ?? [])
+    }
+
+    /// Returns the settings with other switches.
+    func switched(to switches: DebugSwitches) -> ModeSettings {
+        var settings = self
+        (settings.switches, settings.isSwitched) = (switches, true)
+        return settings
     }
 
     /// Hosts of environments, and simulations, that are set.

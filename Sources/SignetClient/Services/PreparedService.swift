@@ -115,6 +115,8 @@ struct FrozenRequest: Sendable {
     let url: WebURL
     var head: HTTPRequest
     var body: HTTPRequestBody
+    /// The signature that was added; nil before.
+    var signature: MessageSigner.Result?
 
     /// The same request signed now: with the fields, the target and the body that the scheme gave
     /// it.
@@ -146,6 +148,7 @@ struct FrozenRequest: Sendable {
         var message = message
         let result = try await signer.sign(&message, now: now)
         var signed = self
+        signed.signature = result
         for field in result.addedFields {
             guard let field = field.httpField else {
                 throw SigningError(

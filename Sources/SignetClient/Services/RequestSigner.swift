@@ -8,6 +8,10 @@ struct RequestSigner: Sendable {
     /// Nil if the key is in the set.
     private let external: (any ExternalSigner)?
 
+    /// The name of the scheme.
+    var scheme: String { signer.scheme.name }
+    /// The id of the key.
+    var keyID: String { signer.keyID }
     /// Whether the program signs.
     var isExternal: Bool { external != nil }
 

@@ -39,7 +39,12 @@ final class SystemSnapshot: Sendable {
         self.givenPolicy = before?.givenPolicy
         self.pinSerial = before?.pinSerial
         self.keys = keys
-        self.mode = try ModeSettings(configuration, options: options)
+        let mode = try ModeSettings(configuration, options: options)
+        if let before, before.mode.isSwitched, mode.mode != .production {
+            self.mode = mode.switched(to: before.mode.switches)
+        } else {
+            self.mode = mode
+        }
         var services = try ServiceConfiguration.all(
             in: configuration, mode: mode.mode, only: wanted, adapters: options.adapters,
             checks: options.responseChecks)
@@ -99,6 +104,20 @@ final class SystemSnapshot: Sendable {
         urlRules = other.urlRules
         settings = other.settings
         mode = other.mode
+        proxies = other.proxies
+    }
+
+    /// The same with another mode's settings.
+    init(_ other: SystemSnapshot, mode: ModeSettings) {
+        configuration = other.configuration
+        keys = other.keys
+        services = other.services
+        policy = other.policy
+        givenPolicy = other.givenPolicy
+        pinSerial = other.pinSerial
+        urlRules = other.urlRules
+        settings = other.settings
+        self.mode = mode
         proxies = other.proxies
     }
 

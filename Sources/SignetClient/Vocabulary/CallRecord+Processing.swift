@@ -109,6 +109,8 @@ extension CallRecord {
         public internal(set) var isSigned: Bool
         /// Whether the server's key had to be one of the pinned ones, and was.
         public internal(set) var isPinned = false
+        /// The pins that the server showed, and those that were wanted; nil if no pin applied.
+        public internal(set) var pins: PinUse?
         /// The response's status; nil if there was none.
         public internal(set) var status: Int?
         /// The version that the server spoke; nil if there was no response.

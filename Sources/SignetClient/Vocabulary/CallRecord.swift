@@ -102,6 +102,8 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         let work: Processing
         let response: Response?
         let outcome: Outcome
+        var message: String?
+        var serverCode: String?
         let duration: Duration
         var ordinal: Int?
         var contents: [StageContents] = []
@@ -126,6 +128,10 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
     public var response: Response? { storage.contents.response }
     /// How the call ended.
     public var outcome: Outcome { storage.contents.outcome }
+    /// The message of the call's error, one line for people; nil for a success.
+    public var message: String? { storage.contents.message }
+    /// The service's own code of its error: of an RPC error, or that a ``BusinessCodeCheck`` found.
+    public var serverCode: String? { storage.contents.serverCode }
     /// The time from the call's start to its end.
     public var duration: Duration { storage.contents.duration }
 

@@ -70,6 +70,8 @@ public struct StageContents: Sendable, Hashable {
     public let before: Message?
     /// After the stage; nil if it failed.
     public internal(set) var after: Message?
+    /// The bytes that were signed; only of the stage `signing`, and nil if it signed nothing.
+    public internal(set) var base: SignatureBase?
 
     /// A request or a response.
     public struct Message: Sendable, Hashable, CustomStringConvertible {

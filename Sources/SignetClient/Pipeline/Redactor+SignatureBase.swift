@@ -1,0 +1,168 @@
+import HTTPTypes
+import SignetBase
+import SignetJSON
+import SignetSigning
+import SignetTransport
+import SignetVault
+
+extension Redactor {
+    /// Writes a signature base down without the secrets of its request.
+    ///
+    /// - Parameters:
+    ///   - result: The signature.
+    ///   - request: The request that was signed, whose secrets may be anywhere in the base.
+    ///   - signer: The signer.
+    static func base(
+        of result: MessageSigner.Result, for request: FrozenRequest, by signer: RequestSigner
+    ) -> SignatureBase {
+        var secrets = secrets(of: request)
+        var parts: [SignatureBase.Part] = []
+        for part in result.parts {
+            let value = String(decoding: part.value, as: UTF8.self)
+            if isSecretPart(part.identifier, value) { secrets.insert(value) }
+            // Parameters that a scheme document joins.
+            if value.utf8.contains(UInt8(ascii: "=")) {
+                secrets.formUnion(self.secrets(inForm: value[...]))
+            }
+        }
+        // The longest first, because one may be a part of another.
+        let ordered = secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }
+        for part in result.parts {
+            let value = String(decoding: part.value, as: UTF8.self)
+            parts.append(
+                SignatureBase.Part(name: part.identifier, value: clean(value, of: ordered)))
+        }
+        return SignatureBase(
+            scheme: signer.scheme, keyID: signer.keyID,
+            text: clean(String(decoding: result.base, as: UTF8.self), of: ordered), parts: parts)
+    }
+
+    /// The text with a mark in place of each secret.
+    private static func clean(_ text: String, of secrets: [String]) -> String {
+        guard !secrets.isEmpty else { return text }
+        var text = Array(text.utf8)
+        for secret in secrets {
+            let secret = Array(secret.utf8)
+            var cleaned: [UInt8] = []
+            var rest = text[...]
+            while let found = rest.firstRange(of: secret) {
+                cleaned += rest[..<found.lowerBound]
+                cleaned += mark.utf8
+                rest = rest[found.upperBound...]
+            }
+            if !cleaned.isEmpty { text = cleaned + rest }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Whether a part of a base is a secret by its name or by its form.
+    private static func isSecretPart(_ identifier: String, _ value: String) -> Bool {
+        // `"authorization";bs` and `"@query-param";name="token"`.
+        let pieces = identifier.split(separator: ";")
+        let first = pieces.first.map { $0.trimming("\"") } ?? ""
+        let named = pieces.dropFirst().first { $0.utf8.starts(with: "name=".utf8) }
+            .map { $0.dropFirst(5).trimming("\"") }
+        // The parameters are those of the signature, without the signature.
+        guard first != "@signature-params" else { return false }
+        let name = (named ?? first).lowercased()
+        return secretFields.contains(name) || SecretSearch.looksSecret(.string(value), named: name)
+    }
+
+    /// The secrets of a request, as they may stand in its signature base.
+    private static func secrets(of request: FrozenRequest) -> Set<String> {
+        var secrets: Set<String> = []
+        for field in request.head.headerFields where isSecret(field) {
+            secrets.insert(field.value)
+        }
+        if let query = request.head.path?.split(separator: "?", maxSplits: 1).dropFirst().first {
+            secrets.formUnion(self.secrets(inForm: query))
+        }
+        guard let bytes = request.body.bytes, bytes.count <= maximumBodySize else { return secrets }
+        if let value = try? JSONValue(parsing: bytes) {
+            var found: Set<String> = []
+            collect(value, named: nil, to: &found)
+            secrets.formUnion(found)
+            // A scheme may sign the body itself, whose texts may be escaped.
+            if !found.isEmpty { secrets.insert(String(decoding: bytes, as: UTF8.self)) }
+        } else if let text = String(validating: bytes, as: UTF8.self) {
+            // A body that is neither JSON nor a form isn't written down at all.
+            let isForm = request.head.headerFields[.contentType]?.utf8.starts(with: formType.utf8)
+            if isForm == true {
+                secrets.formUnion(self.secrets(inForm: text[...]))
+            } else {
+                secrets.insert(text)
+            }
+        }
+        return secrets
+    }
+
+    /// The secret values of a query or a form, as they are and decoded.
+    private static func secrets(inForm text: Substring) -> Set<String> {
+        var secrets: Set<String> = []
+        for pair in text.split(separator: "&") {
+            let equals = pair.utf8.firstIndex(of: UInt8(ascii: "="))
+            let name = equals.map { plain(pair[..<$0]) }
+            let value = equals.map { pair[$0...].dropFirst() } ?? pair
+            guard SecretSearch.looksSecret(.string(plain(value)), named: name) else { continue }
+            secrets.formUnion([String(value), plain(value)])
+        }
+        return secrets
+    }
+
+    /// Collects the texts and numbers of a body that are secrets.
+    private static func collect(
+        _ value: JSONValue, named name: String?, to secrets: inout Set<String>
+    ) {
+        switch value {
+        case .object(let object):
+            let isWhole = SecretSearch.isSecretWhole(object)
+            for member in object {
+                let path = name.map { "\($0).\(member.name)" } ?? member.name
+                if isWhole {
+                    leaves(of: member.value, to: &secrets)
+                } else {
+                    collect(member.value, named: path, to: &secrets)
+                }
+            }
+        case .array(let elements):
+            if !elements.contains(where: { $0.object != nil }),
+                SecretSearch.looksSecret(value, named: name)
+            {
+                leaves(of: value, to: &secrets)
+            } else {
+                for element in elements { collect(element, named: name, to: &secrets) }
+            }
+        default:
+            if SecretSearch.looksSecret(value, named: name) { leaves(of: value, to: &secrets) }
+        }
+    }
+
+    private static func leaves(of value: JSONValue, to secrets: inout Set<String>) {
+        switch value {
+        case .string(let text): secrets.insert(text)
+        case .number(let number): secrets.insert(number.text)
+        case .object(let object):
+            for member in object { leaves(of: member.value, to: &secrets) }
+        case .array(let elements): for element in elements { leaves(of: element, to: &secrets) }
+        case .null, .bool: break
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The text without a character at both ends.
+    fileprivate func trimming(_ character: Character) -> String {
+        var text = self[...]
+        if text.first == character { text = text.dropFirst() }
+        if text.last == character { text = text.dropLast() }
+        return String(text)
+    }
+}
+
+extension FrozenRequest {
+    /// Returns the bytes that were signed, redacted; nil if nothing was.
+    func base(of request: FrozenRequest, by signer: RequestSigner?) -> SignatureBase? {
+        guard let signer, let signature else { return nil }
+        return Redactor.base(of: signature, for: request, by: signer)
+    }
+}

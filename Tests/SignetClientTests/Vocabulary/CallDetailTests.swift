@@ -1,0 +1,181 @@
+import HTTPTypes
+import SignetClient
+import SignetCrypto
+import SignetJSON
+import SignetPinning
+import SignetRPC
+import SignetTransport
+import TestSupport
+import Testing
+
+/// The details by which a person finds out why a call failed: its message, the service's code, the
+/// pins, and the bytes that were signed.
+@Suite struct CallDetailTests {
+    private static let secret = "ZZZZZZ"
+
+    private static func keys() throws -> KeySet {
+        let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
+        let keys = [("HS", #","alg":"HS256""#), ("AK", "")].map { id, more in
+            #"{"kty":"oct","use":"sig","kid":"\#(id)","k":"\#(secret)"\#(more)}"#
+        }
+        return try KeySet(
+            parsing: Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8), source: "test")
+    }
+
+    /// The signature base of an exchange in development.
+    private static func base(
+        _ signing: ServiceConfiguration.Signing, method: HTTPRequest.Method = .post,
+        target: String = "/a?x=1", fields: HTTPFields = [.contentType: "application/json"],
+        body: String = "{}"
+    ) async throws -> SignatureBase {
+        var options = NetworkSystem.Options()
+        options.engine = RecordingEngine(responses: [.init(body: "{}")])
+        options.runMode = .development
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com", payloadProtocol: .rest, signing: signing)
+        let system = try await NetworkSystem.start(
+            services: ["a": service], keys: keys(), policy: .allowingAll(), options: options)
+        let trace = CallTrace()
+        _ = try await system.exchange(
+            "a", method: method, target: target, fields: fields, body: Array(body.utf8),
+            options: RequestOptions(trace: trace))
+        await system.shutdown()
+        let contents = try #require(trace.record?.counted.contents)
+        #expect(contents.filter { $0.base != nil }.map(\.stage) == [.signing])
+        return try #require(contents.lazy.compactMap(\.base).first)
+    }
+
+    @Test(.enabled(if: RunMode.isSwitchable)) func theSignedBytesAreKeptWithTheirParts()
+        async throws
+    {
+        let base = try await Self.base(.init(scheme: "rfc9421", keyID: "HS"))
+        #expect(base.scheme == "rfc9421" && base.keyID == "HS")
+        #expect(base.text.hasPrefix("\"@method\": POST\n"))
+        #expect(base.parts.contains { $0.name == "@method" && $0.value == "POST" })
+        for part in base.parts { #expect(base.text.contains(part.value)) }
+        #expect(base.text.contains("keyid=\"HS\""))
+    }
+
+    /// No secret of a request is in its base, by whatever scheme and in whatever place.
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [
+            (
+                .init(scheme: "rfc9421", keyID: "HS", covered: ["@method", "authorization"]),
+                "/a", [.authorization: "Bearer ZZZZZZ"], ""
+            ),
+            (
+                .init(scheme: "rfc9421", keyID: "HS", covered: ["@target-uri", "@query"]),
+                "/a?api_key=ZZZZZZ&b=%20&access_token=%5AZZZZZ", [:], ""
+            ),
+            (
+                .init(
+                    scheme: "rfc9421", keyID: "HS",
+                    covered: ["\"@query-param\";name=\"api_key\""]), "/a?api_key=ZZZZZZ", [:], ""
+            ),
+            (
+                .init(scheme: "salted-hmac-v1", keyID: "HS", covered: ["cookie"]),
+                "/a?api_key=ZZZZZZ", [.cookie: "sid=ZZZZZZ"], ""
+            ),
+            (
+                .insecure(scheme: "ctnetworking-post", keyID: "AK"), "/a",
+                [.contentType: "application/x-www-form-urlencoded"], "b=2&password=ZZZZZZ"
+            ),
+            (
+                .init(scheme: "standard-webhooks", keyID: "AK"), "/a",
+                [.contentType: "application/json"], #"{"user":{"password":"ZZZZZZ"},"n":1}"#
+            ),
+            (
+                .insecure(scheme: "wechat-v2", keyID: "AK"), "/a", [.contentType: "text/xml"],
+                "<xml><mch_id>1</mch_id><password>ZZZZZZ</password></xml>"
+            ),
+            (
+                .init(scheme: "github", keyID: "AK"), "/a", [.contentType: "text/plain"],
+                "the password is ZZZZZZ"
+            ),
+        ] as [(ServiceConfiguration.Signing, String, HTTPFields, String)])
+    func noSecretIsInTheBase(
+        _ signing: ServiceConfiguration.Signing, _ target: String, _ fields: HTTPFields,
+        _ body: String
+    ) async throws {
+        let base = try await Self.base(signing, target: target, fields: fields, body: body)
+        var text = ""
+        dump(base, to: &text)
+        #expect(!text.contains(Self.secret) && !text.contains("5AZZZZZ"), "\(text)")
+        #expect(text.contains("(redacted)"))
+    }
+
+    @Test func aFailureHasItsMessageAndTheServicesCode() async throws {
+        let engine = RecordingEngine(responses: [
+            .init(body: #"{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"no"}}"#)
+        ])
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2)
+        let response = await system.response(to: ProcedureCall(RPCCall("m"), on: "a"))
+        let record = try #require(response.record)
+        #expect(record.serverCode == "-7" && record.failure == .rpcError)
+        #expect(record.message?.contains("no") == true)
+        await system.shutdown()
+    }
+
+    @Test(arguments: [
+        (#"{"code":4001}"#, "4001"), (#"{"code":"OUT"}"#, "OUT"), (#"{"code":null}"#, nil),
+        (#"{"code":0}"#, nil), (#"{}"#, nil),
+    ])
+    func aBusinessCodeIsInTheRecord(_ body: String, _ code: String?) async throws {
+        let answer = #"{"jsonrpc":"2.0","id":1,"result":\#(body)}"#
+        let engine = RecordingEngine(responses: [.init(body: answer)])
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2) {
+            $0.callOptions.responseChecks = [BusinessCodeCheck(field: "code", goodCodes: [0])]
+        }
+        let response = await system.response(to: ProcedureCall(RPCCall("m"), on: "a"))
+        let record = try #require(response.record)
+        #expect(record.serverCode == code)
+        #expect((record.failure == .businessCode) == (record.message != nil))
+        await system.shutdown()
+    }
+
+    /// An engine that shows a chain, and refuses as libcurl's does.
+    private struct ChainEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "chain", pinsPublicKeys: true, speaksHTTP2: false)
+        let seen: Pin
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            guard let host = try? HostName.canonical(request.request.authority ?? "") else {
+                throw TransportError(.connect, "no host")
+            }
+            let chain = [SeenCertificate(subject: "CN=a", pin: seen, der: [1, 2, 3])]
+            let verdict = request.policy?.verdict(for: host, chain: chain)
+            if let refusal = verdict?.refusal { throw TransportError(refusal) }
+            return EngineResponse(
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: []),
+                httpVersion: .init(major: 1, minor: 1), verdict: verdict)
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test(arguments: [true, false]) func aRequestNamesThePinsSeenAndWanted(_ isPinned: Bool)
+        async throws
+    {
+        let (one, other) = (
+            try Pin(bytes: [UInt8](repeating: 1, count: 32)),
+            try Pin(bytes: [UInt8](repeating: 2, count: 32))
+        )
+        var options = NetworkSystem.Options()
+        options.engine = ChainEngine(seen: one)
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com", payloadProtocol: .rest,
+            pins: isPinned ? [one, other] : [other])
+        let system = try await NetworkSystem.start(services: ["a": service], options: options)
+        let response = await system.response(to: .get("/x", on: "a"), as: .raw)
+        let hop = try #require(response.record?.attempts.first?.hops.first)
+        let pins = try #require(hop.pins)
+        #expect(pins.isMatch == isPinned && hop.isPinned == isPinned)
+        #expect(pins.seen.map(\.pin) == [one] && pins.seen.map(\.der) == [[]])
+        #expect(pins.wanted == (isPinned ? [one, other] : [other]))
+        #expect(pins.rule == "api.example.com")
+        #expect(pins.refusal == (isPinned ? nil : "pin-mismatch"))
+        await system.shutdown()
+    }
+}
