@@ -1,4 +1,4 @@
-.PHONY: help demo test check check-all check-page bench-start threads soak features bench fuzz docs build install uninstall dist clean
+.PHONY: help demo test check check-all check-page check-inspector bench-start threads soak features bench fuzz docs build install uninstall dist clean
 
 # Where `make install` puts the program; DESTDIR stands before it, for packages.
 PREFIX = /usr/local
@@ -13,6 +13,7 @@ help:
 	@echo "make test    runs the tests, against real servers on this machine"
 	@echo "make check   checks format, imports, pointers, style and documentation, and runs the tests that meet C under AddressSanitizer"
 	@echo "make check-all runs make check, make test and the rest, which they leave out for speed: the other tests under AddressSanitizer, the modules behind package traits, the release build, a new package of README's lines"
+	@echo "make check-inspector checks the page of SignetInspector in Debian's chromium, with 100,000 calls and with a running program"
 	@echo "make check-page checks the pages of pins plan and self-check in Debian's chromium, which it installs, and writes pictures to .build/page"
 	@echo "make threads runs all tests under ThreadSanitizer, then those with 10,000 calls at once"
 	@echo "make soak    verifies each of 100,000 requests eight times at once with nonces in memory, a file and Redis; cancels 10,000 calls at once; makes 100,000 calls with faults in flat memory; reads JSON streams of 100 MB and files of 95,000 pins (takes minutes)"
@@ -57,6 +58,10 @@ check-all: check test
 
 check-page:
 	@Scripts/check-page
+
+check-inspector:
+	@swift build --product look
+	@Scripts/check-inspector --live .build/debug/look
 
 threads:
 	Scripts/check-threads

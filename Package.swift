@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "SignetCache", targets: ["SignetCache"]),
         .library(name: "SignetClient", targets: ["SignetClient"]),
         .library(name: "SignetCurl", targets: ["SignetCurl"]),
+        .library(name: "SignetInspector", targets: ["SignetInspector"]),
         .library(name: "SignetLifecycle", targets: ["SignetLifecycle"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
@@ -67,7 +68,7 @@ let package = Package(
     // The files of what a trait adds are inside `#if` and its name, and its dependencies are fetched
     // only with the trait. Only the tool's is on unless a package says `traits: []`.
     traits: [
-        .default(enabledTraits: ["Tool", "Storage"]),
+        .default(enabledTraits: ["Tool", "Storage", "Inspector"]),
         .trait(name: "Tool", description: "The program signet, and the parsers that it needs."),
         .trait(name: "Storage", description: "SignetStorage: a cache on disk, with GRDB."),
         .trait(
@@ -76,6 +77,10 @@ let package = Package(
         .trait(
             name: "Configuration",
             description: "SignetConfiguration: the vault's public view for swift-configuration."),
+        .trait(
+            name: "Inspector",
+            description:
+                "SignetInspector: a page that shows the calls of a program, with FlyingFox."),
         .trait(
             name: "Lifecycle",
             description: "SignetLifecycle: a network system as a service of a ServiceGroup."),
@@ -96,6 +101,8 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         // Storage
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        // Inspector
+        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
         // AsyncHTTPClient
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
@@ -223,6 +230,14 @@ let package = Package(
                 "SignetClient", "SignetMetrics",
                 product("ServiceLifecycle", of: "swift-service-lifecycle", trait: "Lifecycle"),
             ]),
+        module(
+            "SignetInspector",
+            [
+                "SignetBase", "SignetClient", "SignetCrypto", "SignetJSON", "SignetRPC",
+                "SignetSystem", "SignetTransport", httpTypes,
+                product("FlyingFox", of: "FlyingFox", trait: "Inspector"),
+                product("FlyingSocks", of: "FlyingFox", trait: "Inspector"),
+            ], resources: [.embedInCode("Page")]),
         // For the tests of programs that use Signet.
         module(
             "SignetTesting",
@@ -256,6 +271,13 @@ let package = Package(
         .executableTarget(
             name: "shop", dependencies: ["SignetClient", logging], path: "Examples/shop/Sources",
             swiftSettings: houseRules),
+        // Calls that succeed and fail, to look at on the page of SignetInspector.
+        .executableTarget(
+            name: "look",
+            dependencies: [
+                "SignetCache", "SignetClient", "SignetInspector", "SignetJSON", "SignetTransport",
+                httpTypes,
+            ], path: "Examples/look/Sources", swiftSettings: houseRules),
         // The program of the guide to sealing, which a test compares with this file and runs.
         .executableTarget(
             name: "shop-database", dependencies: ["SignetVault"], path: "Examples/shop-database",
@@ -313,6 +335,12 @@ let package = Package(
             [
                 "SignetClient", "SignetJSON", "SignetRPC", "SignetTesting", "SignetTransport",
                 httpTypes,
+            ], hasVectors: false),
+        tests(
+            "SignetInspector",
+            [
+                "SignetClient", "SignetCurl", "SignetInspector", "SignetJSON", "SignetRPC",
+                "SignetTesting", "SignetTransport", "look", "shop", httpTypes,
             ], hasVectors: false),
         tests(
             "signet",

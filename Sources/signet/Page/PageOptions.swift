@@ -15,6 +15,9 @@ struct PageOptions: ParsableArguments {
             """, valueName: "file"), completion: .file())
     var file: String?
 
+    /// Whether a page is wanted.
+    var isWanted: Bool { file != nil }
+
     private var isStandardOutput: Bool { file == "-" }
 
     /// Refuses the page and a JSON object on one standard output.
@@ -30,8 +33,15 @@ struct PageOptions: ParsableArguments {
     /// - Returns: Whether it is on standard output, which takes nothing more then.
     /// - Throws: `file-exists` for a file that is not a page of this tool, `unwritable-file`.
     func write(_ page: @autoclosure () -> StatusPage, on terminal: Terminal) throws -> Bool {
+        try write(bytes: page().bytes(), on: terminal)
+    }
+
+    /// Writes the bytes of a page, which begin as every page of this tool does.
+    ///
+    /// - Returns: As ``write(_:on:)``.
+    func write(bytes: @autoclosure () throws -> [UInt8], on terminal: Terminal) throws -> Bool {
         guard let file else { return false }
-        let bytes = try page().bytes()
+        let bytes = try bytes()
         if isStandardOutput {
             try terminal.write(bytes)
             return true

@@ -1,0 +1,147 @@
+"""The page of a running program, Examples/look: what it says about five failures, the stages, and what it does."""
+
+import http.server
+import os
+import subprocess
+import threading
+
+CHOOSE = """(async (filter) => {
+    const box = document.getElementById("filter"), count = document.getElementById("count");
+    box.value = filter;
+    box.dispatchEvent(new Event("input"));
+    for (let step = 0; step < 100; step += 1) {
+        await new Promise((done) => setTimeout(done, 50));
+        const row = document.querySelector(".row:not([hidden]):not(.group)");
+        if (row && count.textContent.includes(" of ") && !count.textContent.startsWith("0 ")) { row.click(); break; }
+    }
+    for (let step = 0; step < 100; step += 1) {
+        await new Promise((done) => setTimeout(done, 50));
+        if (document.querySelector("#detail .what")) break;
+    }
+    for (const part of document.querySelectorAll("#detail details")) part.open = true;
+    await new Promise((done) => setTimeout(done, 50));
+    return document.getElementById("detail").innerText;
+})"""
+
+# The filter of each failure, and what a newcomer has to find on the page to explain it.
+FAILURES = {
+    "wrong-pin": ("method:payments.take", [
+        "pin-mismatch", "none of its keys is one of the pinned keys", "Nothing of the request was sent",
+        "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=", "sha256/C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", "Wanted by the rule pay.example.com",
+    ]),
+    "wrong-signature": ("service:partner", [
+        "refused the signed request: status 401", "Compare the signature base", '"@method": GET', "@signature-params", "orders-2026", "the request's method",
+        "signature does not match",
+    ]),
+    "retry-storm": ("service:busy", [
+        "4 attempts", "503, then 503, then 503, then 503", "the limit is 4 attempts", "pause before a retry", "gets 4 times the load",
+    ]),
+    "stale-cache": ("cache:stale", [
+        "a stale response from the cache", "could not be reached or failed (connect)", "its data may be old", "Age", "stale-if-error", '"tea": 3.50',
+    ]),
+    "business-code": ("method:stock.reserve", [
+        "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "sold out",
+    ]),
+}
+
+
+def live(browser, program, out, check, pictures):
+    """Opens the page of a running program."""
+    with subprocess.Popen(["stdbuf", "-oL", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            link = next(word for line in process.stdout for word in line.split() if word.startswith("http://127.0.0.1:"))
+            browser.size(1280, 900)
+            browser.open(link)
+            check(browser.run("location.pathname + location.search") == "/", "the token stays in the address")
+            check(browser.run("document.cookie") == "", "a script can read the cookie")
+            browser.wait("document.getElementById('live').textContent.includes('live')")
+            browser.wait("document.getElementById('count').textContent.includes('calls')")
+            for name, (filter, words) in FAILURES.items():
+                text = browser.run(f"{CHOOSE}({filter!r})")
+                for word in words:
+                    check(word in text, f"{name}: the page doesn't say {word!r}")
+                browser.picture(out / f"failure-{name}.png")
+            stages(browser, out, check)
+            curl(browser, check)
+            switch(browser, out, check)
+            text = browser.run(f"{CHOOSE}('method:orders.greet')")
+            check("</script><script>" in text and "\\u{202e}" in text and "\u202e" not in text, "a hostile name isn't shown as it is")
+            check(browser.run("document.title") == "look – Calls", "a script of a name ran")
+            browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
+            pictures(browser, "live")
+            origin = link.split("/?")[0]
+            check([url for url in browser.requests() if not url.startswith(origin)] == [], "the page asked others")
+            check(browser.messages() == [], f"the console has messages: {browser.messages()}")
+            browser.open(link)
+            check("403" in browser.run("document.body.innerText"), "the link opens the page a second time")
+            print("inspector: the page of a running program explains five failures")
+        finally:
+            process.kill()
+
+
+def stages(browser, out, check):
+    """The differences of a call's stages, and no secret."""
+    text = browser.run(f"{CHOOSE}('method:orders.create')")
+    for word in ["1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
+        check(word.lower() in text.lower(), f"the stages don't show {word!r}")
+    check("hunter2" not in browser.run("document.documentElement.innerHTML"), "a secret is on the page")
+    browser.run("document.getElementById('part-stages').scrollIntoView()")
+    browser.picture(out / "stages.png")
+    browser.run("document.getElementById('part-signature').scrollIntoView()")
+    browser.picture(out / "signature.png")
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """Keeps the last request."""
+    last = None
+
+    def do_POST(self):
+        Echo.last = (self.command, self.path, dict(self.headers), self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def curl(browser, check):
+    """A command that is copied, run by a shell, sends the bytes that the page shows."""
+    browser.run("window.copied = null; navigator.clipboard.writeText = async (text) => { window.copied = text; }; 0")
+    browser.run("[...document.querySelectorAll('#detail button')].find((button) => button.textContent === 'Copy as curl').click()")
+    browser.wait("window.copied")
+    command = browser.run("window.copied")
+    server = http.server.HTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    command = command.replace("https://api.example.com", f"http://127.0.0.1:{server.server_port}")
+    secrets = {"PASSWORD": "p'q\"r$s", "BODY": "p'q\"r$s", "SIGNATURE": "sig=:AAAA:"}
+    done = subprocess.run(["sh", "-c", command], env=os.environ | secrets, capture_output=True, text=True)
+    server.shutdown()
+    check(done.returncode == 0 and Echo.last is not None, f"curl fails: {done.stderr}")
+    if Echo.last:
+        method, path, fields, body = Echo.last
+        check((method, path) == ("POST", "/rpc"), f"curl sends {method} {path}")
+        check(b'"password":"p\'q"r$s"' in body and b'"item":"tea"' in body, f"curl sends the body {body!r}")
+        names = {name.lower() for name in fields}
+        check("signature-input" in names and fields.get("Signature") == secrets["SIGNATURE"], f"curl sends the fields {sorted(names)}")
+        check(not names & {"user-agent", "expect"}, f"curl adds {sorted(names)}")
+    for button, word in (("Copy as HAR", '"version": "1.2"'), ("Copy as Swift", 'RPCCall("orders.create"')):
+        browser.run(f"window.copied = null; [...document.querySelectorAll('#detail button')].find((button) => button.textContent === {button!r}).click()")
+        browser.wait("window.copied")
+        check(word in browser.run("window.copied"), f"{button}: {browser.run('window.copied')[:200]}")
+
+
+def switch(browser, out, check):
+    """A switch acts on the program's next calls, and the page says that it is on."""
+    browser.run("document.getElementById('open-switches').click()")
+    browser.wait("document.getElementById('switch-Offline')")
+    browser.picture(out / "switches.png")
+    browser.run("document.getElementById('switch-Offline').click()")
+    browser.wait("document.getElementById('open-switches').textContent === 'On: offline'")
+    browser.key("Escape")
+    text = browser.run(f"{CHOOSE}('has:simulated method:orders.list')")
+    check("A switch (simulation) made the failure" in text, "an offline call doesn't say so")
+    browser.run("document.getElementById('open-switches').click()")
+    browser.run("[...document.querySelectorAll('#dialog button')].find((button) => button.textContent === 'All off').click()")
+    browser.wait("document.getElementById('open-switches').textContent === 'Switches'")
+    browser.key("Escape")

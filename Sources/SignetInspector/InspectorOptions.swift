@@ -1,0 +1,33 @@
+#if Inspector
+
+/// The choices of a page that shows the calls of a running program.
+public struct InspectorOptions: Sendable {
+    /// The name of the program, for the page's title.
+    public var title = ""
+    /// The most calls that are kept; the oldest are dropped. Defaults to 100,000.
+    public var maximumCalls = 100_000
+    /// The most bytes that the kept contents of calls take, about; the oldest calls are dropped.
+    /// Defaults to 128 MiB.
+    public var maximumBytes = 128 << 20
+    var showsProduction = false
+
+    /// The defaults.
+    public init() {}
+
+    /// The weak choices, each by its name.
+    public var dangerous: Dangerous {
+        get { Dangerous(base: self) }
+        set { self = newValue.base }
+    }
+
+    /// The door to the weak choices.
+    public struct Dangerous: Sendable {
+        fileprivate var base: InspectorOptions
+
+        /// Shows a system in the run mode production, also in a release build. The page can only
+        /// look then: it has no switches and sends nothing. Contents are shown of calls whose
+        /// options keep them.
+        public mutating func showProduction() { base.showsProduction = true }
+    }
+}
+#endif

@@ -1,0 +1,211 @@
+// One call: what happened, its times, its way through the stages, and its messages.
+
+/** The length of a text that is shown at once; the rest comes on demand. */
+const shownLength = 40000;
+
+/** A text of any length: its beginning, and a button for the next part. */
+function longText(text, attributes = {}) {
+    const box = make("div");
+    const area = make("pre", { tabindex: "0", ...attributes });
+    let shown = 0;
+    const more = make("button", { type: "button", onclick: () => show() });
+    const show = () => {
+        const next = Math.min(text.length, shown === 0 ? shownLength : shown + 250000);
+        area.append(printable(text.slice(shown, next)));
+        shown = next;
+        more.textContent = "Show more (" + showSize(shown) + " of " + showSize(text.length) + ")";
+        more.hidden = shown >= text.length;
+    };
+    show();
+    box.append(area, more);
+    return box;
+}
+
+const facts = (pairs) => {
+    const list = make("dl");
+    for (const [name, value] of pairs) {
+        if (value === null || value === undefined || value === "") continue;
+        list.append(make("dt", { text: name }), typeof value === "object" ? make("dd", {}, value) : make("dd", { text: oneLine(value) }));
+    }
+    return list;
+};
+
+const table = (columns, rows, label) => make("div", { class: "wide" }, make("table", { "aria-label": label },
+    make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { text, scope: "col" })))),
+    make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => {
+        const node = cell instanceof Node ? cell : document.createTextNode(oneLine(cell ?? ""));
+        return make("td", { class: at === 0 && node.textContent.length < 40 ? "key" : "" }, node);
+    }))))));
+
+function showMessage(message, label) {
+    if (!message) return make("p", { class: "faint", text: "Nothing was kept." });
+    return make("div", {},
+        make("p", {}, make("code", { text: short(message.head, 2000) })),
+        message.fields.length === 0 ? null : table(["Field", "Value"], message.fields.map(([name, value]) =>
+            [make("code", { text: short(name, 200) }), make("code", { text: short(value, 8000) })]), label + ", fields"),
+        message.body ? longText(pretty(message.body), { "aria-label": label + ", body" }) : null);
+}
+
+const stageWords = {
+    building: "Building: what the program asked, boxed as a request", signing: "Signing: the request before and after its signature",
+    request: "Request: what was sent, and the head of the response", unboxing: "Unboxing: the response, and what the program gets",
+    interceptors: "Interceptors: the response before and after the program's own code",
+    cache: "Cache", reading: "Reading", attempt: "Attempt", "attempt-interceptors": "Interceptors of an attempt",
+};
+
+/** The stages that have contents, each with what it changed. */
+function showStages(detail) {
+    if (detail.contents.length === 0) {
+        return make("p", { class: "faint", text: "No contents were kept: in production they are kept only if a call's options ask for it (keepsContents)." });
+    }
+    const box = make("div");
+    detail.contents.forEach((part, at) => {
+        const isChange = part.before && part.after;
+        const kept = isChange ? diffLines(linesOf(part.before), linesOf(part.after)) : [];
+        const changes = kept.filter(([sign]) => sign !== " ").length;
+        const note = !part.after ? "the stage failed" : part.stage === "request" ? "answered " + oneLine(part.after.head)
+            : !part.before ? "" : changes === 0 ? "no change" : plural(changes, "changed line");
+        const inside = make("div", { class: "inside" });
+        const fold = make("details", { "data-stage": part.stage }, make("summary", {},
+            make("strong", { text: (at + 1) + ". " + (stageWords[part.stage] ?? oneLine(part.stage)) }),
+            make("span", { class: "faint", text: note === "" ? "" : " · " + note })), inside);
+        fold.addEventListener("toggle", () => {
+            if (!fold.open || inside.childElementCount > 0) return;
+            if (isChange && part.stage !== "request") {
+                inside.append(make("h3", { text: "What it changed" }), showDiff(kept));
+            }
+            const sides = make("div", { class: "sides" },
+                make("div", {}, make("h3", { text: "Before" }), showMessage(part.before, "before")),
+                make("div", {}, make("h3", { text: "After" }), showMessage(part.after, "after")));
+            inside.append(isChange && part.stage !== "request"
+                ? make("details", {}, make("summary", { text: "Both in full" }), make("div", { class: "inside" }, sides)) : sides);
+        });
+        box.append(fold);
+    });
+    return box;
+}
+
+/** The origin of a part of a signature base, in words. */
+function originOf(name) {
+    const plain = name.replace(/^"|"(;.*)?$/g, "");
+    const known = {
+        "@method": "the request's method", "@target-uri": "the request's whole URL", "@authority": "the host of the URL",
+        "@scheme": "the scheme of the URL", "@path": "the path of the URL", "@query": "the query of the URL",
+        "@request-target": "the request line", "@query-param": "a parameter of the query",
+        "@signature-params": "the signer: the covered parts, time and key id", "content-digest": "the digest of the body",
+        "keyid": "the id of the key", "created": "the time of signing", "nonce": "a random value of this signature",
+        "{method}": "the request's method", "{path}": "the path of the URL", "{query}": "the query of the URL",
+        "{body}": "the body", "{time}": "the time of signing", "{nonce}": "a random value of this signature", "{keyid}": "the id of the key",
+    };
+    return known[plain] ?? (/^[@{]/.test(plain) ? "the request" : "the field " + plain);
+}
+
+function showSignature(detail) {
+    const signed = detail.contents.filter((part) => part.base);
+    const isSigned = detail.attempts.some((attempt) => attempt.hops.some((hop) => hop.isSigned));
+    if (signed.length === 0) {
+        return make("p", { class: "faint", text: isSigned ? "The request was signed; its signature base wasn't kept." : "The request wasn't signed." });
+    }
+    const box = make("div");
+    signed.forEach((part, at) => {
+        if (signed.length > 1) box.append(make("h3", { text: "Request " + (at + 1) }));
+        box.append(make("p", {}, "These bytes were signed" + (part.base.scheme ? " by the scheme " + oneLine(part.base.scheme) : "")
+            + (part.base.keyID ? " with the key " + oneLine(part.base.keyID) : "") + ". Secrets in it are marked."));
+        box.append(longText(part.base.text, { "aria-label": "signature base" }));
+        box.append(table(["Part", "Comes from", "Value"], part.base.parts.map(([name, value]) =>
+            [make("code", { text: short(name, 200) }), originOf(name), make("code", { text: short(value, 4000) })]), "parts of the signature base"));
+    });
+    return box;
+}
+
+function showPins(detail) {
+    const box = make("div");
+    detail.attempts.forEach((attempt, at) => attempt.hops.forEach((hop) => {
+        const { pins } = hop;
+        if (!pins) return;
+        box.append(make("h3", { text: "Attempt " + (at + 1) + ": " + oneLine(hop.url) }));
+        box.append(make("p", { class: pins.isMatch ? "good" : "bad", text: pins.isMatch
+            ? "A key of the server's chain is pinned." : pins.seen.length > 0 ? "No key of the server's chain is pinned." : "Refused before a connection: " + (pins.refusal ?? "") }));
+        const wanted = new Set(pins.wanted);
+        box.append(table(["Seen", "Subject", "Pinned"], pins.seen.map(({ subject, pin }) =>
+            [make("code", { text: pin }), subject, wanted.has(pin) ? "yes" : "no"]), "pins seen"));
+        const seen = new Set(pins.seen.map(({ pin }) => pin));
+        box.append(table(["Wanted" + (pins.rule ? " by the rule " + oneLine(pins.rule) : "") + (pins.mode === "report" ? " (report only)" : ""), "Seen"],
+            pins.wanted.map((pin) => [make("code", { text: pin }), seen.has(pin) ? "yes" : "no"]), "pins wanted"));
+    }));
+    if (box.childElementCount === 0) {
+        const isPinned = detail.attempts.some((attempt) => attempt.hops.some((hop) => hop.isPinned));
+        box.append(make("p", { class: "faint", text: isPinned ? "The server's key was one of the pinned ones." : "No pins applied." }));
+    }
+    return box;
+}
+
+function showCache(detail) {
+    const use = detail.cache;
+    if (!use) return make("p", { class: "faint", text: "No cache was asked." });
+    return facts([
+        ["Decision", use.decision], ["Reason", use.reason], ["Rules", use.policy], ["Mode", use.mode],
+        ["Age", use.age === null || use.age === undefined ? "" : plural(use.age, "second")],
+        ["Stored now", use.isStored ? "yes" : "no"], ["Key", use.key],
+    ]);
+}
+
+function showAttempts(detail) {
+    const rows = [];
+    detail.attempts.forEach((attempt, at) => attempt.hops.forEach((hop, place) => {
+        rows.push([String(at + 1) + (attempt.hops.length > 1 ? "." + (place + 1) : ""), hop.method + " " + hop.url,
+            hop.failure ?? String(hop.status ?? "no response"), hop.version ?? "",
+            (hop.engine ?? "") + (hop.reason ? " (" + hop.reason + ")" : ""), hop.address ?? "",
+            [hop.source !== "server" ? hop.source : "", hop.timings.isReused ? "kept connection" : "", hop.isSigned ? "signed" : "", hop.isPinned ? "pinned" : "", hop.isSimulated ? "simulated" : ""].filter(Boolean).join(", ")]);
+        const redirect = attempt.redirects[place];
+        if (redirect) rows.push(["", "redirected to " + redirect.to, String(redirect.status), "", "", "", "then " + redirect.method]);
+    }));
+    if (rows.length === 0) return make("p", { class: "faint", text: "Nothing was sent." });
+    const columns = ["No.", "Request", "Result", "Version", "Engine", "Address", "Notes"];
+    const used = columns.map((_, at) => rows.some((row) => row[at] !== ""));
+    return table(columns.filter((_, at) => used[at]), rows.map((row) => row.filter((_, at) => used[at])), "attempts");
+}
+
+/** Fills the detail with a call. */
+function showCall(box, call, detail, actions) {
+    const told = explain(call, detail);
+    const sections = [
+        ["times", "Times", showWaterfall(call, detail)],
+        ["attempts", "Attempts", showAttempts(detail)],
+        ["stages", "Stages, before and after", showStages(detail)],
+        ["signature", "Signature", showSignature(detail)],
+        ["pins", "Pins", showPins(detail)],
+        ["cache", "Cache", showCache(detail)],
+        ["request", "Request", showMessage(detail.exchange?.request, "request")],
+        ["response", "Response", showMessage(detail.exchange?.response, "response")],
+        ["about", "About the call", facts([
+            ["Number", call.id + (call.ordinal ? " (no. " + call.ordinal + " of its method)" : "")], ["Service", call.service],
+            ["Method", call.method], ["URL", call.url], ["Tags", call.tags.join(", ")], ["Began", showDate(call.start)],
+            ["Took", showTime(call.duration)], ["Mode", detail.mode], ["Scenario", detail.scenario],
+            ["Origin of the response", call.source], ["Sent", showSize(call.sent)], ["Received", showSize(call.received)],
+            ["Deadline", showTime(detail.limits?.deadline)], ["Time of an attempt", showTime(detail.limits?.timeout)],
+            ["Attempts allowed", detail.limits?.attempts], ["Redacted", detail.redacted],
+            ["Stubs", detail.stubs.map((stub) => stub.place + " (" + stub.module + ")").join(", ")],
+        ])],
+    ];
+    const jump = make("nav", { class: "jump", "aria-label": "Parts of the call" });
+    for (const [id, title] of sections) {
+        jump.append(make("a", {
+            href: "#part-" + id, text: title.split(",")[0],
+            onclick: (event) => { event.preventDefault(); byID("part-" + id).scrollIntoView(); byID("part-" + id).focus(); },
+        }));
+    }
+    const what = make("div", { class: "what " + told.tone }, make("strong", { text: oneLine(told.title) }));
+    for (const words of told.words) what.append(make("p", { text: oneLine(words) }));
+    if (call.message) what.append(make("p", {}, make("code", { text: short(call.message, 4000) })));
+    box.replaceChildren(
+        make("div", { class: "top" },
+            make("button", { type: "button", class: "back", text: "← List", onclick: actions.close }), " ",
+            make("span", { class: "title", text: short(nameOf(call), 400) }), " ",
+            make("span", { class: "faint", text: short([call.host, call.service].filter(Boolean).join(" · "), 300) }),
+            make("div", { class: "tools" }, ...actions.buttons(call, detail)), jump),
+        what,
+        ...sections.map(([id, title, content]) => make("section", { id: "part-" + id, tabindex: "-1", "aria-label": title },
+            make("h2", { text: title }), content)));
+    box.scrollTop = 0;
+}

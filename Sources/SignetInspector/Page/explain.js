@@ -1,0 +1,89 @@
+// What happened to a call, in words for someone who sees Signet for the first time.
+
+const meanings = {
+    "pin-mismatch": "The certificate authorities vouch for the server, but none of its keys is one of the pinned keys. Nothing of the request was sent. Either the server got a new key that the pin policy doesn't have yet, or somebody is between you and the server.",
+    "unlisted-host": "The pin policy doesn't list this host, and refuses hosts that it doesn't list. Nothing was sent.",
+    "policy-expired": "The pin policy's rule for this host has expired. Nothing was sent.",
+    "cleartext-to-pinned-host": "The host is pinned and the URL has no TLS. Nothing was sent.",
+    "engine-cannot-pin": "The host is pinned, and the chosen engine can't check pins. Nothing was sent.",
+    "rpc-error": "The server answered, and its answer is an error of the remote procedure: the status of HTTP alone says nothing about it.",
+    "business-code": "The server answered as if all was well, but the service's own code in the response means failure.",
+    "http-status": "The server answered with a status that isn't a success.",
+    "timeout": "The time for the call passed before the response was complete.",
+    "connect": "No connection to the server could be made.",
+    "name": "The host's name could not be resolved.",
+    "offline": "This machine has no way to the network.",
+    "tls": "The TLS handshake failed: the server's certificate is not trusted, not valid now, or for another name.",
+    "cut-off": "The connection ended before the response was complete.",
+    "malformed-response": "The server's response breaks the rules of its protocol.",
+    "response-too-large": "The response is larger than the limit.",
+    "cancelled": "The caller ended the call.",
+    "replaced": "A newer call of the same kind replaced this one.",
+    "not-running": "The network system was shut down.",
+    "not-cached": "The call wanted a stored response only, and there is none.",
+    "interceptor-failed": "Code of the program around the call (an interceptor) threw an error.",
+    "credential-failed": "The program could not give the credential for the call. Nothing was sent.",
+    "signer-failed": "The key that signs is held elsewhere, and it could not sign. Nothing was sent.",
+    "refused-url": "The URL is not one that the configuration's rules allow. Nothing was sent.",
+    "redirect-refused": "The server redirected to a place that the policy doesn't allow.",
+};
+
+/** The pauses between the attempts, and the reasons of these, as words. */
+function attemptWords(detail) {
+    const reasons = detail.attempts.map((attempt) => {
+        const hop = attempt.hops[attempt.hops.length - 1];
+        return hop ? hop.failure ?? String(hop.status ?? "no response") : "not sent";
+    });
+    return reasons.join(", then ");
+}
+
+/** Returns a title, a tone and sentences about how a call ended. */
+function explain(call, detail) {
+    const words = [];
+    const count = detail.attempts.length;
+    const hops = detail.attempts.flatMap((attempt) => attempt.hops);
+    const last = hops[hops.length - 1];
+    const isRefusedSignature = call.isSigned && call.code === "http-status" && [400, 401, 403].includes(call.status);
+    if (call.state === "running") {
+        return { title: "The call is running", tone: "idle", words: ["Its parts appear when it ends."] };
+    }
+    let title, tone;
+    if (call.state === "success") {
+        [title, tone] = ["The call succeeded", "good"];
+        if (call.source === "cache") [title, tone] = ["The caller got a stored response", "good"];
+        if (detail.cache?.decision === "stale") {
+            [title, tone] = ["The caller got a stale response from the cache", "warning"];
+            words.push("The server could not be reached or failed (" + (attemptWords(detail) || "it was not asked") + "), and a stored response whose time was over was used in its place: its data may be old" + (detail.cache.age > 0 ? " (" + plural(detail.cache.age, "second") + ")." : "."));
+        }
+        if (call.status >= 400) [title, tone] = ["The server answered with status " + call.status, "warning"];
+    } else if (call.state === "cancelled") {
+        [title, tone] = ["The call was ended from outside", "idle"];
+    } else {
+        [title, tone] = ["The call failed: " + call.code, "bad"];
+        if (call.code === "http-status") title = "The server refused: status " + call.status;
+        if (call.code === "business-code" || call.code === "rpc-error") {
+            title = "The service said no" + (call.serverCode !== null && call.serverCode !== undefined ? ": code " + call.serverCode : "");
+        }
+        if (isRefusedSignature) title = "The server refused the signed request: status " + call.status;
+    }
+    if (call.code && meanings[call.code] && !isRefusedSignature) words.push(meanings[call.code]);
+    if ((call.code === "business-code" || call.code === "rpc-error") && call.status) {
+        words.push("The status of HTTP was " + call.status + ".");
+    }
+    if (isRefusedSignature) {
+        words.push("The request was signed, and a server answers so when it can't verify a signature (it also may know the key, and not allow the call). Compare the signature base below, byte for byte, with the one that the server computed; the line that differs is the cause. If all are equal, the key is another one.");
+    }
+    if (call.isSimulated) words.push("A switch (simulation) made the failure. Nothing was sent.");
+    if (call.source === "stub") words.push("A stub answered in place of the server.");
+    if (call.source === "interceptor") words.push("The program's own code answered; no server was asked.");
+    if (call.source === "replay") words.push("A recording answered in place of the server.");
+    if (count > 1) {
+        const outcome = call.state === "success" ? "The last one succeeded" : "None succeeded, and no further one was allowed";
+        words.push("The request was sent in " + plural(count, "attempt") + ": " + attemptWords(detail) + ". " + outcome
+            + (detail.limits?.attempts ? " (the limit is " + plural(detail.limits.attempts, "attempt") + ")." : "."));
+        if (count >= 3 && call.state === "failed") words.push("A server that is down or busy gets " + count + " times the load from calls like this one: look at the pauses between the attempts below.");
+    }
+    if (detail.joined) words.push("The call shared the work of call " + detail.joined + ", so it sent nothing of its own.");
+    if (last?.engine && last.reason === "fallback") words.push("The engine " + last.engine + " sent it because the one before it fails.");
+    return { title, tone, words };
+}

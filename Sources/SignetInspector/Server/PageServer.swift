@@ -1,0 +1,99 @@
+#if Inspector
+import FlyingFox
+import FlyingSocks
+import Foundation
+import Synchronization
+
+// FlyingFox's messages have the names of HTTPTypes', so no file imports both.
+
+/// Serves the page at 127.0.0.1.
+final class PageServer: Sendable {
+    typealias Answer = @Sendable (PageRequest) async -> PageAnswer
+
+    /// The port.
+    let port: UInt16
+    private let server: HTTPServer
+    private let task: Task<Void, any Error>
+    private let handler: Handler
+
+    /// The largest body of a request, in bytes.
+    private static let bodyLimit = 1 << 20
+
+    private init(
+        _ server: HTTPServer, at port: UInt16, task: Task<Void, any Error>, handler: Handler
+    ) {
+        (self.server, self.port, self.task, self.handler) = (server, port, task, handler)
+    }
+
+    /// Begins to listen at a free port.
+    ///
+    /// - Throws: `cannot-listen`.
+    static func start() async throws(InspectorError) -> PageServer {
+        do {
+            return try await listen()
+        } catch {
+            throw InspectorError(.cannotListen, "127.0.0.1 refused a port: \(error)")
+        }
+    }
+
+    private static func listen() async throws -> PageServer {
+        let handler = Handler()
+        let server = HTTPServer(
+            address: try .inet(ip4: "127.0.0.1", port: 0), timeout: 60, logger: .disabled,
+            handler: handler)
+        let task = Task { try await server.run() }
+        do {
+            try await server.waitUntilListening()
+            guard case .ip4(_, let port)? = await server.listeningAddress else {
+                throw SocketError.unsupportedAddress
+            }
+            return PageServer(server, at: port, task: task, handler: handler)
+        } catch {
+            task.cancel()
+            throw error
+        }
+    }
+
+    /// Answers the requests from now on; before, all are refused.
+    func begin(_ answer: @escaping Answer) {
+        handler.begin(at: port, answer)
+    }
+
+    /// Ends the connections, and listens no more.
+    func stop() async {
+        await server.stop()
+        task.cancel()
+    }
+
+    /// Turns messages of FlyingFox into the page's.
+    private final class Handler: HTTPHandler {
+        private let state = Mutex<(port: UInt16, answer: Answer)?>(nil)
+
+        func begin(at port: UInt16, _ answer: @escaping Answer) {
+            state.withLock { $0 = (port, answer) }
+        }
+
+        func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+            guard let (port, answer) = state.withLock({ $0 }) else {
+                return HTTPResponse(statusCode: .forbidden)
+            }
+            var page = PageRequest(
+                method: request.method.rawValue, path: request.target.path(),
+                query: request.target.query())
+            for (name, value) in request.headers { page.fields[name.rawValue.lowercased()] = value }
+            if case .ip4("127.0.0.1", let peer)? = request.remoteAddress {
+                page.user = PeerUser.user(at: peer, connectedTo: port)
+            }
+            guard let count = request.bodySequence.count, count <= PageServer.bodyLimit else {
+                return HTTPResponse(statusCode: .payloadTooLarge)
+            }
+            page.body = Array(try await request.bodyData)
+            let made = await answer(page)
+            var response = HTTPResponse(
+                statusCode: HTTPStatusCode(made.status, phrase: "Signet"), body: Data(made.body))
+            for (name, value) in made.fields { response.headers[HTTPHeader(name)] = value }
+            return response
+        }
+    }
+}
+#endif
