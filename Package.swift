@@ -234,7 +234,7 @@ let package = Package(
             "SignetInspector",
             [
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetJSON", "SignetRPC",
-                "SignetSystem", "SignetTransport", httpTypes,
+                "SignetRecording", "SignetSystem", "SignetTransport", httpTypes,
                 product("FlyingFox", of: "FlyingFox", trait: "Inspector"),
                 product("FlyingSocks", of: "FlyingFox", trait: "Inspector"),
             ], resources: [.embedInCode("Page")]),
@@ -249,7 +249,8 @@ let package = Package(
             name: "signet",
             dependencies: [
                 "SignetBase", "SignetCache", "SignetClient", "SignetCrypto", "SignetCurl",
-                "SignetJSON", "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRedis",
+                "SignetInspector", "SignetJSON", "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRecording",
+                "SignetRedis",
                 "SignetServiceDescription", "SignetSigning", "SignetStorage", "SignetSystem",
                 "SignetTransport", "SignetVault", httpTypes, logging,
                 product("ArgumentParser", of: "swift-argument-parser", trait: "Tool"),
@@ -340,7 +341,8 @@ let package = Package(
             "SignetInspector",
             [
                 "SignetClient", "SignetCurl", "SignetInspector", "SignetJSON", "SignetRPC",
-                "SignetTesting", "SignetTransport", "look", "shop", httpTypes,
+                "SignetRecording", "SignetTesting", "SignetTransport", "look", "shop", "signet",
+                httpTypes,
             ], hasVectors: false),
         tests(
             "signet",

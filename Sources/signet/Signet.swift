@@ -32,11 +32,20 @@ struct SignetCommand: AsyncParsableCommand {
             ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
-        ] + ofStorage + [
+        ] + ofStorage + ofInspector + [
             SelfCheckCommand.self,
             CompletionsCommand.self,
             ManualCommand.self,
         ])
+
+    /// The commands that need the package trait `Inspector`.
+    private static var ofInspector: [any ParsableCommand.Type] {
+        #if Inspector
+        [InspectCommand.self]
+        #else
+        []
+        #endif
+    }
 
     /// The commands that need the package trait `Storage`.
     private static var ofStorage: [any ParsableCommand.Type] {
