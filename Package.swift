@@ -288,7 +288,7 @@ let package = Package(
             name: "TestSupport", path: "Tests/TestSupport", exclude: ["Peers", "Servers"],
             swiftSettings: houseRules),
         tests("SignetBase", ["SignetBase"], hasVectors: false),
-        tests("SignetSystem", ["SignetSystem"], hasVectors: false),
+        tests("SignetSystem", ["SignetSystem"]),
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         tests(
@@ -323,7 +323,7 @@ let package = Package(
             [
                 "SignetBase", "SignetCache", "SignetClient", "SignetCrypto", "SignetCurl",
                 "SignetJSON", "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem",
-                "SignetTransport", "SignetVault", httpTypes, logging,
+                "SignetTesting", "SignetTransport", "SignetVault", httpTypes, logging,
             ]),
         tests(
             "SignetRecording",

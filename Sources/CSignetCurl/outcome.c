@@ -203,6 +203,10 @@ static const signet_handshake *last_handshake(const signet_transfer *transfer) {
     return handshake && !handshake->is_of_proxy ? handshake : NULL;
 }
 
+bool signet_transfer_was_sent(const signet_transfer *transfer) {
+    return transfer->is_sent || transfer->was_sent_before;
+}
+
 bool signet_transfer_was_asked(const signet_transfer *transfer) {
     const signet_handshake *handshake = last_handshake(transfer);
     return handshake && handshake->was_asked;

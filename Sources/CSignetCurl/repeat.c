@@ -44,6 +44,7 @@ bool signet_transfer_repeat(signet_transfer *transfer) {
     transfer->handshake = NULL;
     transfer->lost += signet_now_microseconds() - transfer->started;
     transfer->was_repeated = true;
+    transfer->was_sent_before = transfer->is_sent;
     transfer->is_sent = transfer->was_http2 = transfer->upload.is_paused = false;
     transfer->refusal = SIGNET_NO_REFUSAL;
     transfer->code = CURLE_OK;

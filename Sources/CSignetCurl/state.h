@@ -99,6 +99,7 @@ struct signet_transfer {
     bool is_reused;      // the connection of the last request had been used before
     bool was_retried;    // libcurl has sent the request more than once
     bool was_repeated;   // signet_transfer_repeat has been used
+    bool was_sent_before;  // before it was repeated, a part of the request may have left
     bool is_dropped;     // it was released: its body is discarded
     bool gets_error_text;   // libcurl's error text was empty when the request was sent
     curl_socket_t opened;  // the last socket opened for it since its last request, or -1

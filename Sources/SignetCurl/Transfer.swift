@@ -45,6 +45,8 @@ import SignetTransport
     /// Continues the transfer if it was paused because its buffer was full.
     func resume() { unsafe signet_transfer_resume(handle) }
 
+    /// Whether a byte of the request may have left.
+    var wasSent: Bool { unsafe signet_transfer_was_sent(handle) }
     /// Whether the server asked for a client certificate.
     var wasAskedForCertificate: Bool { unsafe signet_transfer_was_asked(handle) }
     /// The number of the alert by which the server ended TLS, or -1.

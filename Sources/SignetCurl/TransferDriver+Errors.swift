@@ -7,6 +7,12 @@ import SignetTransport
 extension TransferDriver {
     /// Returns the error of a transfer that failed.
     func error(of transfer: Transfer, call: Call) -> TransportError {
+        var error = cause(of: transfer, call: call)
+        error.isUnsent = !transfer.wasSent
+        return error
+    }
+
+    private func cause(of transfer: Transfer, call: Call) -> TransportError {
         let plan = call.plan
         let host = "\(plan.host.uriText):\(plan.port)"
         let message = transfer.message

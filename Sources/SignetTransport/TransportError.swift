@@ -17,6 +17,10 @@ public struct TransportError: SignetError, Sendable, Hashable, CustomStringConve
     /// The details of a pin policy's refusal; `nil` for every other error.
     public let pinRefusal: PinRefusal?
 
+    /// Whether the engine knows that no byte of the request has left, so that it may be sent to
+    /// another address.
+    package var isUnsent = false
+
     /// Creates an error.
     public init(_ code: Code, _ message: String, pinRefusal: PinRefusal? = nil) {
         self.code = code

@@ -33,5 +33,11 @@ package final class CaptureServer: Sendable {
         return requests
     }
 
+    /// The requests that have arrived by now.
+    package var received: [[UInt8]] { server.received }
+
+    /// The server names of the TLS handshakes so far (SNI).
+    package var serverNames: [String] { server.lines("SNI") }
+
     package func stop() async throws { try await server.stop() }
 }

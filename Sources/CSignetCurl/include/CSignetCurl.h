@@ -280,6 +280,8 @@ bool signet_transfer_is_untrusted(const signet_transfer *transfer);
 // Why it isn't trusted, if more is known than OpenSSL's text; otherwise NULL.
 const char *signet_transfer_trust_problem(const signet_transfer *transfer);
 
+// Whether a byte of the request may have left. Before that the pins were checked.
+bool signet_transfer_was_sent(const signet_transfer *transfer);
 // Whether the server asked for a certificate in the handshake of the request's connection.
 bool signet_transfer_was_asked(const signet_transfer *transfer);
 // The number of the fatal alert (RFC 8446, section 6) that ended the connection, or -1.

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// The parts of files, processes and the terminal that need C: structures that exist for one call,
-// state that a signal handler reads, and functions of Linux that Swift doesn't import.
+// The parts of files, processes, the terminal and the network that need C: structures that exist
+// for one call, state that a signal handler reads, and functions of Linux that Swift doesn't
+// import.
 // Functions return 1 for success and 0 with the error in `errno` unless their comment says
 // otherwise.
 
@@ -101,5 +102,28 @@ int signet_is_in_memory(int folder);
 // Overwrites everything in a folder and removes it by its name; links are not followed. Makes three
 // passes, in case an editor still writes. Returns 1 if the folder is gone.
 SIGNET_MUST_CHECK int signet_remove_folder(int parent, const char *name, int folder);
+
+// --- The network (netlink.c) -----------------------------------------------------------------
+
+// Opens a socket that hears of changed links, addresses and routes (rtnetlink(7)). Returns its
+// descriptor, or -1 with the error in `errno`.
+SIGNET_MUST_CHECK int signet_netlink_open(void);
+
+// Asks for all entries of a kind: RTM_GETLINK, RTM_GETADDR or RTM_GETROUTE. The responses have the
+// number.
+SIGNET_MUST_CHECK int signet_netlink_ask(int socket, int kind, unsigned number);
+
+// Waits for the kernel's next datagram. Returns its size, 0 if `wake` was written to, or -1 with
+// the error in `errno`: ENOBUFS if messages were lost.
+SIGNET_MUST_CHECK ssize_t
+signet_netlink_receive(int socket, int wake, void *buffer, size_t capacity);
+
+// Makes a descriptor that ends the wait of `signet_netlink_receive`. Returns -1 on failure.
+SIGNET_MUST_CHECK int signet_wake_open(void);
+SIGNET_MUST_CHECK int signet_wake(int wake);
+
+// Runs a function on a thread that no signal reaches.
+SIGNET_MUST_CHECK int signet_run_thread(
+    const char *name, void *(*body)(void *), void *context);
 
 #endif

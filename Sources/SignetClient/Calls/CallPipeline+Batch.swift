@@ -109,10 +109,7 @@ extension CallPipeline {
                 response = try unbox(outcome.raw, box())
             }
         } else {
-            let boxed = try box()
-            let received = try await send(
-                context.request(BoxedCall(request: boxed, base: service.url)), in: context)
-            response = try unbox(context.opened(received, to: boxed), boxed)
+            response = try await self.batch(batch, at: service.url, in: context)
         }
         if let json = context.options.json { response.use(json) }
         return response
@@ -130,20 +127,5 @@ extension RequestOptions {
             && key(self) == key(other) && clientCertificate === other.clientCertificate
             && sets == other.sets && json == other.json
             && baseURL == other.baseURL && testBaseURL == other.testBaseURL
-    }
-}
-
-extension BatchResponse.Outcome {
-    /// Returns the response of one call.
-    ///
-    /// - Throws: The call's error.
-    fileprivate func response(status: Int) throws(ClientError) -> UnboxedResponse {
-        switch self {
-        case .result(let result): return UnboxedResponse(result: result, status: status)
-        case .notified: return UnboxedResponse(result: nil, status: status)
-        case .failure(let error), .rejected(let error): throw ClientError(error)
-        case .unanswered:
-            throw ClientError(.batchIncomplete, "the call has no response", status: status)
-        }
     }
 }

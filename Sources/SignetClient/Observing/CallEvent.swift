@@ -3,8 +3,9 @@
 /// The events of one call come in this order:
 ///
 /// 1. `started`, once.
-/// 2. `joined`, once, if the call shares the work of an equal one. It then gets the events of the
-///    shared work from now on, so that its first attempt may be a later one than number 1.
+/// 2. `joined`, once, if the call shares the work of an equal one or leaves in one request with
+///    others (``RequestOptions/merging``). It then gets the events of the shared work from now on,
+///    so that its first attempt may be a later one than number 1.
 /// 3. `readingCache`, for each look into a cache. A call that is answered with a stored response
 ///    has no attempt.
 /// 4. `attempt`, `redirected` for each redirect, and `readingResponse`, for each attempt;
@@ -22,7 +23,8 @@
 public enum CallEvent: Sendable {
     /// The call was admitted.
     case started(CallIdentity)
-    /// The call waits for the work of another one (`DuplicatePolicy.join`).
+    /// The call waits for the work of another one (`DuplicatePolicy.join`), or leaves in its
+    /// request (``RequestOptions/merging``).
     case joined(CallIdentity, to: CallIdentity.ID)
     /// A response is looked for in the cache.
     case readingCache(CallIdentity)

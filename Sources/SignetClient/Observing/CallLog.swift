@@ -25,6 +25,8 @@ final class CallLog: Sendable {
         var joined: (id: CallIdentity.ID, log: CallLog)?
         /// The code that a response check found in the response.
         var serverCode: String?
+        /// The number of calls whose request this is; 0 unless they were merged.
+        var mergedCount = 0
         /// When and how the call ended.
         var end: (instant: ContinuousClock.Instant, error: ClientError?)?
         var record: CallRecord?
@@ -84,7 +86,8 @@ final class CallLog: Sendable {
     /// The attempts so far.
     var attempts: [CallRecord.Attempt] {
         let (own, joined) = state.withLock { ($0.attempts, $0.joined?.log) }
-        return joined?.attempts ?? own
+        // A call that an interceptor repeats may go alone after it shared work.
+        return (joined?.attempts ?? []) + own
     }
 
     /// The record of a call that has ended, made when it is first read; nil before.
@@ -154,6 +157,8 @@ final class CallLog: Sendable {
     func setCache(_ use: CacheUse) { note { $0.cache = use } }
 
     func setServerCode(_ code: String) { note { $0.serverCode = code } }
+
+    func setMerged(_ count: Int) { note { $0.mergedCount = count } }
 
     // MARK: Stages
 
@@ -284,6 +289,7 @@ final class CallLog: Sendable {
             return work
         }
         if joined.id != identity.id { work.joinedCall = joined.id }
+        work.mergedCount = joined.log.state.withLock { $0.mergedCount }
         work.stubs += joined.log.state.withLock { $0.stubs }
         work.stages += joined.log.stages(until: end, from: start)
         work.stages.sort { $0.start < $1.start }
@@ -293,6 +299,7 @@ final class CallLog: Sendable {
             for index in attempt.hops.indices { attempt.hops[index].start += offset }
             return attempt
         }
+        work.attempts += state.withLock { $0.attempts }
         return work
     }
 

@@ -184,6 +184,18 @@ public struct RequestOptions: Sendable {
         get { storage.values.cacheMode }
         set { change { $0.cacheMode = newValue } }
     }
+    /// Whether and how calls of a JSON-RPC 2.0 service are merged into batches. Defaults to none.
+    public var merging: CallMerging? {
+        get { storage.values.merging }
+        set { change { $0.merging = newValue } }
+    }
+    /// Whether a call that fails because the machine is offline waits until it is online, and is
+    /// then sent again. It waits until its ``deadline``, and without one as long as an attempt may
+    /// take (``timeout``). The wait counts as no attempt. Defaults to `false`.
+    public var waitsForConnectivity: Bool? {
+        get { storage.values.waitsForConnectivity }
+        set { change { $0.waitsForConnectivity = newValue } }
+    }
     /// The owner, whose end cancels the call. Options hold it weakly.
     public var owner: CallOwner? {
         get { weakOwner?.object }
@@ -270,6 +282,7 @@ public struct RequestOptions: Sendable {
             throw invalid("maximumResponseSize is not above zero")
         }
         if let problem = cache?.problem { throw invalid("cache: \(problem)") }
+        if let problem = merging?.problem { throw invalid("merging: \(problem)") }
     }
 }
 
@@ -316,6 +329,8 @@ extension RequestOptions {
         var keepsContents: Bool?
         var queue: CallQueue?
         var priority: CallPriority?
+        var waitsForConnectivity: Bool?
+        var merging: CallMerging?
 
         mutating func merge(_ later: Values) {
             deadline = later.deadline ?? deadline
@@ -351,6 +366,8 @@ extension RequestOptions {
             keepsContents = later.keepsContents ?? keepsContents
             queue = later.queue ?? queue
             priority = later.priority ?? priority
+            waitsForConnectivity = later.waitsForConnectivity ?? waitsForConnectivity
+            merging = later.merging ?? merging
         }
     }
 }

@@ -85,6 +85,11 @@ struct AttemptStage: Sendable {
         {
             return .renewed
         }
+        if let failure = outcome.failure, context.options.waitsForConnectivity == true,
+            !reader.hasHandedOut, await waitForNetwork(attempt, failure, of: call, in: context)
+        {
+            return .again
+        }
         guard !reader.hasHandedOut,
             let retry = retry(after: attempt, failure: outcome.failure, of: call, in: context)
         else {
@@ -269,8 +274,39 @@ struct AttemptStage: Sendable {
             of: context.identity, after: attempt.number, reason: reason, pause: retry.pause)
         let stage = context.log.begin(.pause)
         defer { context.log.end(stage) }
-        do { try await clock.sleep(retry.pause) } catch { return false }
+        let (clock, pause) = (clock, retry.pause)
+        do {
+            if retry.cause == .unsent {
+                try await hops.connectivity.wakeUp { try await clock.sleep(pause) }
+            } else {
+                try await clock.sleep(pause)
+            }
+        } catch { return false }
         return !context.hasEnded
+    }
+
+    /// Waits until the machine is online, if that is why an attempt failed and the call may be sent
+    /// again.
+    ///
+    /// - Returns: Whether it is online now and was not before.
+    private func waitForNetwork(
+        _ attempt: Attempt, _ failure: ClientError, of call: OutgoingCall, in context: CallContext
+    ) async -> Bool {
+        guard failure.neverReachedTheServer, failure.code != .proxy, call.body.isReplayable,
+            !attempt.mayHaveArrived || isIdempotent(attempt, of: call, in: context)
+        else { return false }
+        let (connectivity, clock) = (hops.connectivity, clock)
+        let left = context.limits.end.map { $0 - clock.instant() } ?? context.limits.timeout
+        guard left > .zero, await !connectivity.state.isOnline, !context.hasEnded else {
+            return false
+        }
+        context.send { .retrying($0, reason: failure.code.name, pause: left) }
+        log.retry(
+            of: context.identity, after: attempt.number, reason: failure.code.name, pause: left)
+        let stage = context.log.begin(.connectivity)
+        defer { context.log.end(stage) }
+        return await connectivity.waitUntilOnline { try await clock.sleep(left) }
+            && !context.hasEnded
     }
 }
 

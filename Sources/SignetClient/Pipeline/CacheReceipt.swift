@@ -16,6 +16,12 @@ final class CacheReceipt: Sendable {
     /// Nil if no server responded.
     var value: Value? { state.withLock { $0 } }
 
+    /// Takes the receipt of the request in which the call left with others.
+    func copy(_ other: CacheReceipt) {
+        let value = other.value
+        state.withLock { $0 = value }
+    }
+
     func note(_ response: EngineResponse, from origin: WebOrigin) {
         let value = Value(
             publicKeys: response.peerChain.map(\.pin.text), isMadeUp: response.isMadeUp,

@@ -26,6 +26,8 @@ final class CallContext: Sendable {
     let credentialKey: CredentialKey?
     /// Whether the endpoint or the call has interceptors of attempts that other calls may not have.
     let hasOwnInterceptors: Bool
+    /// Whether the endpoint or the call has interceptors of any kind.
+    let isInterceptedByItsOwn: Bool
     /// The fields that the call's interceptors added, or the system; nil for none.
     let addedFields: HTTPFields?
     /// Whether content codings of responses are decoded.
@@ -55,6 +57,7 @@ final class CallContext: Sendable {
         log = call.log
         credentialKey = options.credentials.map { CredentialKey(of: $0, at: target.service) }
         hasOwnInterceptors = !target.options.attemptInterceptors.isEmpty
+        isInterceptedByItsOwn = hasOwnInterceptors || !target.options.interceptors.isEmpty
         addedFields = target.addedFields
         self.decodes = decodes
         isBoxed = target.isBoxed
@@ -101,6 +104,7 @@ final class CallContext: Sendable {
         self.log = log
         credentialKey = first.credentialKey
         hasOwnInterceptors = first.hasOwnInterceptors
+        isInterceptedByItsOwn = first.isInterceptedByItsOwn
         self.addedFields = addedFields
         decodes = first.decodes
         isBoxed = first.isBoxed

@@ -16,6 +16,7 @@ import Synchronization
 struct CallPipeline: Sendable {
     var admission: AdmissionStage
     let duplicates: DuplicateCalls
+    let merger: CallMerger
     /// The caches; nil for a system without a store.
     let caches: CacheStages?
     var attempts: AttemptStage
@@ -91,10 +92,10 @@ struct CallPipeline: Sendable {
         _ request: CallRequest, in call: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
         guard let caches, let rules = call.options.cache?.ownRules else {
-            return try await respond(to: call.box(call.beforeBoxing(request)), in: call)
+            return try await sent(request, in: call)
         }
         return try await caches.calls.run(request, by: rules, in: call) { () throws(ClientError) in
-            try await respond(to: call.box(call.beforeBoxing(request)), in: call)
+            try await sent(request, in: call)
         }
     }
 

@@ -38,6 +38,7 @@ struct EqualCallKey: Sendable, Hashable {
         let maximumResponseSize: Int
         /// Interceptors can differ between scenarios.
         let scenario: Scenario?
+        let waitsForConnectivity: Bool
 
         init(_ context: CallContext) {
             engine = context.options.engine
@@ -46,6 +47,7 @@ struct EqualCallKey: Sendable, Hashable {
             idempotency = context.limits.idempotency
             maximumResponseSize = context.limits.maximumResponseSize
             scenario = context.options.scenario
+            waitsForConnectivity = context.options.waitsForConnectivity ?? false
         }
     }
 

@@ -32,8 +32,7 @@ extension HopStage {
             try requireCertificates(of: engine, for: certificate)
             var timeout = timeout
             do throws(ClientError) {
-                timeout -= try await context.snapshot.mode.switches.simulation.act(
-                    within: timeout, by: clock)
+                timeout -= try await simulation(in: context).act(within: timeout, by: clock)
             } catch {
                 hop.isSimulated = true
                 throw error
@@ -56,7 +55,7 @@ extension HopStage {
             } else {
                 response = try await transmit(
                     request, to: engine, showing: certificate, in: context,
-                    observations: observations, within: timeout, limit: limit)
+                    observations: observations, within: timeout, limit: limit, noting: &hop)
                 hop.source = response.source ?? hop.source
                 engines.noteResponse(
                     of: use, for: context.engine, at: authority, after: clock.instant() - began)
@@ -89,28 +88,52 @@ extension HopStage {
         }
     }
 
-    /// Makes the engine's request and hands it to the engine.
+    /// The failures to simulate. A call that waits for the network sees when `simulation.offline`
+    /// is switched off; everything else of a call stays as it began.
+    private func simulation(in context: CallContext) -> FailureSimulation {
+        var simulation = context.snapshot.mode.simulation
+        if simulation.isOffline, context.options.waitsForConnectivity == true {
+            simulation.isOffline = connectivity.simulatesOffline
+        }
+        return simulation
+    }
+
+    /// Makes the engine's request and hands it to the engine, on the nearest address if the service
+    /// has several.
     private func transmit(
         _ request: FrozenRequest, to engine: any HTTPEngine,
         showing certificate: ClientCertificate?, in context: CallContext,
-        observations: [any ExchangeObservation], within timeout: Duration, limit: Int
+        observations: [any ExchangeObservation], within timeout: Duration, limit: Int,
+        noting hop: inout CallRecord.Exchange
     ) async throws(ClientError) -> EngineResponse {
+        var outgoing = EngineRequest(request.head, body: request.body)
+        context.progress?.observe(&outgoing)
+        observations.tap(&outgoing)
+        outgoing.policy = context.policy
+        outgoing.timeout = timeout
+        outgoing.connectTimeout = context.limits.connectTimeout.map { min(timeout, $0) }
+        outgoing.maximumBodySize = limit
+        outgoing.connectTo = connectTo
+        outgoing.clientCertificate = certificate
+        outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
+        if addresses.isInUse, outgoing.proxy == nil,
+            let ways = addresses.ways(of: context.identity.service, to: request.url.origin)
+        {
+            return try await send(outgoing, on: ways, to: engine, in: context, noting: &hop)
+        }
         do throws(TransportError) {
-            var outgoing = EngineRequest(request.head, body: request.body)
-            context.progress?.observe(&outgoing)
-            observations.tap(&outgoing)
-            outgoing.policy = context.policy
-            outgoing.timeout = timeout
-            outgoing.connectTimeout = context.limits.connectTimeout.map { min(timeout, $0) }
-            outgoing.maximumBodySize = limit
-            outgoing.connectTo = connectTo
-            outgoing.clientCertificate = certificate
-            outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
-            guard let reporter else { return try await engine.send(outgoing) }
-            return try await reporter.send(outgoing, through: engine)
+            return try await send(outgoing, through: engine)
         } catch {
             throw ClientError(error)
         }
+    }
+
+    /// Hands a request to the engine.
+    func send(
+        _ request: EngineRequest, through engine: any HTTPEngine
+    ) async throws(TransportError) -> EngineResponse {
+        guard let reporter else { return try await engine.send(request) }
+        return try await reporter.send(request, through: engine)
     }
 
     private func requireCertificates(

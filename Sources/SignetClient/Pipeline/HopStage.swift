@@ -13,6 +13,8 @@ struct HopStage: Sendable {
     var reporter: PinReporter?
     /// Other addresses for hosts.
     let connectTo: [EngineRequest.ConnectTo]
+    /// The nearest addresses of services.
+    let addresses: NearestAddresses
     let clock: SystemClock
     let log: CallLogger
     /// The observers of requests and responses, such as a recorder.
@@ -73,6 +75,8 @@ struct HopStage: Sendable {
             timeout = end - .now
         }
     }
+
+    var connectivity: Connectivity { addresses.connectivity }
 
     private static var redirectLimit: Int { 64 << 10 }
 

@@ -6,6 +6,7 @@ public import SignetCurl
 import SignetPinning
 public import SignetRPC
 public import SignetSigning
+package import SignetSystem
 public import SignetTransport
 
 extension NetworkSystem {
@@ -17,6 +18,8 @@ extension NetworkSystem {
         /// Other addresses for hosts, as curl's `--connect-to`; names and pins stay those of the
         /// URL.
         public var connectTo: [EngineRequest.ConnectTo] = []
+        /// How addresses of services are measured and fetched.
+        public var addresses = AddressOptions()
         /// The proxies of all calls. If nil, the system uses the configuration's proxies
         /// (`proxy.…`), or no proxy if the configuration has none. The system reads no environment
         /// variables; for those, set `ProxyRules(environment:)`.
@@ -84,6 +87,8 @@ extension NetworkSystem {
         public var pinUpdates: PinUpdatePlan?
         /// The times, pauses and random numbers.
         package var clock = SystemClock()
+        /// The source of ``NetworkSystem/connectivity``. Tests replace it.
+        package var networkWatcher = NetworkWatcher.shared
         /// The engine of calls that choose no other; nil for libcurl.
         public var engine: (any HTTPEngine)? {
             get { engines[.standard] }

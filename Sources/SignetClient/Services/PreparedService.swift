@@ -49,6 +49,20 @@ final class PreparedService: Sendable {
             adapter.maximumResponseSize = maximumResponseSize
             self.adapter = adapter
         }
+        guard configuration.addresses.isEmpty || url.origin.isSecure else {
+            throw ClientError(
+                .invalidService,
+                "services.\(service).addresses: found an http URL, expected https, because"
+                    + " without TLS no server at an address can show that it is the host")
+        }
+        if configuration.options.merging?.isOn == true,
+            (adapter as? JSONRPCAdapter)?.version != .v2
+        {
+            throw ClientError(
+                .invalidService,
+                "services.\(service).merging: the service's protocol has no batches, expected"
+                    + " jsonrpc-2.0")
+        }
         do throws(ClientError) {
             self.sealer = try configuration.sealing.map { sealing throws(ClientError) in
                 try BodySealer(sealing, keys: keys, maximumResponseSize: maximumResponseSize)

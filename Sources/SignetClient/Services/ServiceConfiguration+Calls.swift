@@ -62,6 +62,7 @@ extension ServiceConfiguration {
     /// - Throws: The reader's code, naming the key.
     mutating func readCalls(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
         options.cache = try CachePolicy(reader.below("cache"))
+        options.merging = try CallMerging(reader.below("merging"))
         if let dates = try reader.choice("json.dates", of: JSONConventions.Dates.self) {
             options.json = JSONConventions(dates: dates)
         }
@@ -90,6 +91,7 @@ extension ServiceConfiguration {
                 fields: try reader.fields("fields") ?? [:],
                 parameters: try reader.read("parameters", as: JSONObject.self) ?? [:])
         }
+        options.waitsForConnectivity = try reader.read("waitsForConnectivity", as: Bool.self)
         if let maximum = try reader.read("maximumCalls", as: Int.self) {
             guard maximum > 0 else {
                 throw reader.invalid("maximumCalls", reason: "is not above zero")

@@ -29,6 +29,8 @@ extension ServiceConfiguration {
         public var signing: Signing?
         /// The encryption of bodies; nil for none.
         public var sealing: Sealing?
+        /// IP addresses of the host.
+        public var addresses: [ServiceAddress] = []
         /// The certificate for the host if it asks for one; nil for none.
         public var clientCertificate: ClientCertificate?
 
@@ -61,6 +63,7 @@ extension ServiceConfiguration {
         service.signing = environment.signing
         service.sealing = environment.sealing
         service.clientCertificate = environment.clientCertificate
+        service.addresses = environment.addresses
         return service
     }
 

@@ -45,6 +45,11 @@ public struct ServiceConfiguration: Sendable {
     /// file, and string `services.NAME.caMode`, `replace` or `add`; of its content delivery
     /// `cdnCAFile` and `cdnCAMode`).
     public var authorities: PinAuthorities?
+    /// IP addresses of the service's host, with a port if it isn't that of ``baseURL`` (array of
+    /// strings `services.NAME.addresses`). Connections go to the fastest of them, instead of one
+    /// that the host's name resolves to. Host, SNI, pins and signature stay those of the URL, which
+    /// must be an https one. They have no effect through a proxy.
+    public var addresses: [ServiceAddress] = []
     /// The certificate for the service's host if it asks for one (strings
     /// `services.NAME.clientCertificate` and `services.NAME.clientKey`, the second a secret, both
     /// in PEM). Content delivery never gets it.
@@ -74,7 +79,8 @@ public struct ServiceConfiguration: Sendable {
     public var defaultSets = [RequestDefaults.common]
     /// Further options of all calls of the service, which win over `timeout`, `attempts` and
     /// `redirects`. In a configuration: strings `services.NAME.json.dates` and `.keys`;
-    /// `services.NAME.responseChecks.…`; `services.NAME.cache.…`.
+    /// `services.NAME.responseChecks.…`; `services.NAME.cache.…`; `services.NAME.merging.…`;
+    /// boolean `services.NAME.waitsForConnectivity`.
     public var options = RequestOptions()
     /// Options of calls in a scenario, which win over those of the scenario in all services
     /// (`services.NAME.scenarios.SCENARIO.…`).
@@ -192,6 +198,7 @@ extension ServiceConfiguration {
         self.signing = try Signing(host)
         self.sealing = try Sealing(host)
         self.clientCertificate = try Self.clientCertificate(host)
+        self.addresses = try Self.addresses(host)
         self.pins = try Self.pins("pins", from: host) ?? []
         self.authorities = try Self.authorities(host, fileKey: "caFile", modeKey: "caMode")
         self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]

@@ -7,6 +7,8 @@ final class SnapshotBox: Sendable {
         var snapshot: SystemSnapshot
         var generation = 1
         var isClosed = false
+        /// Called after each change.
+        var observers: [@Sendable () -> Void] = []
     }
 
     private let state: Mutex<State>
@@ -25,6 +27,11 @@ final class SnapshotBox: Sendable {
         state.withLock { ($0.snapshot, $0.generation) }
     }
 
+    /// Calls a closure after each change from now on.
+    func observe(_ changed: @escaping @Sendable () -> Void) {
+        state.withLock { $0.observers.append(changed) }
+    }
+
     /// Refuses later changes.
     func close() { state.withLock { $0.isClosed = true } }
 
@@ -41,6 +48,7 @@ final class SnapshotBox: Sendable {
             if next.policy != current.policy { next.logFindings(to: logger) }
             logger.debug(
                 "configuration changed", metadata: ["mode": "\(next.mode.mode.rawValue)"])
+            for changed in state.withLock({ $0.observers }) { changed() }
             return
         }
     }

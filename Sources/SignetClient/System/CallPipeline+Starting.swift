@@ -1,5 +1,6 @@
 import SignetCache
 import SignetCurl
+import SignetSystem
 import SignetTransport
 
 extension CallPipeline {
@@ -22,6 +23,7 @@ extension CallPipeline {
             decodes: options.decoding != nil, clock: options.clock, log: log)
         admission.stubs = options.stubs
         duplicates = DuplicateCalls()
+        merger = CallMerger(clock: options.clock)
         caches = try options.cacheStore.map { store throws(ClientError) in
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
@@ -38,8 +40,21 @@ extension CallPipeline {
             hops: HopStage(
                 engines: EngineSet(
                     standard: engine, options.engines, now: options.clock.instant),
-                reporter: nil, connectTo: options.connectTo, clock: options.clock, log: log),
+                reporter: nil, connectTo: options.connectTo,
+                addresses: NearestAddresses(
+                    options.addresses, engine: engine, snapshots: snapshots,
+                    connectivity: Self.connectivity(of: snapshots, from: options.networkWatcher),
+                    clock: options.clock, logger: options.logger),
+                clock: options.clock, log: log),
             clock: options.clock, log: log)
+    }
+
+    private static func connectivity(
+        of snapshots: SnapshotBox, from watcher: NetworkWatcher
+    ) -> Connectivity {
+        let connectivity = Connectivity(watcher) { snapshots.current.mode.simulation.isOffline }
+        snapshots.observe { [weak connectivity] in connectivity?.refresh() }
+        return connectivity
     }
 
     /// Returns the pipeline whose calls report what the pin policy refuses.

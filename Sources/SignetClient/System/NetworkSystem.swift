@@ -26,11 +26,16 @@ public final class NetworkSystem: Sendable {
     let reporter: PinReporter
     let fetcher: ConfigurationFetcher?
     let updates: PinUpdates?
+    let lists: AddressLists?
     private let start: Mutex<StartReport>
 
     var calls: RunningCalls { pipeline.admission.calls }
     var snapshots: SnapshotBox { pipeline.admission.snapshots }
     var engines: EngineSet { pipeline.attempts.hops.engines }
+    var addresses: NearestAddresses { pipeline.attempts.hops.addresses }
+
+    /// The state of this machine's network, and its changes.
+    public var connectivity: Connectivity { pipeline.attempts.hops.connectivity }
 
     /// The report of the system's start.
     public var startReport: StartReport { start.withLock { $0 } }
@@ -50,6 +55,7 @@ public final class NetworkSystem: Sendable {
         updates = try options.pinUpdates.map { plan throws(ClientError) in
             try PinUpdates(plan, pipeline: pipeline, logger: options.logger)
         }
+        lists = try AddressLists(options.addresses, pipeline: pipeline, logger: options.logger)
         start = Mutex(StartReport(snapshot.mode))
     }
 
@@ -70,6 +76,7 @@ public final class NetworkSystem: Sendable {
         let system = try NetworkSystem(snapshot, options: options)
         system.reportStart()
         await system.beginPinUpdates()
+        await system.beginAddresses()
         return system
     }
 
@@ -100,6 +107,7 @@ public final class NetworkSystem: Sendable {
         let system = try NetworkSystem(snapshot, options: options)
         system.reportStart()
         await system.beginPinUpdates()
+        await system.beginAddresses()
         return system
     }
 
@@ -113,6 +121,7 @@ public final class NetworkSystem: Sendable {
         do throws(ClientError) {
             let fetch = try await system.fetcher?.begin(base, now: now, requiring: requiring)
             system.reportStart(fetch)
+            await system.beginAddresses()
             return system
         } catch {
             await system.shutdown(gracePeriod: .zero)
@@ -148,7 +157,11 @@ public final class NetworkSystem: Sendable {
     public func shutdown(gracePeriod: Duration = .seconds(5)) async {
         snapshots.close()
         let isFirst = calls.stop()
-        if isFirst { updates?.stop() }
+        if isFirst {
+            updates?.stop()
+            lists?.stop()
+            addresses.stop()
+        }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await self.calls.waitUntilIdle()
@@ -166,6 +179,7 @@ public final class NetworkSystem: Sendable {
         }
         guard isFirst else { return }
         await reporter.close()
+        connectivity.finish()
         await engines.shutdown()
         pipeline.admission.hub.finish()
     }

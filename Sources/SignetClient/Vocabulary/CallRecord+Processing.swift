@@ -28,7 +28,7 @@ extension CallRecord {
             private enum Kind: String {
                 case admission, queue, building, joining, cache, interceptors, credentials, attempt,
                     signing,
-                    request, reading, pause, unboxing
+                    request, reading, pause, connectivity, unboxing
                 case attemptInterceptors = "attempt-interceptors"
             }
 
@@ -63,6 +63,8 @@ extension CallRecord {
             public static let reading = Name(kind: .reading)
             /// The pause before another attempt.
             public static let pause = Name(kind: .pause)
+            /// The call waits until the machine is online.
+            public static let connectivity = Name(kind: .connectivity)
             /// The response is unboxed and checked.
             public static let unboxing = Name(kind: .unboxing)
         }
@@ -117,6 +119,9 @@ extension CallRecord {
         public internal(set) var httpVersion: EngineResponse.HTTPVersion?
         /// The engine that was chosen for the request, and why.
         public internal(set) var engine: EngineUse?
+        /// The address that the request went to; nil if the service has no
+        /// ``ServiceConfiguration/addresses``.
+        public internal(set) var address: AddressUse?
         /// The origin of the response.
         public internal(set) var source = ResponseSource.server
         /// The time from the call's start to the request's start.

@@ -41,9 +41,13 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         public internal(set) var attempts: [Attempt] = []
         /// The stubs that changed something, in their order.
         public internal(set) var stubs: [StubUse] = []
-        /// The call whose work this one shared (`DuplicatePolicy.join`). Stages and attempts are
-        /// then those of the shared work.
+        /// The call whose work this one shared (`DuplicatePolicy.join`), or in whose request it
+        /// left (``RequestOptions/merging``). Stages and attempts are then those of the shared
+        /// work.
         public internal(set) var joinedCall: CallIdentity.ID?
+        /// The number of calls in the request, this one included; 0 if it wasn't merged with
+        /// others.
+        public internal(set) var mergedCount = 0
         /// How the cache handled the call; nil if no cache was asked.
         public internal(set) var cache: CacheUse?
         /// Whether a switch `simulation.…` failed an attempt.

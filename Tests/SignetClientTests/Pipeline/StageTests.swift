@@ -206,18 +206,24 @@ private struct Stages {
             services: ["a": service], keys: nil, policy: policy ?? .allowingAll(),
             options: options)
         self.pauses = pauses
+        let snapshots = SnapshotBox(snapshot, logger: log.logger)
         pipeline = CallPipeline(
             admission: AdmissionStage(
                 calls: RunningCalls(), hub: EventHub(),
-                snapshots: SnapshotBox(snapshot, logger: log.logger), hostOptions: RequestOptions(),
+                snapshots: snapshots, hostOptions: RequestOptions(),
                 engines: [],
                 maximumResponseSize: 1 << 20, decodes: false, clock: clock, log: log),
-            duplicates: DuplicateCalls(), caches: nil,
+            duplicates: DuplicateCalls(), merger: CallMerger(clock: clock), caches: nil,
             attempts: AttemptStage(
                 budget: RetryBudget(), credentials: CredentialStore(),
                 hops: HopStage(
                     engines: EngineSet(standard: engine, [:], now: { .now }), reporter: nil,
-                    connectTo: [], clock: clock, log: log),
+                    connectTo: [],
+                    addresses: NearestAddresses(
+                        AddressOptions(), engine: engine, snapshots: snapshots,
+                        connectivity: Connectivity(.shared) { false }, clock: clock,
+                        logger: log.logger),
+                    clock: clock, log: log),
                 clock: clock, log: log),
             decoder: ResponseDecoder(limits: nil))
     }

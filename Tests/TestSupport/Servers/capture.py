@@ -1,5 +1,8 @@
 """Prints each request, and sends the same status and JSON to each."""
-from servers import arguments, request, respond, say, serve
+from servers import arguments, context, request, respond, say, serve
+
+# The names that clients ask for in their handshakes (SNI).
+if context: context.sni_callback = lambda socket, name, _: say('SNI', name)
 
 @serve
 def run(c):

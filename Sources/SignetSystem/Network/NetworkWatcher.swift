@@ -1,0 +1,179 @@
+import CSignetSystem
+import Glibc
+import SignetBase
+import Synchronization
+
+/// Watches the network of this process, by a socket and a thread that exist while somebody listens.
+package final class NetworkWatcher: Sendable {
+    /// The watcher of this process.
+    package static let shared = NetworkWatcher()
+
+    private let hub = StateHub<NetworkState>()
+    private let run = Mutex<NetworkRun?>(nil)
+    private let open: @Sendable () -> Int32
+
+    /// Creates a watcher.
+    ///
+    /// - Parameter open: Opens the socket; returns -1 if it can't. Tests open it in a network
+    ///   namespace.
+    package init(open: @escaping @Sendable () -> Int32 = NetworkWatcher.openSocket) {
+        self.open = open
+    }
+
+    /// Opens a socket in the network namespace of this thread; returns -1 if the system refuses.
+    package static let openSocket: @Sendable () -> Int32 = { signet_netlink_open() }
+
+    /// Whether the socket is open.
+    package var isWatching: Bool { run.withLock { $0 != nil } }
+
+    /// Adds a listener, which gets the present state first; `unknown` if the kernel can't be asked.
+    ///
+    /// - Returns: Its number.
+    package func add(_ receive: @escaping @Sendable (NetworkState) -> Void) -> Int {
+        let number = hub.add(receive)
+        reconcile()
+        return number
+    }
+
+    /// Removes a listener. The last one closes the socket.
+    package func remove(_ number: Int) {
+        hub.remove(number)
+        reconcile()
+    }
+
+    /// Opens or closes the socket, as there are listeners or not.
+    private func reconcile() {
+        let deliveries = run.withLock { run -> StateHub<NetworkState>.Deliveries? in
+            if hub.count == 0 {
+                run?.stop()
+                run = nil
+                _ = hub.set(nil)
+                return nil
+            }
+            guard run == nil, hub.state == nil else { return nil }
+            run = NetworkRun(open())
+            guard let started = run, started.start({ self.note($0, of: started) }) else {
+                run = nil
+                return hub.set(NetworkState(.unknown))
+            }
+            return nil
+        }
+        // Listeners aren't called within `add`.
+        if let deliveries { Task.detached { deliveries.perform() } }
+    }
+
+    private func note(_ state: NetworkState, of noted: NetworkRun) {
+        run.withLock { run in run === noted ? hub.set(state) : nil }?.perform()
+    }
+}
+
+/// A socket, and the thread that reads it until it is stopped.
+private final class NetworkRun: Sendable {
+    /// The kernel's datagrams have at most 32 KiB (NLMSG_GOODSIZE and the size of dumps).
+    private static let bufferSize = 32 << 10
+
+    private let socket: Int32
+    private let wake: Int32
+
+    init?(_ socket: Int32) {
+        guard socket >= 0 else { return nil }
+        let wake = signet_wake_open()
+        guard wake >= 0 else {
+            close(socket)
+            return nil
+        }
+        (self.socket, self.wake) = (socket, wake)
+    }
+
+    deinit {
+        close(socket)
+        close(wake)
+    }
+
+    /// Ends the thread.
+    func stop() {
+        // It fails only if it was written to before.
+        _ = signet_wake(wake)
+    }
+
+    private typealias Body =
+        @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+    /// The values that the thread owns.
+    private final class Work: Sendable {
+        let run: NetworkRun
+        let receive: @Sendable (NetworkState) -> Void
+
+        init(_ run: NetworkRun, _ receive: @escaping @Sendable (NetworkState) -> Void) {
+            (self.run, self.receive) = (run, receive)
+        }
+    }
+
+    /// Starts the thread.
+    ///
+    /// - Returns: `false` if the system provides none.
+    func start(_ receive: @escaping @Sendable (NetworkState) -> Void) -> Bool {
+        let body: Body = { context in
+            guard let context = unsafe context else { return nil }
+            let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+            work.run.watch(work.receive)
+            return nil
+        }
+        let owned = unsafe Unmanaged.passRetained(Work(self, receive))
+        if unsafe signet_run_thread("signet-network", body, owned.toOpaque()) == 1 { return true }
+        unsafe owned.release()
+        return false
+    }
+
+    /// Reads until the run is stopped or the socket fails, and hands on each state that differs
+    /// from the one before.
+    private func watch(_ receive: (NetworkState) -> Void) {
+        var tracker = NetworkTracker { NetworkDevice.type(of: $0) }
+        var state: NetworkState?
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        guard ask(tracker.ask()) else { return receive(NetworkState(.unknown)) }
+        while true {
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe signet_netlink_receive(socket, wake, bytes.baseAddress, bytes.count)
+            }
+            var question: NetlinkQuestion?
+            if count > 0 {
+                question = tracker.receive(Array(buffer[..<count]))
+            } else if count < 0, errno == ENOBUFS {
+                question = tracker.ask()
+            } else {
+                if count < 0 { receive(NetworkState(.unknown)) }
+                return
+            }
+            guard ask(question) else { return receive(NetworkState(.unknown)) }
+            if let new = tracker.state, new != state {
+                state = new
+                receive(new)
+            }
+        }
+    }
+
+    private func ask(_ question: NetlinkQuestion?) -> Bool {
+        guard let question else { return true }
+        return signet_netlink_ask(socket, question.kind.rawValue, question.number) == 1
+    }
+}
+
+/// The system's device tree.
+enum NetworkDevice {
+    /// Returns the type of a link's device, such as `wlan` or `wwan`; nil if it has none.
+    static func type(of link: String) -> String? {
+        guard !link.isEmpty, !link.utf8.contains(UInt8(ascii: "/")), link != ".", link != ".."
+        else { return nil }
+        guard
+            let bytes = try? InputFile.read("/sys/class/net/\(link)/uevent", limit: 4096)
+        else { return nil }
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let name = "DEVTYPE=".utf8
+            if line.starts(with: name) {
+                return String(decoding: line.dropFirst(name.count), as: UTF8.self)
+            }
+        }
+        return nil
+    }
+}
