@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "SignetInspector", targets: ["SignetInspector"]),
         .library(name: "SignetLifecycle", targets: ["SignetLifecycle"]),
         .library(name: "SignetMetrics", targets: ["SignetMetrics"]),
+        .library(name: "SignetOutbox", targets: ["SignetOutbox"]),
         .library(name: "SignetTesting", targets: ["SignetTesting"]),
         .library(name: "SignetTransport", targets: ["SignetTransport"]),
         .library(name: "SignetVault", targets: ["SignetVault"]),
@@ -70,7 +71,9 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Tool", "Storage", "Inspector"]),
         .trait(name: "Tool", description: "The program signet, and the parsers that it needs."),
-        .trait(name: "Storage", description: "SignetStorage: a cache on disk, with GRDB."),
+        .trait(
+            name: "Storage",
+            description: "SignetStorage and SignetOutbox: a cache and records on disk, with GRDB."),
         .trait(
             name: "AsyncHTTPClient",
             description: "SignetAsyncHTTPClient: an engine on async-http-client."),
@@ -211,6 +214,13 @@ let package = Package(
                 "SignetPinning", "SignetRPC", "SignetSigning", "SignetSystem", "SignetTransport",
                 "SignetVault", httpTypes, logging,
             ]),
+        // Empty without the trait Storage.
+        module(
+            "SignetOutbox",
+            [
+                "SignetBase", "SignetClient", "SignetJSON", "SignetPinning", "SignetRPC",
+                "SignetStorage", "SignetSystem", "SignetTransport", httpTypes, logging,
+            ]),
         module(
             "SignetRecording",
             [
@@ -298,6 +308,13 @@ let package = Package(
             "SignetStorage",
             ["SignetCache", "SignetCrypto", "SignetStorage", httpTypes],
             hasVectors: false),
+        tests(
+            "SignetOutbox",
+            [
+                "SignetBase", "SignetClient", "SignetJSON", "SignetOutbox", "SignetPinning",
+                "SignetTesting",
+                "SignetTransport", httpTypes, logging,
+            ], hasVectors: false),
         tests("SignetRPC", ["SignetJSON", "SignetRPC", "SignetServiceDescription", httpTypes]),
         tests("SignetRPCStreams", ["SignetJSON", "SignetRPC", "SignetRPCStreams", httpTypes]),
         tests(

@@ -1,7 +1,7 @@
 public import SignetBase
 import SignetSystem
 
-/// A store can't be opened.
+/// A store can't be opened or written.
 public struct StorageError: SignetError, Sendable, Hashable, CustomStringConvertible {
     /// The type of `code`.
     public typealias Code = SignetErrorCode
@@ -14,7 +14,7 @@ public struct StorageError: SignetError, Sendable, Hashable, CustomStringConvert
     /// The code and the message.
     public var description: String { "\(code.name): \(message)" }
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

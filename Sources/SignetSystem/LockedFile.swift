@@ -35,6 +35,10 @@ package struct LockedFile: ~Copyable {
         }
     }
 
+    // Unlocks explicitly: a child process that is starting still shares the open file and its lock
+    // until it runs its program.
+    deinit { _ = flock(file.number, LOCK_UN) }
+
     /// Returns the file's size in bytes.
     package borrowing func size() throws(FileFailure) -> Int {
         Int(try file.status().st_size)

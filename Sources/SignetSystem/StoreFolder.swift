@@ -98,7 +98,8 @@ package final class StoreFolder: Sendable {
         }
     }
 
-    fileprivate func rename(_ name: String, to new: String) -> Bool {
+    /// Gives a file another name, in place of a file that has it. Returns false if it fails.
+    package func rename(_ name: String, to new: String) -> Bool {
         unsafe renameat(folder.number, name, folder.number, new) == 0
     }
 }

@@ -20,4 +20,7 @@ package struct SystemClock: Sendable {
     package var retryAfter: @Sendable (HTTPResponse, Int64) -> Duration? = {
         RetryStrategy.wait($0, now: $1)
     }
+
+    /// The clocks of the machine.
+    package init() {}
 }

@@ -1,0 +1,109 @@
+#if Storage
+import HTTPTypes
+import SignetBase
+import SignetClient
+import SignetJSON
+import SignetRPC
+import SignetStorage
+import SignetTransport
+import Synchronization
+
+/// Makes the call of a batch, and judges its outcome.
+struct BatchCalls: Sendable {
+    enum Outcome {
+        case arrived
+        /// The server won't take it, now or later.
+        case refused(ClientError)
+        /// It may not have arrived. The server asked for a pause, or for none (zero).
+        case delayed(ClientError, wait: Duration)
+    }
+
+    private let destination: OutboxDestination
+    private let options: RequestOptions
+    private let clock: SystemClock
+
+    /// The longest pause that a server may ask for.
+    private static let longestWait = Duration.seconds(3600)
+    /// The statuses of 400 to 499 that tell of the moment, not of the batch: a timeout, too early
+    /// and too many requests (RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section
+    /// 4).
+    private static let passing = [408, 425, 429]
+    /// The field of draft-ietf-httpapi-idempotency-key-header.
+    private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
+
+    init(to destination: OutboxDestination, options: RequestOptions, clock: SystemClock) {
+        self.destination = destination
+        var own = RequestOptions(idempotency: .always, tags: ["outbox"])
+        own.cache = .never
+        self.options = own.merging(options)
+        self.clock = clock
+    }
+
+    func send(_ batch: OutboxBatch, through system: NetworkSystem) async -> Outcome {
+        var options = options
+        let note = RetryAfterNote(clock)
+        options.attemptInterceptors.append(note)
+        if let name = Self.idempotencyKey { options.fields[name] = "\"\(batch.id)\"" }
+        let call = RPCCall(destination.method, parameters: .object(Self.parameters(of: batch)))
+        do throws(ClientError) {
+            _ = try await system.call(
+                call, on: destination.service, path: destination.path, options: options)
+            return .arrived
+        } catch {
+            return Self.isRefusal(error)
+                ? .refused(error)
+                : .delayed(error, wait: min(note.wait ?? .zero, Self.longestWait))
+        }
+    }
+
+    static func parameters(of batch: OutboxBatch) -> JSONObject {
+        var object: JSONObject = [
+            "batch": .string(batch.id),
+            // They were encoded by the outbox, and their digests are right.
+            "records": .array(batch.records.compactMap { try? JSONValue(parsing: $0) }),
+        ]
+        if !batch.dropped.isEmpty {
+            object["dropped"] = .array(
+                batch.dropped.map { drop in
+                    [
+                        "reason": .string(drop.reason),
+                        "records": drop.count > 0 ? .number(JSONNumber(drop.count)) : .null,
+                    ]
+                })
+        }
+        return object
+    }
+
+    /// Whether a server refused the batch itself, so that it would refuse it again.
+    static func isRefusal(_ error: ClientError) -> Bool {
+        guard error.kind == .refused else { return false }
+        if let server = error.serverError {
+            return ![.internalError, .serverError].contains(server.kind)
+        }
+        guard let status = error.status else { return true }
+        return switch status {
+        // A business code.
+        case 200..<300: true
+        case 400..<500: !passing.contains(status)
+        default: false
+        }
+    }
+}
+
+/// Notes how long a response asks to wait.
+private final class RetryAfterNote: AttemptInterceptor {
+    private let clock: SystemClock
+    private let noted = Mutex<Duration?>(nil)
+
+    init(_ clock: SystemClock) { self.clock = clock }
+
+    var wait: Duration? { noted.withLock { $0 } }
+
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+        let response = try await next(call)
+        let wait = clock.retryAfter(response.response, clock.now())
+        noted.withLock { $0 = wait }
+        return response
+    }
+}
+#endif

@@ -1,0 +1,345 @@
+#if Storage
+import Dispatch
+import Logging
+import SignetBase
+import SignetClient
+import SignetStorage
+import Synchronization
+
+/// Sends the batches of an outbox, one after the other.
+final class OutboxSender: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var system: NetworkSystem?
+        /// Whether the next round sends all that is there, without the pause after a failure.
+        var sendsAll = false
+        var flushes: [Latch<Bool>] = []
+        var isStopping = false
+        var hasEnded = false
+        /// A batch that has arrived and couldn't be removed.
+        var arrived: OutboxBatch?
+        /// Failures of the file in a row.
+        var fileFailures = 0
+    }
+
+    /// The end of a round.
+    private enum Round {
+        /// Nothing more is due.
+        case done
+        /// Another process sends.
+        case busy
+        /// A batch didn't arrive; its pause is in the store.
+        case delayed
+        case fileFailed
+    }
+
+    private let store: OutboxStore
+    private let name: String
+    private let calls: BatchCalls
+    private let rule: OutboxRule
+    private let options: OutboxOptions
+    private let state = Mutex(State())
+    private let wakeup = Wakeup()
+    private let queue = DispatchQueue(label: "signet.outbox.send")
+
+    init(
+        _ store: OutboxStore, named name: String, to destination: OutboxDestination,
+        rule: OutboxRule, options: OutboxOptions
+    ) {
+        self.store = store
+        self.name = name
+        calls = BatchCalls(to: destination, options: options.callOptions, clock: options.clock)
+        self.rule = rule
+        self.options = options
+    }
+
+    // MARK: Start and end
+
+    func start(through system: NetworkSystem) {
+        state.withLock { state in
+            guard state.task == nil, !state.isStopping else { return }
+            state.system = system
+            // What an earlier run left.
+            state.sendsAll = true
+            state.task = Task.detached(priority: .utility) { await self.run() }
+        }
+    }
+
+    /// Ends without sending what waits.
+    func abandon() {
+        let task = state.withLock { state in
+            state.isStopping = true
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    /// Sends what waits for at most the flush time, and ends.
+    func stop() async {
+        let (task, isFirst) = state.withLock { state in
+            defer { state.isStopping = true }
+            return (state.task, !state.isStopping)
+        }
+        guard let task else { return }
+        if isFirst {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { _ = await self.flush() }
+                group.addTask { try? await self.options.clock.sleep(self.options.flushTime) }
+                await group.next()
+                // The call under way ends, and its batch stays.
+                task.cancel()
+                group.cancelAll()
+            }
+        }
+        await task.value
+    }
+
+    /// Asks for a round that sends all that is there, and waits for its end.
+    func flush() async -> Bool {
+        let latch = Latch<Bool>()
+        let isRunning = state.withLock { state in
+            guard state.task != nil, !state.hasEnded else { return false }
+            state.flushes.append(latch)
+            state.sendsAll = true
+            return true
+        }
+        guard isRunning else { return await isEmpty() }
+        wakeup.set()
+        return await latch.wait()
+    }
+
+    /// Asks for a round that sends all that is there.
+    func request() {
+        state.withLock { $0.sendsAll = true }
+        wakeup.set()
+    }
+
+    /// Notes that records were added.
+    func noteAdded(_ contents: OutboxContents, count: Int) {
+        tellDrops()
+        // The first one needs a timer.
+        if contents.wait == 0 || contents.newCount <= count { wakeup.set() }
+    }
+
+    // MARK: The loop
+
+    private func run() async {
+        while !Task.isCancelled {
+            let (sendsAll, flushes) = state.withLock { state in
+                defer { (state.sendsAll, state.flushes) = (false, []) }
+                return (state.sendsAll, state.flushes)
+            }
+            let round = await send(all: sendsAll)
+            let asked = options.clock.instant()
+            let pause = await pause(after: round)
+            if !flushes.isEmpty {
+                let isEmpty = await isEmpty()
+                for latch in flushes { latch.set(isEmpty) }
+            }
+            let rest = pause - (options.clock.instant() - asked)
+            if rest > .zero { await wakeup.wait(atMost: rest, by: options.clock) }
+        }
+        let flushes = state.withLock { state in
+            (state.hasEnded, state.system) = (true, nil)
+            defer { state.flushes = [] }
+            return state.flushes
+        }
+        for latch in flushes { latch.set(false) }
+    }
+
+    /// Returns the time until the next round.
+    private func pause(after round: Round) async -> Duration {
+        if round == .fileFailed {
+            let failures = state.withLock { state in
+                state.fileFailures += 1
+                return state.fileFailures
+            }
+            return pause(afterFailures: failures - 1)
+        }
+        state.withLock { $0.fileFailures = 0 }
+        let longest = Duration.milliseconds(rule.batchAge)
+        // The other process may be killed at any moment.
+        if round == .busy { return min(longest, max(options.firstPause, .seconds(1))) }
+        guard
+            let contents = try? await perform({ store throws(StorageError) in try store.contents() }
+            )
+        else { return longest }
+        // Other processes add records too, so a look now and then is needed in any case.
+        return contents.wait.map { min(.milliseconds($0), longest) } ?? longest
+    }
+
+    private func pause(afterFailures failures: Int) -> Duration {
+        var whole = options.firstPause
+        for _ in 0..<min(failures, 62) where whole < options.longestPause { whole *= 2 }
+        return min(options.longestPause, whole) * (0.5 + options.clock.random() / 2)
+    }
+
+    /// Sends batches until none is due, or one doesn't arrive.
+    private func send(all: Bool) async -> Round {
+        do throws(StorageError) {
+            let lock = try await perform { store throws(StorageError) in store.lockForSending() }
+            guard let lock else { return .busy }
+            defer { withExtendedLifetime(lock) {} }
+            if let arrived = state.withLock({ $0.arrived }) { try await remove(arrived) }
+            let last: Int64? =
+                all
+                ? try await perform { store throws(StorageError) in
+                    try store.contents().lastRecord
+                } : nil
+            while !Task.isCancelled {
+                let batch = try await perform { store throws(StorageError) in
+                    try store.nextBatch(through: last, ignoresRest: all)
+                }
+                tellDrops()
+                guard let batch else { return .done }
+                guard try await send(batch) else { return .delayed }
+            }
+            return .done
+        } catch {
+            tell(.failed(error))
+            return .fileFailed
+        }
+    }
+
+    /// Sends a batch, and writes down how that ended.
+    ///
+    /// - Returns: Whether the next one may follow.
+    private func send(_ batch: OutboxBatch) async throws(StorageError) -> Bool {
+        guard let system = state.withLock({ $0.system }) else { return false }
+        switch await calls.send(batch, through: system) {
+        case .arrived:
+            state.withLock { $0.arrived = batch }
+            try await remove(batch)
+            tell(.sent(batch: batch.id, records: batch.records.count))
+            return true
+        case .refused(let error):
+            try await perform { store throws(StorageError) in
+                try store.park(batch, code: error.code.name)
+            }
+            tell(.parked(batch: batch.id, records: batch.records.count, error: error))
+            return true
+        case .delayed(let error, let wait):
+            let isEnding = Task.isCancelled
+            let pause = try await perform { [self] store throws(StorageError) in
+                try store.keep(
+                    batch,
+                    pause: isEnding
+                        ? nil : { max(self.pause(afterFailures: $0), wait).milliseconds })
+            }
+            if !isEnding {
+                tell(.delayed(batch: batch.id, error: error, pause: .milliseconds(pause)))
+            }
+            return false
+        }
+    }
+
+    private func remove(_ batch: OutboxBatch) async throws(StorageError) {
+        try await perform { store throws(StorageError) in try store.arrived(batch) }
+        state.withLock { $0.arrived = nil }
+    }
+
+    // MARK: The file
+
+    private func isEmpty() async -> Bool {
+        let contents = try? await perform { store throws(StorageError) in try store.contents() }
+        return contents?.waitingCount == 0
+    }
+
+    /// Does blocking work with the file.
+    func perform<Value: Sendable>(
+        _ work: @escaping @Sendable (OutboxStore) throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        let store = store
+        let result: Result<Value, StorageError> = await withCheckedContinuation { done in
+            queue.async {
+                done.resume(
+                    returning: Result { () throws(StorageError) in try work(store) })
+            }
+        }
+        return try result.get()
+    }
+
+    // MARK: Telling
+
+    private func tellDrops() {
+        for drop in store.takeDrops() {
+            tell(.dropped(records: drop.count, reason: drop.reason))
+        }
+    }
+
+    private func tell(_ event: OutboxEvent) {
+        let outbox: Logger.Metadata = ["outbox": "\(name)"]
+        switch event {
+        case .sent(let batch, let records):
+            options.logger.debug(
+                "a batch was sent",
+                metadata: outbox.merging(["batch": "\(batch)", "records": "\(records)"]) { $1 })
+        case .delayed(let batch, let error, let pause):
+            options.logger.notice(
+                "a batch is sent again later",
+                metadata: outbox.merging(
+                    ["batch": "\(batch)", "code": "\(error.code.name)", "pause": "\(pause)"]
+                ) { $1 })
+        case .parked(let batch, let records, let error):
+            options.logger.error(
+                "a batch was refused",
+                metadata: outbox.merging([
+                    "batch": "\(batch)", "records": "\(records)", "code": "\(error.code.name)",
+                    "status": "\(error.status.map { "\($0)" } ?? "none")",
+                ]) { $1 })
+        case .dropped(let records, let reason):
+            options.logger.warning(
+                "records were dropped",
+                metadata: outbox.merging(["records": "\(records)", "reason": "\(reason)"]) { $1 })
+        case .failed(let error):
+            options.logger.error(
+                "the outbox's file can't be used",
+                metadata: outbox.merging(["reason": "\(error.message)"]) { $1 })
+        }
+        options.observe(event)
+    }
+}
+
+/// A wait that others can end.
+final class Wakeup: Sendable {
+    private let state = Mutex<(isSet: Bool, waiting: CheckedContinuation<Void, Never>?)>(
+        (false, nil))
+
+    /// Ends the wait, or the next one.
+    func set() {
+        let waiting = state.withLock { state in
+            state.isSet = state.waiting == nil
+            return state.waiting.take()
+        }
+        waiting?.resume()
+    }
+
+    /// Waits until it is ended, some time has passed, or the task is cancelled.
+    func wait(atMost time: Duration, by clock: SystemClock) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait() }
+            group.addTask { try? await clock.sleep(time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isSet || Task.isCancelled {
+                        state.isSet = false
+                        return true
+                    }
+                    state.waiting = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.take() }?.resume()
+        }
+    }
+}
+#endif

@@ -1,0 +1,162 @@
+#if Storage
+import Foundation
+import GRDB
+import SignetBase
+import SignetCrypto
+import SignetSystem
+
+/// The SQLite database of an outbox. Its functions block, and throw what SQLite reports.
+///
+/// A transaction is on the disk when its function returns (`synchronous=FULL`).
+final class OutboxDatabase: Sendable {
+    /// The file isn't an outbox's, so it is left alone.
+    struct Foreign: Error {}
+    /// The file is damaged, so it is set aside.
+    struct Damaged: Error {}
+
+    /// `SgnO`.
+    private static let applicationID = 0x5367_6E4F
+    private static let version = 1
+
+    let queue: DatabaseQueue
+    let seal: StoreSeal
+    private let identity: String?
+
+    /// Opens the database of a name, or creates it.
+    ///
+    /// - Parameter maximumPages: For tests: the pages that the disk has room for.
+    /// - Throws: `StorageError` with `wrong-outbox-key`, ``Foreign``, ``Damaged``, or what SQLite
+    ///   reports.
+    init(
+        _ file: String, in folder: StoreFolder, key: CryptoKey?, maximumPages: Int?
+    ) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.label = "signet.outbox"
+        configuration.prepareDatabase { database in
+            // Before anything changes a file of another program.
+            _ = try Self.isNew(database)
+            try database.execute(
+                sql: """
+                    PRAGMA auto_vacuum = INCREMENTAL;
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = FULL;
+                    PRAGMA cache_size = -1000;
+                    """)
+            if let maximumPages {
+                try database.execute(sql: "PRAGMA max_page_count = \(maximumPages)")
+            }
+        }
+        // SQLite gives its other files the mode of the database.
+        try? PrivateFile.createNew([], at: folder.path(of: file))
+        queue = try DatabaseQueue(path: folder.path(of: file), configuration: configuration)
+        let made = try queue.write { try Self.prepare($0) }
+        do throws(StorageError) {
+            seal = try StoreSeal(key, salt: made.salt)
+        } catch {
+            throw StorageError(.wrongOutboxKey, error.message)
+        }
+        // A sealed store has the digest of a text that its key made.
+        guard seal.name("signet", as: "mark") == made.mark || made.mark.isEmpty else {
+            throw StorageError(
+                .wrongOutboxKey,
+                "\(folder.path(of: file)) was sealed with another key, or with none")
+        }
+        if made.mark.isEmpty {
+            let mark = Data(seal.name("signet", as: "mark"))
+            try queue.write { try $0.execute(sql: "UPDATE outbox SET mark = ?", arguments: [mark]) }
+        }
+        identity = folder.identity(of: file)
+    }
+
+    /// Returns whether the file has no tables yet.
+    ///
+    /// - Throws: ``Foreign`` if it has those of another program.
+    private static func isNew(_ database: Database) throws -> Bool {
+        let id = try Int.fetchOne(database, sql: "PRAGMA application_id")
+        let version = try Int.fetchOne(database, sql: "PRAGMA user_version")
+        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        if tables > 0, id != applicationID || version != Self.version { throw Foreign() }
+        return tables == 0
+    }
+
+    private static func prepare(
+        _ database: Database
+    ) throws -> (salt: [UInt8], mark: [UInt8]) {
+        if try isNew(database) {
+            try database.execute(sql: schema)
+            try database.execute(
+                sql: "INSERT INTO outbox VALUES (1, ?, x'', '', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+                arguments: [Data(try RandomBytes.bytes(16))])
+        }
+        guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok",
+            let row = try Row.fetchOne(database, sql: "SELECT salt, mark FROM outbox")
+        else { throw Damaged() }
+        func bytes(_ column: String) -> [UInt8] { Array(row[column] as Data? ?? Data()) }
+        return (bytes("salt"), bytes("mark"))
+    }
+
+    /// `age` is the outbox's own time in milliseconds, which no change of the wall clock moves.
+    /// The bytes of a record are those of its content and of its row.
+    private static let schema = """
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        CREATE TABLE outbox (
+            id INTEGER PRIMARY KEY, salt BLOB NOT NULL, mark BLOB NOT NULL,
+            boot TEXT NOT NULL, uptime INTEGER NOT NULL, wall INTEGER NOT NULL,
+            age INTEGER NOT NULL, lastRecord INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            newCount INTEGER NOT NULL, newBytes INTEGER NOT NULL,
+            failures INTEGER NOT NULL, restsUntil INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE batches (
+            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
+            code TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE records (
+            number INTEGER PRIMARY KEY, batch INTEGER, added INTEGER NOT NULL,
+            bytes INTEGER NOT NULL, content BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX recordsByBatch ON records (batch, number);
+        CREATE TABLE drops (
+            batch INTEGER NOT NULL, reason TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY (batch, reason)
+        ) STRICT;
+        CREATE TRIGGER recordAdded AFTER INSERT ON records BEGIN
+            UPDATE outbox SET lastRecord = new.number, bytes = bytes + new.bytes,
+                newCount = newCount + 1, newBytes = newBytes + new.bytes;
+        END;
+        CREATE TRIGGER recordBatched AFTER UPDATE OF batch ON records
+        WHEN old.batch IS NULL AND new.batch IS NOT NULL BEGIN
+            UPDATE outbox SET newCount = newCount - 1, newBytes = newBytes - old.bytes;
+        END;
+        CREATE TRIGGER recordRemoved AFTER DELETE ON records BEGIN
+            UPDATE outbox SET bytes = bytes - old.bytes,
+                newCount = newCount - (old.batch IS NULL),
+                newBytes = newBytes - (old.batch IS NULL) * old.bytes;
+        END;
+        """
+
+    /// Whether the folder still has this very file: another process may have set it aside.
+    func isCurrent(_ file: String, in folder: StoreFolder) -> Bool {
+        identity != nil && folder.identity(of: file) == identity
+    }
+
+    /// Whether an error says that the file is damaged.
+    static func isDamage(_ error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return error is Damaged }
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_FORMAT:
+            return true
+        default: return false
+        }
+    }
+
+    /// Gives pages back to the system after much was sent.
+    func returnPages() throws {
+        try queue.inDatabase { database in
+            let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            if free > 256 { try database.execute(sql: "PRAGMA incremental_vacuum") }
+        }
+    }
+}
+#endif
