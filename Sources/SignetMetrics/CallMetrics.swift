@@ -33,7 +33,8 @@ import SignetTransport
 /// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
 /// code of the error. `path` is the path of a REST call without its values, such as
 /// `/orders/{id}`, and is left out if it isn't known. `engine` is the name of the engine that sent
-/// the last request (``EngineName``), and is left out if none was sent.
+/// the last request (``EngineName``), and is left out if none was sent. Test calls of the
+/// configuration (``Probe``) have no metrics.
 public struct CallMetrics: CallObserver {
     private let factory: any MetricsFactory
     private let methods: KnownMethods
@@ -74,13 +75,13 @@ public struct CallMetrics: CallObserver {
     /// Records one event.
     public func record(_ event: CallEvent) {
         switch event {
-        case .retrying(let call, let reason, _):
+        case .retrying(let call, let reason, _) where !call.isProbe:
             Counter(
                 label: "signet.client.retries",
                 dimensions: [("service", call.service.name), ("reason", reason)],
                 factory: factory
             ).increment()
-        case .finished(let record):
+        case .finished(let record) where !record.identity.isProbe:
             count(record)
             for attempt in record.attempts {
                 let first = attempt.hops.first.flatMap { try? WebURL(parsing: $0.url) }

@@ -6,12 +6,15 @@ struct CallEngine: Sendable {
     let choice: EngineChoice
     /// Whether the call belongs to the trial's share.
     let isTrial: Bool
+    /// Whether its responses and failures decide about the engines of later calls.
+    let isMarked: Bool
 
     /// Decides for a call.
     ///
     /// - Parameter random: In 0..<1; asked only if there is a trial.
-    init(_ choice: EngineChoice, random: () -> Double) {
+    init(_ choice: EngineChoice, isMarked: Bool = true, random: () -> Double) {
         self.choice = choice
+        self.isMarked = isMarked
         self.isTrial = choice.trial.map { random() * 100 < $0.percent } ?? false
     }
 }
@@ -121,7 +124,7 @@ final class EngineSet: Sendable {
     func noteResponse(
         of use: EngineUse, for call: CallEngine?, at authority: String, after: Duration
     ) {
-        guard let call else { return }
+        guard let call, call.isMarked else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in
             guard !call.choice.candidates.isEmpty else {
@@ -141,7 +144,7 @@ final class EngineSet: Sendable {
     func noteFailure(
         _ code: ClientError.Code, of use: EngineUse, for call: CallEngine?, at authority: String
     ) {
-        guard let call, use.reason != .fallback else { return }
+        guard let call, call.isMarked, use.reason != .fallback else { return }
         let hasFailed = Self.failures.contains(code)
         let isSlow = !call.choice.candidates.isEmpty && Self.penalized.contains(code)
         guard hasFailed || isSlow else { return }

@@ -15,7 +15,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A call is counted before its caller gets the outcome.
+/// A call is counted before its caller gets the outcome. Test calls of the configuration
+/// (``Probe``) aren't.
 public final class CallCounter: CallObserver {
     /// The calls that are counted together.
     public struct Kind: Sendable, Hashable {
@@ -61,8 +62,9 @@ public final class CallCounter: CallObserver {
     /// Takes an event.
     public func receive(_ event: CallEvent) {
         switch event {
-        case .started(let call): state.withLock { _ = $0.running.insert(call.id) }
-        case .finished(let record):
+        case .started(let call) where !call.isProbe:
+            state.withLock { _ = $0.running.insert(call.id) }
+        case .finished(let record) where !record.identity.isProbe:
             let kind = Kind(record)
             state.withLock { state in
                 state.counts[kind, default: 0] += 1

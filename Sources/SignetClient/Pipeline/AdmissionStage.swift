@@ -124,6 +124,7 @@ struct AdmissionStage: Sendable {
             id: id, service: target.service, method: target.method, tags: options.tags,
             path: target.path)
         if let interaction = options.interaction { identity.interaction = interaction }
+        identity.isProbe = target.isProbe
         let log = CallLog(
             identity, since: start, mode: snapshot.mode.mode,
             limits: CallRecord.Limits(limits, deadline: options.deadline),
@@ -140,11 +141,20 @@ struct AdmissionStage: Sendable {
         }
         return CallContext(
             target, to: service, in: snapshot,
-            engine: (switches.engine.map { EngineChoice($0) } ?? options.engine)
-                .map { CallEngine($0, random: clock.random) },
+            engine: engineChoice(of: target, options: options, switches: switches).map {
+                CallEngine($0, isMarked: !target.isProbe, random: clock.random)
+            },
             options: options, limits: limits, call: call,
             stubs: stubs.active { snapshot.mode.stubModules }, queues: queues,
             decodes: decodes)
+    }
+
+    /// Returns the engine of a debugging switch, unless a test call names its own.
+    private func engineChoice(
+        of target: CallTarget, options: RequestOptions, switches: DebugSwitches
+    ) -> EngineChoice? {
+        if target.isProbe, let own = target.options.engine { return own }
+        return switches.engine.map { EngineChoice($0) } ?? options.engine
     }
 
     /// Ends a call: its record, its last event, and one line of the log.

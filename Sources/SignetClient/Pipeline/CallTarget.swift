@@ -20,6 +20,8 @@ struct CallTarget: Sendable {
     var host: SystemHost?
     /// The path without values, for logs.
     var path: String?
+    /// Whether it is a test call of the configuration, which isn't counted.
+    var isProbe = false
     /// Fields that the system adds to the request, which win over its own.
     var addedFields: HTTPFields?
     /// The call that has begun already, or why it could not; nil for one that begins when it is

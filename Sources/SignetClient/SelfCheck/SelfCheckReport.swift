@@ -18,7 +18,8 @@ public struct SelfCheckReport: Sendable, Hashable {
     /// One thing that was checked.
     public struct Line: Sendable, Hashable {
         /// The area of the check: `system`, `crypto`, `libcurl`, `keys`, `schema`, `dump`,
-        /// `configuration`, `mode`, `fetch`, `pins` or `hosts`.
+        /// `configuration`, `mode`, `fetch`, `pins`, `hosts`, or `probes` for the test calls of the
+        /// configuration.
         public var area: String
         /// The thing that was checked.
         public var subject: String

@@ -9,13 +9,13 @@ import SignetVault
 extension NetworkSystem {
     /// Checks a running system from inside, where its keys and configuration are: primitives, keys,
     /// the sealed dump that monitoring gets, the last good values, mode, last fetch, pins and
-    /// hosts.
+    /// hosts, and makes the test calls of the configuration (``Probe``).
     ///
-    /// With hosts there is only a TLS handshake, through their proxies. No request is sent, and
-    /// nothing is changed.
+    /// With hosts there is only a TLS handshake, through their proxies. No other request is sent
+    /// than the test calls, and nothing is changed.
     ///
     /// - Parameters:
-    ///   - isOffline: Whether hosts are left out.
+    ///   - isOffline: Whether hosts and test calls are left out.
     ///   - hostTimeout: The time for one host.
     ///   - now: Unix seconds for the dates of keys and pins; nil is the clock's.
     /// - Returns: The findings, without values of the configuration or keys.
@@ -56,6 +56,17 @@ extension NetworkSystem {
                 detail: "the system was given none")
         }
         await checkHosts(&run, snapshot: snapshot, isOffline: isOffline, timeout: hostTimeout)
+        let reason: String? =
+            if isOffline {
+                "offline"
+            } else if snapshot.mode.simulation.isOffline {
+                "offline, as simulation.offline says"
+            } else if !calls.isRunning {
+                "the system is shut down"
+            } else {
+                nil
+            }
+        await run.check(snapshot.probes, skipping: reason, through: pipeline)
         return run.report
     }
 

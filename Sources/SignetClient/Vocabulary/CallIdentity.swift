@@ -19,6 +19,9 @@ public struct CallIdentity: Sendable, Hashable {
     /// The path of a REST call without its values, such as `/orders/{id}`, or with `{}` in place of
     /// a value that the program interpolates; nil if it isn't known.
     public internal(set) var path: String?
+    /// Whether it is a test call of the configuration (``Probe``), which counters and metrics leave
+    /// out.
+    public internal(set) var isProbe = false
     /// How the program shows the call.
     public internal(set) var interaction = CallInteraction.indicator
 }

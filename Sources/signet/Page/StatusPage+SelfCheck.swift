@@ -31,7 +31,7 @@ extension StatusPage {
             facts: [
                 ("Time", UnixTime.rfc3339(now)), ("Made by", "signet \(VersionReport.tool)"),
             ],
-            sections: [
+            sections: Self.testCalls(report.testCalls) + [
                 Section(
                     title: "Hosts and pins",
                     body: Self.checks(report.hostsAndPins, titled: "Hosts and pins")),
@@ -42,6 +42,11 @@ extension StatusPage {
                 Section(title: "Keys", body: Self.keys(keys, now: now, leadTime: leadTime)),
                 Section(title: "Known answers", body: Self.folded(report.knownAnswers)),
             ])
+    }
+
+    private static func testCalls(_ lines: [SelfCheckReport.Line]) -> [Section] {
+        lines.isEmpty
+            ? [] : [Section(title: "Test calls", body: checks(lines, titled: "Test calls"))]
     }
 
     /// The known answers, which are of interest only if one is wrong.

@@ -11,11 +11,12 @@ import SignetVault
 /// Checks that a program and the files of its project are fit to work: from the primitives up to
 /// the pinned hosts. `NetworkSystem.selfCheck` does the same from inside a running system.
 ///
-/// The check changes nothing, and its report contains nothing from inside dumps and key files.
+/// The check changes nothing, and its report contains nothing from inside dumps and key files. It
+/// makes the test calls of the configuration.
 struct ProjectCheck: Sendable {
     /// The project, which names the files.
     var project: ProjectFile
-    /// Whether hosts are left out.
+    /// Whether hosts and test calls are left out.
     var isOffline: Bool
     /// The time for one host.
     var hostTimeout: Duration
@@ -56,6 +57,12 @@ struct ProjectCheck: Sendable {
         let policy = checkPolicy(&run)
         await checkHosts(&run, engine: engine, services: services, policy: policy)
         await engine?.shutdown()
+        // An invalid one has a line already.
+        if let configuration, !services.all.isEmpty {
+            await run.makeTestCalls(
+                of: configuration, services: services, keys: keys, policy: policy,
+                options: options(services), isOffline: isOffline)
+        }
         return run.report
     }
 
@@ -314,9 +321,9 @@ struct ProjectCheck: Sendable {
                 detail: "there is no policy, or no libcurl")
             return
         }
-        var addresses: [EngineRequest.ConnectTo] = []
+        let addresses: [EngineRequest.ConnectTo]
         do throws(TransportError) {
-            for text in project.connectTo { addresses.append(try .init(parsing: text)) }
+            addresses = try self.addresses()
         } catch {
             run.report.add(
                 area: "hosts", subject: "connectTo", status: .bad, detail: error.message,
@@ -328,6 +335,19 @@ struct ProjectCheck: Sendable {
             policy: policy,
             connectTo: addresses, proxies: proxies ?? services.proxies ?? otherProxies,
             timeout: hostTimeout)
+    }
+
+    private func addresses() throws(TransportError) -> [EngineRequest.ConnectTo] {
+        try project.connectTo.map { text throws(TransportError) in try .init(parsing: text) }
+    }
+
+    /// The options of the program's system, as far as the project has them.
+    private func options(_ services: SelfCheckRun.Services) -> NetworkSystem.Options {
+        var options = NetworkSystem.Options()
+        options.caFile = project.caFile
+        options.connectTo = (try? addresses()) ?? []
+        options.proxies = proxies ?? services.proxies ?? otherProxies
+        return options
     }
 }
 #endif

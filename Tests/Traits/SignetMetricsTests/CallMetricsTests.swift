@@ -112,6 +112,40 @@ import Testing
         #expect(count == 2)
     }
 
+    @Test(.features("000-45")) func aTrialIsComparedByItsEngines() async throws {
+        let (standard, trial, metrics) = (StubEngine(), StubEngine(), TestMetrics())
+        standard.respond(with: .status(200))
+        trial.respond(with: .status(200), .failure(.cutOff))
+        var options = NetworkSystem.Options()
+        (options.engine, options.engines["http1"]) = (standard, trial)
+        options.observers = [CallMetrics(factory: metrics)]
+        options.callOptions.attempts = 1
+        options.callOptions.engine = EngineChoice(.standard, trial: .init("http1", percent: 50))
+        options.dangerous.allowUnpinnedServices()
+        let service = ServiceConfiguration(
+            baseURL: "https://api.example.com", payloadProtocol: .rest)
+        let system = try await NetworkSystem.start(services: ["a": service], options: options)
+        for _ in 0..<100 { _ = await Shop.call(system) }
+        await system.shutdown()
+        func count(_ engine: String, _ outcome: String) -> Int {
+            Int(
+                metrics.counterTotal(
+                    label: "signet.client.calls",
+                    dimensions: [
+                        ("service", "a"), ("method", "GET"), ("outcome", outcome),
+                        ("engine", engine),
+                    ]))
+        }
+        #expect(count("standard", "success") == standard.requests.count)
+        #expect(count("http1", "success") == 1)
+        #expect(count("http1", "cut-off") == trial.requests.count - 1)
+        #expect(standard.requests.count + trial.requests.count == 100)
+        let engines = metrics.recorders(label: "signet.client.call.duration").map { recorder in
+            recorder.dimensions.first { $0.0 == "engine" }?.1
+        }
+        #expect(Set(engines) == ["standard", "http1"])
+    }
+
     @Test func nothingSecretIsADimension() async throws {
         let metrics = try await Self.metrics([.failure(.connect), .status(500)], methods: ["PUT"])
         let text =

@@ -10,14 +10,17 @@ import SignetPinning
 struct SelfCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "self-check",
-        abstract: "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts.",
+        abstract:
+            "Check primitives, libcurl, keys, dump, mode, pins and the pinned hosts, and make test calls.",
         discussion: """
             Checks the files of the project that --project FILE, else SIGNET_PROJECT or the \
             signet.json of this folder or a parent names (signet project schema prints its \
             format); without one, only the program. Exit 1 if a line is bad. A certificate, a pin \
-            rule or a key that ends soon is a warning, and the exit is 0. Hosts are reached through \
-            --proxy, else through the proxy of the configuration, else through that of the \
-            environment. A signet.json that was found needs trust for this; --offline does not.
+            rule or a key that ends soon is a warning, and the exit is 0. The test calls of the \
+            configuration (probes.NAME.…) go through the whole system, each with its own timeout. \
+            Hosts are reached through --proxy, else through the proxy of the configuration, else \
+            through that of the environment. A signet.json that was found needs trust for this; \
+            --offline does not.
             """,
         examples: [
             "signet self-check --offline", "signet self-check --within 60 --html check.html",
@@ -28,7 +31,7 @@ struct SelfCheckCommand: AsyncParsableCommand {
     @OptionGroup var project: ProjectOptions
     @OptionGroup var identity: IdentityOptions
 
-    @Flag(name: .customLong("offline"), help: "Skip the hosts.")
+    @Flag(name: .customLong("offline"), help: "Skip the hosts and the test calls.")
     var isOffline = false
 
     @Option(
@@ -104,7 +107,8 @@ struct SelfCheckCommand: AsyncParsableCommand {
     }
 
     private func table(_ report: SelfCheckReport) -> [String] {
-        let shown = report.hostsAndPins + report.others + report.shortKnownAnswers
+        let shown =
+            report.testCalls + report.hostsAndPins + report.others + report.shortKnownAnswers
         let area = shown.map(\.area.count).max() ?? 0
         let subject = min(40, shown.map { printable($0.subject).count }.max() ?? 0)
         var lines: [String] = []
@@ -152,9 +156,13 @@ extension SelfCheckReport {
         lines.filter { $0.area == "hosts" } + lines.filter { $0.area == "pins" }
     }
 
+    var testCalls: [Line] { lines.filter { $0.area == "probes" } }
+
     var knownAnswers: [Line] { lines.filter { $0.area == "crypto" } }
 
-    var others: [Line] { lines.filter { !["hosts", "pins", "crypto"].contains($0.area) } }
+    var others: [Line] {
+        lines.filter { !["hosts", "pins", "probes", "crypto"].contains($0.area) }
+    }
 
     /// The known answers on one line, unless one is wrong.
     fileprivate var shortKnownAnswers: [Line] {
