@@ -195,7 +195,7 @@ import Testing
 
     /// The upstream responds only after it has received all requests, so they run at the same time.
     /// nginx numbers connections.
-    @Test(.features("003-26", "004-01"), arguments: [false, true])
+    @Test(.features("002-32", "003-26", "004-01"), arguments: [false, true])
     func callsAtOnceShareOneConnectionOverHTTP2Alone(overHTTP2: Bool) async throws {
         let count = 32
         let upstream = try await ScriptedServer("barrier", "\(count)")

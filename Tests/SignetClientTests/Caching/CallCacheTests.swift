@@ -50,7 +50,7 @@ import Testing
         return response.result?.value["n"]?.number?.int64
     }
 
-    @Test(.features("000-32", "001-07", "001-16", "002-13", "003-27", "003-29"))
+    @Test(.features("000-32", "001-07", "001-16", "002-13", "002-32", "003-27", "003-29"))
     func oneDeclarationKeepsAResponseForThreeMinutes() async throws {
         let origin = Self.counter()
         let cached = try await Self.system(origin, nil)
