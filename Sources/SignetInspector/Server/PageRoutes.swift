@@ -69,7 +69,7 @@ struct PageRoutes: Sendable {
             ])
         case ("GET", "/api/call"):
             guard let id = request.parameter("id"), let detail = await source.detail(of: id) else {
-                return Self.failure(404, "not-found", "the call isn't kept any longer")
+                return Self.failure(404, code: "not-found", "the call isn't kept any longer")
             }
             return Self.json(detail)
         case ("POST", "/api/act"):
@@ -80,9 +80,9 @@ struct PageRoutes: Sendable {
                 try await source.act(action)
                 return Self.json(["about": .object(await source.about())])
             } catch {
-                return Self.failure(400, error.code.name, error.message)
+                return Self.failure(400, code: error.code.name, error.message)
             }
-        default: return Self.failure(404, "not-found", "there is no such request")
+        default: return Self.failure(404, code: "not-found", "there is no such request")
         }
     }
 
@@ -90,7 +90,7 @@ struct PageRoutes: Sendable {
         PageAnswer(200, type: "application/json", value.serialized())
     }
 
-    private static func failure(_ status: Int, _ code: String, _ message: String) -> PageAnswer {
+    private static func failure(_ status: Int, code: String, _ message: String) -> PageAnswer {
         PageAnswer(
             status, type: "application/json",
             JSONValue.object(["error": ["code": .string(code), "message": .string(message)]])
