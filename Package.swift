@@ -259,7 +259,8 @@ let package = Package(
             name: "signet",
             dependencies: [
                 "SignetBase", "SignetCache", "SignetClient", "SignetCrypto", "SignetCurl",
-                "SignetInspector", "SignetJSON", "SignetPinFormats", "SignetPinning", "SignetRPC", "SignetRecording",
+                "SignetInspector", "SignetJSON", "SignetPinFormats", "SignetPinning", "SignetRPC",
+                "SignetRecording",
                 "SignetRedis",
                 "SignetServiceDescription", "SignetSigning", "SignetStorage", "SignetSystem",
                 "SignetTransport", "SignetVault", httpTypes, logging,
