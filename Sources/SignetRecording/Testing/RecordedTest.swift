@@ -76,7 +76,9 @@ public struct RecordedTest: Sendable {
 
     /// Sends one request again, and compares.
     ///
-    /// - Parameter service: The service that the call names.
+    /// - Parameters:
+    ///   - exchange: The request and its recorded response.
+    ///   - named: The service that the call names.
     /// - Throws: `RecordingError` if the system can't be observed.
     public func outcome(
         of exchange: RecordedExchange, service named: String? = nil
