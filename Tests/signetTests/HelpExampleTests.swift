@@ -83,6 +83,13 @@ import Testing
         for command in try await commands() {
             for example in command.examples {
                 let folder = try place.folder(isEmpty: example.contains("vault init"))
+                if example.contains("signet inspect") {
+                    // Without --html it serves the page until it is stopped (InspectToolTests).
+                    guard example.contains("--html") else { continue }
+                    try folder.write(
+                        #"{"log":{"version":"1.2","creator":{"name":"a","version":"1"},"#
+                            + #""entries":[]}}"#, to: "shop.har")
+                }
                 if example.contains("signet project") {
                     try folder.write(#"{"keys":"keys"}"#, to: "signet.json")
                 }
