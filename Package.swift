@@ -296,7 +296,8 @@ let package = Package(
             swiftSettings: houseRules),
 
         .target(
-            name: "TestSupport", path: "Tests/TestSupport", exclude: ["Peers", "Servers"],
+            name: "TestSupport", dependencies: [logging], path: "Tests/TestSupport",
+            exclude: ["Peers", "Servers"],
             swiftSettings: houseRules),
         tests("SignetBase", ["SignetBase"], hasVectors: false),
         tests("SignetSystem", ["SignetSystem"]),

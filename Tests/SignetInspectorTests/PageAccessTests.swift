@@ -157,16 +157,23 @@ import Testing
     /// The kernel's table, as Linux writes it.
     @Test func theUserIsFoundInTheKernelsTable() {
         let table = """
-              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout
-               0: 0100007F:C491 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0
-               1: 0100007F:D431 0100007F:C491 01 00000000:00000000 00:00000000 00000000  1000        0
-               2: 0100007F:C491 0100007F:D431 01 00000000:00000000 00:00000000 00000000     5        0
+              sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+               0: 0100007F:C491 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11
+               1: 0100007F:D431 0100007F:C491 01 00000000:00000000 00:00000000 00000000  1000        0 12
+               2: 0100007F:C491 0100007F:D431 01 00000000:00000000 00:00000000 00000000     5        0 13
+               3: 0100007F:D432 0100007F:C491 05 00000000:00000000 00:00000000 00000000     0        0 0
+               4: 0100007F:D433 0100007F:C491 01 00000000:00000000 00:00000000 00000000     0        0 0
             """
         let (from, to) = (PeerUser.address("", 54321), PeerUser.address("", 50321))
         #expect(PeerUser.user(in: Array(table.utf8), from: from, to: to) == 1000)
         #expect(PeerUser.user(in: Array(table.utf8), from: to, to: from) == 5)
         #expect(PeerUser.user(in: Array(table.utf8), from: from, to: from) == nil)
         #expect(PeerUser.user(in: [], from: from, to: to) == nil)
+        // Closed sockets: the kernel says user 0, who may be the program's own.
+        for port: UInt16 in [54322, 54323] {
+            let closed = PeerUser.address("", port)
+            #expect(PeerUser.user(in: Array(table.utf8), from: closed, to: to) == nil)
+        }
     }
 }
 #endif

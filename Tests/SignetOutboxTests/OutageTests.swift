@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func noContentOfARecordIsLogged() async throws {
-        let lines = Lines()
+        let lines = RecordingLog()
         let outbox = try await collector.started {
             $0.logger = Logger(label: "test") { _ in lines }
             $0.batchCount = 1
@@ -224,29 +224,6 @@ import Testing
         #expect(lines.text.contains("a batch was refused"))
         #expect(lines.text.contains("a batch is sent again later"))
         #expect(!lines.text.contains("canary"))
-    }
-}
-
-/// Stores the logged lines.
-final class Lines: LogHandler, Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    var logLevel: Logger.Level {
-        get { .trace }
-        set { _ = newValue }
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set { _ = newValue }
-    }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set { _ = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
     }
 }
 #endif

@@ -112,7 +112,7 @@ import Testing
 
     @Test(.features("000-42", "000-47"), .timeLimit(.minutes(20)))
     func noByteOfASecretIsKept() async throws {
-        let log = LogLines()
+        let log = RecordingLog(level: .debug)
         let schema = try Schema(
             parsing: Array(
                 """
@@ -202,26 +202,5 @@ import Testing
         #expect(try HARSchema().problems(in: har) == [])
         let findings = try Recording.findings(inHAR: har)
         #expect(findings == [])
-    }
-}
-
-/// Keeps everything that is logged.
-private final class LogLines: LogHandler {
-    private let lines = Mutex<[String]>([])
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
-    var logLevel: Logger.Level {
-        get { .debug }
-        set {}
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
     }
 }

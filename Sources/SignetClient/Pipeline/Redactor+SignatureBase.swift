@@ -68,7 +68,7 @@ extension Redactor {
         return secretFields.contains(name) || SecretSearch.looksSecret(.string(value), named: name)
     }
 
-    /// The secrets of a request, as they may stand in its signature base.
+    /// The secrets of a request, in each form that its signature base can have.
     private static func secrets(of request: FrozenRequest) -> Set<String> {
         var secrets: Set<String> = []
         for field in request.head.headerFields where isSecret(field) {

@@ -125,6 +125,6 @@ function asSwift(call, detail) {
     return head + "import HTTPTypes\n".repeat(fields.length > 0 ? 1 : 0) + lines.join("\n") + "\n";
 }
 
-/** Fields that the system makes for each request anew. */
+/** Fields that the system makes new for each request. */
 const madeFields = new Set(["host", "content-length", "signature", "signature-input", "content-digest", "signet-signature", "authorization", "cookie", "dpop"]);
 const madeField = (name) => /^(traceparent|tracestate)$/i.test(name);

@@ -114,7 +114,7 @@ function openSender(app, call, detail) {
             tell("Sent. It is the newest call of the list.");
         } catch (error) { problem.textContent = oneLine(error.message); }
     };
-    openDialog("Send again", make("p", { text: "To the service " + oneLine(call.service) + ", through the whole system: signed anew, and its pins checked." }),
+    openDialog("Send again", make("p", { text: "To the service " + oneLine(call.service) + ", through the whole system: with a new signature, and its pins are checked." }),
         make("div", { class: "line" }, method, target), make("h3", { text: "Fields" }), fields, make("h3", { text: "Body" }), body, problem,
         make("div", { class: "tools" }, make("button", { type: "button", class: "primary", text: "Send", onclick: send }), closeButton("Cancel")));
 }

@@ -27,8 +27,10 @@ enum PeerUser {
     static func user(in table: [UInt8], from local: String, to remote: String) -> UInt32? {
         for line in table.split(separator: UInt8(ascii: "\n")) {
             let columns = line.split(separator: UInt8(ascii: " "))
-            guard columns.count > 7, columns[1].elementsEqual(local.utf8),
-                columns[2].elementsEqual(remote.utf8)
+            // A socket that its program has closed has no inode, and the user 0.
+            guard columns.count > 9, columns[1].elementsEqual(local.utf8),
+                columns[2].elementsEqual(remote.utf8), columns[3].elementsEqual(established),
+                !columns[9].elementsEqual("0".utf8)
             else { continue }
             return UInt32(String(decoding: columns[7], as: UTF8.self))
         }
@@ -41,6 +43,9 @@ enum PeerUser {
         "\(prefix)\(hexadecimal(UInt32(0x7F00_0001).bigEndian, width: 8)):"
             + hexadecimal(UInt32(port), width: 4)
     }
+
+    /// The state `TCP_ESTABLISHED` of the kernel.
+    private static let established = Array("01".utf8)
 
     static var mappedPrefix: String {
         "0000000000000000" + hexadecimal(UInt32(0x0000_FFFF).bigEndian, width: 8)

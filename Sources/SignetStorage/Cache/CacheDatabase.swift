@@ -11,9 +11,6 @@ import SignetSystem
 /// beside the database. A file gets its final name inside the transaction that adds its row, so
 /// that a file without a row was left by a process that was killed.
 final class CacheDatabase: Sendable {
-    /// The database isn't one of ours.
-    struct Foreign: Error {}
-
     static let name = "signet-cache.sqlite"
     /// `SgnC`.
     private static let applicationID = 0x5367_6E43
@@ -31,7 +28,7 @@ final class CacheDatabase: Sendable {
     /// Opens the database of a folder, or creates it.
     ///
     /// - Throws: `StorageError` with `wrong-cache-key` if it was made with another key; what SQLite
-    ///   reports; ``Foreign``.
+    ///   reports; ``ForeignDatabase``.
     init(in folder: StoreFolder, byteLimit: Int64, key: CryptoKey?) throws {
         self.folder = folder
         self.byteLimit = byteLimit
@@ -82,22 +79,17 @@ final class CacheDatabase: Sendable {
     private static func prepare(
         _ database: Database, key: CryptoKey?
     ) throws -> (salt: [UInt8], secret: [UInt8], mark: [UInt8]) {
-        let id = try Int.fetchOne(database, sql: "PRAGMA application_id")
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version")
-        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-        if tables > 0, id != applicationID || version != Self.version { throw Foreign() }
-        if tables == 0 {
+        if try database.isNew(for: applicationID, version: version) {
             try database.execute(sql: schema)
             try database.execute(
                 sql: "INSERT INTO store VALUES (1, ?, ?, x'', 0)",
                 arguments: [Data(try RandomBytes.bytes(16)), Data(try RandomBytes.bytes(32))])
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM store") else {
-            throw Foreign()
+            throw ForeignDatabase()
         }
-        func bytes(_ column: String) -> [UInt8] { Array(row[column] as Data? ?? Data()) }
-        guard bytes("secret").count == 32 else { throw Foreign() }
-        return (bytes("salt"), bytes("secret"), bytes("mark"))
+        guard row.bytes("secret").count == 32 else { throw ForeignDatabase() }
+        return (row.bytes("salt"), row.bytes("secret"), row.bytes("mark"))
     }
 
     private static let schema = """
@@ -145,7 +137,7 @@ final class CacheDatabase: Sendable {
 
     /// Whether an error says that the database isn't one, or not one of ours.
     static func isDamage(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError else { return error is Foreign }
+        guard let error = error as? DatabaseError else { return error is ForeignDatabase }
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_FORMAT:
             return true

@@ -9,8 +9,6 @@ import SignetSystem
 ///
 /// A transaction is on the disk when its function returns (`synchronous=FULL`).
 final class OutboxDatabase: Sendable {
-    /// The file isn't an outbox's, so it is left alone.
-    struct Foreign: Error {}
     /// The file is damaged, so it is set aside.
     struct Damaged: Error {}
 
@@ -25,7 +23,7 @@ final class OutboxDatabase: Sendable {
     /// Opens the database of a name, or creates it.
     ///
     /// - Parameter maximumPages: For tests: the pages that the disk has room for.
-    /// - Throws: `StorageError` with `wrong-outbox-key`, ``Foreign``, ``Damaged``, or what SQLite
+    /// - Throws: `StorageError` with `wrong-outbox-key`, ``ForeignDatabase``, ``Damaged``, or what SQLite
     ///   reports.
     init(
         _ file: String, in folder: StoreFolder, key: CryptoKey?, maximumPages: Int?
@@ -35,7 +33,7 @@ final class OutboxDatabase: Sendable {
         configuration.label = "signet.outbox"
         configuration.prepareDatabase { database in
             // Before anything changes a file of another program.
-            _ = try Self.isNew(database)
+            _ = try database.isNew(for: Self.applicationID, version: Self.version)
             try database.execute(
                 sql: """
                     PRAGMA auto_vacuum = INCREMENTAL;
@@ -69,21 +67,10 @@ final class OutboxDatabase: Sendable {
         identity = folder.identity(of: file)
     }
 
-    /// Returns whether the file has no tables yet.
-    ///
-    /// - Throws: ``Foreign`` if it has those of another program.
-    private static func isNew(_ database: Database) throws -> Bool {
-        let id = try Int.fetchOne(database, sql: "PRAGMA application_id")
-        let version = try Int.fetchOne(database, sql: "PRAGMA user_version")
-        let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-        if tables > 0, id != applicationID || version != Self.version { throw Foreign() }
-        return tables == 0
-    }
-
     private static func prepare(
         _ database: Database
     ) throws -> (salt: [UInt8], mark: [UInt8]) {
-        if try isNew(database) {
+        if try database.isNew(for: applicationID, version: version) {
             try database.execute(sql: schema)
             try database.execute(
                 sql: "INSERT INTO outbox VALUES (1, ?, x'', '', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
@@ -92,8 +79,7 @@ final class OutboxDatabase: Sendable {
         guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok",
             let row = try Row.fetchOne(database, sql: "SELECT salt, mark FROM outbox")
         else { throw Damaged() }
-        func bytes(_ column: String) -> [UInt8] { Array(row[column] as Data? ?? Data()) }
-        return (bytes("salt"), bytes("mark"))
+        return (row.bytes("salt"), row.bytes("mark"))
     }
 
     /// `age` is the outbox's own time in milliseconds, which no change of the wall clock moves.
@@ -109,7 +95,8 @@ final class OutboxDatabase: Sendable {
             failures INTEGER NOT NULL, restsUntil INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE batches (
-            number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+            state INTEGER NOT NULL,
             code TEXT NOT NULL
         ) STRICT;
         CREATE TABLE records (

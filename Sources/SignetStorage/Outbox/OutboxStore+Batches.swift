@@ -118,6 +118,7 @@ extension OutboxStore {
     package func arrived(_ batch: OutboxBatch) throws(StorageError) {
         let isEmpty = try write { database, _ in
             _ = try tick(in: database)
+            guard try Self.isThere(batch, in: database) else { return false }
             if batch.records.isEmpty {
                 try Self.returnDrops(ofBatch: batch.number, in: database)
             }
@@ -132,6 +133,7 @@ extension OutboxStore {
     package func park(_ batch: OutboxBatch, code: String) throws(StorageError) {
         try write { database, _ in
             _ = try tick(in: database)
+            guard try Self.isThere(batch, in: database) else { return }
             try database.execute(
                 sql: "UPDATE batches SET state = ?, code = ? WHERE number = ?",
                 arguments: [State.parked, code, batch.number])
@@ -153,6 +155,7 @@ extension OutboxStore {
     ) throws(StorageError) -> Int64 {
         try write { database, _ in
             let age = try tick(in: database)
+            guard try Self.isThere(batch, in: database) else { return 0 }
             try database.execute(
                 sql: "UPDATE batches SET state = ? WHERE number = ?",
                 arguments: [State.waiting, batch.number])
@@ -166,6 +169,13 @@ extension OutboxStore {
             try dropOld(at: age, in: database)
             return time
         }
+    }
+
+    /// Whether a batch has not come to its end in another process. A new file has the numbers again.
+    private static func isThere(_ batch: OutboxBatch, in database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database, sql: "SELECT 1 FROM batches WHERE number = ? AND id = ?",
+            arguments: [batch.number, batch.id]) != nil
     }
 
     /// Ends the pause after a failure.

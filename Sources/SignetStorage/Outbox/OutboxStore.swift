@@ -90,7 +90,7 @@ package final class OutboxStore: Sendable {
         } catch {
             throw StorageError(
                 .unusableOutbox,
-                error is OutboxDatabase.Foreign
+                error is ForeignDatabase
                     ? "\(printable(folder.path(of: file))) isn't an outbox"
                     : "\(printable(folder.path(of: file))) can't be opened: \(Self.reason(error))")
         }
