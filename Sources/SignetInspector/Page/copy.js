@@ -3,6 +3,9 @@
 /** Marks in place of secrets, which are never sent. */
 const redactionMark = /\(redacted\)|redacted-\d+/g;
 
+/** Whether the body is there: of a large, a streamed or a binary one only the size was written down. */
+function bodyIsKept(request) { return !/^\((\d+ bytes(, streamed)?|streamed)\)$/.test(request.body ?? ""); }
+
 /** A word of a shell, with variables in place of marks. */
 function shellWord(text, variable) {
     let out = "", at = 0;
@@ -45,6 +48,8 @@ function asCurl(exchange) {
     if (request.base64) {
         before = "base64 -d <<'END' | ";
         words.push("--data-binary @-");
+    } else if (hasBody && !bodyIsKept(request)) {
+        words.push("--data-binary @BODY");
     } else if (hasBody) {
         words.push("--data-raw " + shellWord(request.body, variables("body")));
     }

@@ -98,8 +98,9 @@ function openSender(app, call, detail) {
     const fields = make("textarea", { "aria-label": "Fields", spellcheck: "false" });
     fields.value = request.fields.filter(([name]) => !madeFields.has(name.toLowerCase())).map(([name, value]) => name + ": " + value).join("\n");
     const body = make("textarea", { "aria-label": "Body", spellcheck: "false" });
-    body.value = request.body ?? "";
+    body.value = bodyIsKept(request) ? request.body ?? "" : "";
     const problem = make("p", { class: "bad", role: "alert" });
+    if (!bodyIsKept(request)) problem.textContent = "The body was not kept. Write one, or the request is sent without.";
     const send = async () => {
         try {
             const lines = fields.value.split("\n").filter((line) => line.trim() !== "").map((line) => {

@@ -51,6 +51,8 @@ extension RecordedExchange {
                 words.append("--data-binary @-")
             }
         }
+        // Never an option, nor a file.
+        words += ["--proto", "'=http,https'", "--url"]
         words.append(ShellText.word(Array(request.url.utf8.prefix { $0 != UInt8(ascii: "#") })))
         return input + words.joined(separator: " ")
     }
@@ -109,7 +111,8 @@ enum ShellText {
                 continue
             }
             for byte in text {
-                let isPlain = byte.isLetterOrDigit || " -_./:,=".utf8.contains(byte)
+                // printf takes a format that begins with a hyphen for options.
+                let isPlain = byte.isLetterOrDigit || " _./:,=".utf8.contains(byte)
                 let digits = String(byte, radix: 8)
                 format +=
                     isPlain

@@ -9,7 +9,7 @@ public struct RecordingFinding: Sendable, Hashable {
         case schema
         /// An entry or a body can't be read.
         case unreadable
-        /// A value looks like a secret; `signet har scrub` redacts it.
+        /// A value looks like a secret; ``Recording/redacted(by:)`` redacts it.
         case secret
     }
 

@@ -215,9 +215,10 @@ struct HAREntryReader {
         }
         exchange.redactions = (own["redacted"]?.array ?? []).compactMap { redaction in
             guard let place = redaction["place"]?.string,
-                let mark = redaction["mark"]?.number?.int64
+                let mark = redaction["mark"]?.number?.int64,
+                (1...Int64(RedactionMark.largest)).contains(mark)
             else { return nil }
-            var result = RecordedExchange.Redaction(place: place, mark: Int(clamping: mark))
+            var result = RecordedExchange.Redaction(place: place, mark: Int(mark))
             result.isWholeValue = redaction["whole"]?.bool ?? false
             return result
         }

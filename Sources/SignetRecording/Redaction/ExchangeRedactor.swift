@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetBase
 
 /// Replaces the secrets of exchanges by marks: in the URL, the fields and the bodies of both
@@ -46,6 +47,10 @@ final class ExchangeRedactor: Sendable {
         var result = body
         result.bytes = BodyRedactor(judge: judge).redacted(
             body.bytes, type: body.mediaType, at: place, in: &log)
+        let type = Array(body.mediaType.utf8)
+        if let redacted = judge.redacted(type, named: [], at: "\(place).mediaType", in: &log) {
+            result.mediaType = String(decoding: redacted, as: UTF8.self)
+        }
         return result
     }
 
@@ -53,12 +58,39 @@ final class ExchangeRedactor: Sendable {
     func redacted(texts call: RecordedCall) -> RecordedCall {
         var result = call
         for index in call.contents.indices {
-            result.contents[index].before = call.contents[index].before.map(text)
-            result.contents[index].after = call.contents[index].after.map(text)
+            result.contents[index].before = call.contents[index].before.map(message)
+            result.contents[index].after = call.contents[index].after.map(message)
         }
         result.path = call.path.map(text)
         result.tags = call.tags.map(text)
         return result
+    }
+
+    /// Returns a message that is written as lines (`StageContents.Message`) without its secrets: a
+    /// head, the fields, and after an empty line the body.
+    private func message(_ text: String) -> String {
+        var log = RedactionLog(marks)
+        let parts = text.split(separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
+        var lines = parts[0].split(separator: "\n", omittingEmptySubsequences: false)
+        let head = lines.removeFirst().split(separator: " ", maxSplits: 1)
+        var result = head.map { word in
+            word.contains("://")
+                ? URLRedactor(judge: judge).redacted(String(word), at: "", in: &log)
+                : self.text(String(word))
+        }.joined(separator: " ")
+        let fields = lines.map { line in
+            let name = line.prefix { $0 != ":" }
+            return RecordedField(
+                name: String(name), bytes: Array(line.dropFirst(name.count + 2).utf8))
+        }
+        for field in FieldRedactor(judge: judge).redacted(fields, of: "", in: &log) {
+            result += "\n\(field.name): \(field.value)"
+        }
+        guard parts.count > 1 else { return result }
+        let type = fields.first { $0.isNamed(.contentType) }?.value ?? ""
+        let body = BodyRedactor(judge: judge).redacted(
+            Array(parts[1].utf8), type: type, at: "", in: &log)
+        return "\(result)\n\n\(String(decoding: body, as: UTF8.self))"
     }
 
     /// Returns a text for people, whose names and forms the client has redacted, without known

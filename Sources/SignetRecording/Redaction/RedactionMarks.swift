@@ -38,6 +38,8 @@ final class RedactionMarks: Sendable {
 /// The text in place of a secret: `redacted-3`.
 enum RedactionMark {
     private static let prefix = Array("redacted-".utf8)
+    /// The largest number, which has nine digits.
+    static let largest = 999_999_999
 
     static func text(_ number: Int) -> String { "redacted-\(number)" }
 

@@ -44,24 +44,33 @@ struct SecretJudge: Sendable {
             return nil
         }
         if isSecret(member: name) { return Array(log.mark(bytes, at: place()).utf8) }
-        let key = name + [0] + bytes
+        let key = Self.key(.value, named: name, bytes)
         if clean.contains(key) { return nil }
-        if let changed = replacingKnown(bytes, at: place(), in: &log) {
-            return redacted(changed, named: name, at: place(), in: &log) ?? changed
-        }
-        let text = String(decoding: bytes, as: UTF8.self)
+        // Not searched again: a known value may occur in the text of a mark.
+        let changed = replacingKnown(bytes, at: place(), in: &log)
+        let text = String(decoding: changed ?? bytes, as: UTF8.self)
         let names = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         guard SecretSearch.looksSecret(.string(text), named: names) else {
-            clean.insert(key)
-            return nil
+            if changed == nil { clean.insert(key) }
+            return changed
         }
         return Array(log.mark(bytes, at: place()).utf8)
+    }
+
+    /// The kinds of judgements, each of which holds for its own kind alone.
+    private enum Kind: UInt8 {
+        case value, number, list, name, text
+    }
+
+    /// The key of a judgement: no two of them have the same bytes.
+    private static func key(_ kind: Kind, named name: [UInt8] = [], _ bytes: [UInt8]) -> [UInt8] {
+        [kind.rawValue] + "\(name.count):".utf8 + name + bytes
     }
 
     /// Returns whether a number looks like a secret.
     func isSecret(number: [UInt8], named name: [UInt8]) -> Bool {
         if isSecret(member: name) { return true }
-        let key = name + [0] + number
+        let key = Self.key(.number, named: name, number)
         if clean.contains(key) { return false }
         let text = String(decoding: number, as: UTF8.self)
         let value = JSONNumber(text: text).map(JSONValue.number) ?? .string(text)
@@ -75,7 +84,7 @@ struct SecretJudge: Sendable {
 
     /// Returns whether a list without objects is a secret, such as the bytes of a key.
     func isSecret(list: JSONValue, of range: Range<Int>, named name: [UInt8]) -> Bool {
-        let key = name + [0, 2] + (range.count <= 256 ? list.serialized() : [])
+        let key = Self.key(.list, named: name, range.count <= 256 ? list.serialized() : [])
         if range.count <= 256, clean.contains(key) { return false }
         let names = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         guard !SecretSearch.looksSecret(list, named: names) else { return true }
@@ -97,7 +106,7 @@ struct SecretJudge: Sendable {
 
     /// Returns whether the name of a member is a secret itself.
     func isSecret(name: [UInt8]) -> Bool {
-        let key = [0, 0] + name
+        let key = Self.key(.name, name)
         if clean.contains(key) { return false }
         guard !known.occur(in: name),
             !SecretSearch.isSecret(memberName: String(decoding: name, as: UTF8.self))
@@ -108,7 +117,7 @@ struct SecretJudge: Sendable {
 
     /// Returns whether a text looks like a secret by its form, as the URL of a webhook does.
     func looksSecret(text: [UInt8]) -> Bool {
-        let key = [0, 1] + text
+        let key = Self.key(.text, text)
         if clean.contains(key) { return false }
         guard !SecretSearch.looksSecret(.string(String(decoding: text, as: UTF8.self)), named: nil)
         else { return true }

@@ -1,0 +1,102 @@
+import Foundation
+import SignetJSON
+import TestSupport
+import Testing
+
+@testable import SignetRecording
+
+/// Places that a redaction could miss, and inputs that could end it.
+@Suite struct RedactionFaultTests {
+    /// A secret that occurs in the text of a mark is replaced once.
+    @Test(arguments: ["redacted", "acted", "redacted-1", "ed-1"])
+    func aSecretLikeAMarkIsReplacedOnce(_ secret: String) throws {
+        var rules = RedactionRules()
+        rules.add(secret: Array(secret.utf8))
+        let exchange = RecordedExchange.json(request: #"{"note":"x \#(secret) y"}"#)
+        let text = try #require(exchange.redacted(by: rules).request.body?.text)
+        #expect(text.utf8.count < 60, "\(text)")
+        #expect(text.contains("redacted-"), "\(text)")
+    }
+
+    /// A number that is not secret says nothing about the same digits as text.
+    @Test func aNumberAndATextAreJudgedApart() throws {
+        let judge = SecretJudge(RedactionRules())
+        var log = RedactionLog(RedactionMarks())
+        let (name, digits) = (Array("login".utf8), Array("12345".utf8))
+        let alone = SecretJudge(RedactionRules()).redacted(
+            digits, named: name, at: "", in: &log)
+        _ = judge.isSecret(number: digits, named: name)
+        #expect(judge.redacted(digits, named: name, at: "", in: &log) == alone)
+        // Nor do a name and a value that are the same bytes when they stand together.
+        let parts = (Array("a".utf8), Array("b\0c".utf8))
+        _ = judge.redacted(parts.1, named: parts.0, at: "", in: &log)
+        #expect(
+            judge.redacted(Array("c".utf8), named: Array("a\0b".utf8), at: "", in: &log) == nil)
+    }
+
+    @Test(arguments: ["9223372036854775807", "-1", "0", "1000000000"])
+    func aMarkOutOfRangeIsNoMark(_ number: String) throws {
+        var document = try #require(
+            JSONValue(parsing: Recording(RecordedExchange.json()).har()).text as String?)
+        document = document.replacing(
+            #""_signet":{"#, with: #""_signet":{"redacted":[{"place":"x","mark":\#(number)}],"#)
+        let recording = try Recording(har: Array(document.utf8))
+        #expect(recording.exchanges.allSatisfy { $0.redactions.isEmpty })
+        // Another mark can still be made.
+        var exchange = recording.exchanges[0]
+        exchange.request.fields.append(.init(name: "Cookie", value: "a=q7Zr2mVx9LkT4bNw8sYc"))
+        let redacted = Recording(calls: [RecordedCall(exchange)]).redacted()
+        #expect(redacted.exchanges[0].redactions.count == 1)
+    }
+
+    @Test func stageContentsObeyTheRules() throws {
+        var rules = RedactionRules()
+        rules.members.insert("iban")
+        rules.fields.insert("x-customer")
+        let message = """
+            POST https://user:pass@api.example.com/x?iban=DE02
+            Content-Type: application/json
+            X-Customer: DE02
+
+            {"iban":"DE02","a":1}
+            """
+        var call = RecordedCall(.json())
+        call.contents = [
+            .init(stage: "signing", before: message, after: "200\n\n{\"iban\":\"DE02\"}")
+        ]
+        let redacted = Recording(calls: [call]).redacted(by: rules)
+        let contents = try #require(redacted.calls.first?.contents.first)
+        for text in [contents.before, contents.after] {
+            let text = try #require(text)
+            #expect(!text.contains("DE02") && !text.contains("pass@"), "\(text)")
+        }
+        #expect(contents.before?.contains("POST https://") == true)
+        #expect(contents.before?.contains("\nContent-Type: application/json\n") == true)
+        #expect(contents.before?.contains(#""a":1"#) == true)
+        #expect(contents.after?.hasPrefix("200\n\n") == true)
+    }
+
+    @Test func aMediaTypeIsJudged() {
+        var exchange = RecordedExchange.json(request: "x")
+        exchange.request.body?.mediaType = "text/plain; access_token=q7Zr2mVx9LkT4bNw8sYc"
+        #expect(exchange.redacted().request.body?.mediaType.contains("q7Zr") == false)
+    }
+
+    /// `printf` would take it for an option.
+    @Test func aBodyThatBeginsWithHyphensIsPrinted() async throws {
+        let bytes = Array("--AaB03x\r\n".utf8) + [0, 0xFF]
+        for shell in ["sh", "bash"] {
+            let output = try await ChildProcess.run(
+                "/bin/\(shell)", ["-c", ShellText.printing(bytes)])
+            #expect(output.exit == 0 && output.stdout == bytes, "\(shell): \(output.stderr)")
+        }
+    }
+
+    @Test(arguments: ["-o/tmp/signet-curl", "file:///etc/hostname", "-K/etc/passwd"])
+    func aURLIsNeitherAnOptionNorAFile(_ url: String) async throws {
+        let command = try #require(RecordedExchange.json("GET", url).curlCommand)
+        let output = try await ChildProcess.run("/bin/sh", ["-c", "\(command) --max-time 5"])
+        #expect(output.exit != 0 && output.stdout.isEmpty, "\(command)")
+        #expect(!FileManager.default.fileExists(atPath: "/tmp/signet-curl"))
+    }
+}
