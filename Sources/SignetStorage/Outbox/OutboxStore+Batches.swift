@@ -171,7 +171,8 @@ extension OutboxStore {
         }
     }
 
-    /// Whether a batch has not come to its end in another process. A new file has the numbers again.
+    /// Whether a batch has not come to its end in another process. In a new file the numbers begin
+    /// again.
     private static func isThere(_ batch: OutboxBatch, in database: Database) throws -> Bool {
         try Int.fetchOne(
             database, sql: "SELECT 1 FROM batches WHERE number = ? AND id = ?",
