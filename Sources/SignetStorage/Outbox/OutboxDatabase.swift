@@ -23,8 +23,8 @@ final class OutboxDatabase: Sendable {
     /// Opens the database of a name, or creates it.
     ///
     /// - Parameter maximumPages: For tests: the pages that the disk has room for.
-    /// - Throws: `StorageError` with `wrong-outbox-key`, ``ForeignDatabase``, ``Damaged``, or what SQLite
-    ///   reports.
+    /// - Throws: `StorageError` with `wrong-outbox-key`, ``ForeignDatabase``, ``Damaged``, or what
+    ///   SQLite reports.
     init(
         _ file: String, in folder: StoreFolder, key: CryptoKey?, maximumPages: Int?
     ) throws {
