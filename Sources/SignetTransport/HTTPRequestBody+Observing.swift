@@ -14,14 +14,16 @@ extension HTTPRequestBody {
 extension HTTPRequestBody {
     /// Returns the same body in the same chunks.
     ///
-    /// It calls `restarting` when an engine starts to read it, and `observer` with each chunk that
-    /// the engine reads.
+    /// It calls `restarting` when an engine starts to read it, `observer` with each chunk that the
+    /// engine reads, and `ending` when it has read the last one.
     package func tapped(
         restarting: @escaping @Sendable () -> Void,
-        by observer: @escaping @Sendable ([UInt8]) -> Void
+        by observer: @escaping @Sendable ([UInt8]) -> Void,
+        ending: @escaping @Sendable () -> Void
     ) -> HTTPRequestBody {
-        HTTPRequestBody(TappedBody(body: self, restarting: restarting, observer: observer))
-            .withTrailers(of: self)
+        HTTPRequestBody(
+            TappedBody(body: self, restarting: restarting, observer: observer, ending: ending)
+        ).withTrailers(of: self)
     }
 }
 
@@ -29,23 +31,25 @@ private struct TappedBody: RequestBodySource {
     let body: HTTPRequestBody
     let restarting: @Sendable () -> Void
     let observer: @Sendable ([UInt8]) -> Void
+    let ending: @Sendable () -> Void
 
     var length: Int64? { body.length }
     var isReplayable: Bool { body.isReplayable }
 
     func makeReader() throws(TransportError) -> any RequestBodyReader {
         restarting()
-        return TappedReader(reader: try body.makeReader(), observer: observer)
+        return TappedReader(reader: try body.makeReader(), observer: observer, ending: ending)
     }
 }
 
 private struct TappedReader: RequestBodyReader {
     var reader: HTTPRequestBody.Reader
     let observer: @Sendable ([UInt8]) -> Void
+    let ending: @Sendable () -> Void
 
     mutating func next() async throws -> [UInt8]? {
         let chunk = try await reader.next()
-        if let chunk { observer(chunk) }
+        if let chunk { observer(chunk) } else { ending() }
         return chunk
     }
 }

@@ -29,6 +29,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     /// Whether two values are the same body.
     package func isSame(as other: HTTPResponseBody) -> Bool { reading === other.reading }
     private var observer: (@Sendable ([UInt8]) -> Void)?
+    private var endObserver: (@Sendable () -> Void)?
 
     /// Creates a body that reads the chunks of a buffer, which an engine fills.
     public init(_ buffer: BodyBuffer) { self.reading = Reading(.buffer(buffer)) }
@@ -67,9 +68,20 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
         tapped { observer($0.count) }
     }
 
-    /// Returns the same body, which shows each chunk that is read to one more observer.
-    package func tapped(by observer: @escaping @Sendable ([UInt8]) -> Void) -> HTTPResponseBody {
+    /// Returns the same body, which shows each chunk that is read to one more observer, and tells
+    /// it of the end. A body that is left or that fails has no end.
+    package func tapped(
+        by observer: @escaping @Sendable ([UInt8]) -> Void,
+        ending: (@Sendable () -> Void)? = nil
+    ) -> HTTPResponseBody {
         var tapped = self
+        if let ending {
+            let first = endObserver
+            tapped.endObserver = {
+                first?()
+                ending()
+            }
+        }
         tapped.observer = observer
         if let first = self.observer {
             tapped.observer = { chunk in
@@ -86,7 +98,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
         case .buffer(let buffer): chunk = try await buffer.next()
         case .chunks(let next, _): chunk = try await next()
         }
-        if let chunk { observer?(chunk) }
+        if let chunk { observer?(chunk) } else { endObserver?() }
         return chunk
     }
 

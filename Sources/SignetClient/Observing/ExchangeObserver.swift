@@ -24,10 +24,14 @@ package protocol ExchangeObservation: Sendable {
     func beginBody()
     /// The engine read a piece of a body that isn't in memory.
     func send(_ piece: [UInt8])
+    /// The engine read a body that isn't in memory to its end.
+    func endBody()
     /// The header of the response has arrived.
     func receive(_ response: EngineResponse)
     /// A piece of the response's body was read.
     func receive(_ piece: [UInt8])
+    /// The response's body was read to its end.
+    func endResponse()
     /// The response was read to its end, or it was left, or there was none.
     func end(_ exchange: CallRecord.Exchange)
 }
@@ -81,7 +85,8 @@ extension [any ExchangeObservation] {
         guard !isEmpty, request.body.bytes == nil else { return }
         request.body = request.body.tapped(
             restarting: { for observation in self { observation.beginBody() } },
-            by: { piece in for observation in self { observation.send(piece) } })
+            by: { piece in for observation in self { observation.send(piece) } },
+            ending: { for observation in self { observation.endBody() } })
     }
 
     /// Ends the observations.
@@ -93,8 +98,8 @@ extension [any ExchangeObservation] {
     func tap(_ response: inout EngineResponse) {
         guard !isEmpty else { return }
         for observation in self { observation.receive(response) }
-        response.body = response.body.tapped { piece in
-            for observation in self { observation.receive(piece) }
-        }
+        response.body = response.body.tapped(
+            by: { piece in for observation in self { observation.receive(piece) } },
+            ending: { for observation in self { observation.endResponse() } })
     }
 }

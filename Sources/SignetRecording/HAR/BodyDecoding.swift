@@ -4,11 +4,14 @@ import SignetTransport
 
 /// Undoes the content coding of a recorded body.
 enum BodyDecoding {
-    /// The largest body after decoding, in bytes.
-    private static let limit = 64 << 20
+    /// The largest body after decoding, in bytes, unless the caller keeps less.
+    static let largest = 64 << 20
 
-    /// Returns the bytes without a coding: `gzip` or `deflate`.
-    static func decoded(_ bytes: [UInt8], coding: String) -> Result<[UInt8], TransportError> {
+    /// Returns the bytes without a coding: `gzip` or `deflate`. No more is decoded than a limit
+    /// allows, in bytes.
+    static func decoded(
+        _ bytes: [UInt8], coding: String, limit: Int = largest
+    ) -> Result<[UInt8], TransportError> {
         var limits = ContentDecoding()
         limits.maximumSize = limit
         do throws(TransportError) {

@@ -1,14 +1,26 @@
+import HTTPTypes
 import SignetBase
 
 extension RecordedExchange {
     /// Returns a command for `sh` that sends the same bytes with curl.
     ///
     /// Each redacted value is a variable, such as `$REDACTED_3`, which has to be set first to the
-    /// value as it is sent: percent-encoded in a URL, escaped in a JSON string. Nil if a body isn't
-    /// part of the recording.
+    /// value as it is sent: percent-encoded in a URL, escaped in a JSON string. A body that was
+    /// recorded without its content coding is sent without it.
+    ///
+    /// Nil if a body isn't part of the recording, and for what curl could take for something else
+    /// than a request: a URL that isn't `http` or `https`, and names of fields or values that break
+    /// a line.
     public var curlCommand: String? {
         if request.body?.problem != nil, request.body?.bytes.isEmpty == true { return nil }
-        var words = ["curl", "--globoff", "--path-as-is"]
+        let url = Array(request.url.utf8.prefix { $0 != UInt8(ascii: "#") })
+        let scheme = String(
+            decoding: url.prefix { $0 != ASCII.colon }.map(\.lowercased), as: UTF8.self)
+        guard ["http", "https"].contains(scheme), !url.contains(0),
+            !request.method.isEmpty, request.method.utf8.allSatisfy(\.isToken),
+            let fields = curlFields
+        else { return nil }
+        var words = ["curl", "-q", "--globoff", "--path-as-is", "--proto '=http,https'"]
         switch request.httpVersion?.lowercased() {
         case "http/2", "http/2.0", "h2": words.append("--http2")
         case "http/1.0": words.append("--http1.0")
@@ -20,45 +32,56 @@ extension RecordedExchange {
         if request.method == "HEAD", !hasBody {
             words.append("--head")
         } else if request.method != (hasBody || isEmpty ? "POST" : "GET") {
-            words += ["--request", ShellText.word(Array(request.method.utf8))]
+            words.append("--request \(ShellText.word(Array(request.method.utf8)))")
         }
-        let fields = request.fields.filter { !$0.name.startsWithBytes(of: ":") }
-        let host = RequestTarget(request.url).origin.part(behind: "://")
-        for field in fields {
-            let name = field.name.lowercased()
-            if name == "content-length" || name == "transfer-encoding" { continue }
-            if name == "host", sameBytes(field.value.lowercased(), host) { continue }
-            let line =
-                field.bytes.isEmpty
-                ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + field.bytes
-            words.append("--header \(ShellText.word(line))")
-        }
+        words += fields.map { "--header \(ShellText.word($0.line))" }
         // curl adds these by itself.
         let own =
             ["User-Agent", "Accept"] + (hasBody || isEmpty ? ["Content-Type", "Expect"] : [])
-        for name in own where !fields.contains(where: { $0.name.lowercased() == name.lowercased() })
-        {
+        for name in own where !fields.contains(where: { $0.name == name.lowercased() }) {
             words.append("--header '\(name):'")
         }
-        var input = ""
         if isEmpty { words.append("--data-raw ''") }
+        var input = ""
         if hasBody, let body = request.body {
-            let isText = body.text != nil && !body.bytes.contains(0) && body.bytes.first != ASCII.at
-            if isText {
+            if ShellText.isPlain(body.bytes), body.bytes.first != ASCII.at {
                 words.append("--data-raw \(ShellText.word(body.bytes, whole: wholeMarks))")
             } else {
-                input = "\(ShellText.printing(body.bytes)) | "
+                input = ShellText.input(body.bytes, whole: wholeMarks) + " | "
                 words.append("--data-binary @-")
             }
         }
-        // Never an option, nor a file.
-        words += ["--proto", "'=http,https'", "--url"]
-        words.append(ShellText.word(Array(request.url.utf8.prefix { $0 != UInt8(ascii: "#") })))
+        words.append("--url \(ShellText.word(url))")
         return input + words.joined(separator: " ")
     }
-}
 
-extension RecordedExchange {
+    /// The fields that the command names, with their lines; nil if one can't be a field.
+    private var curlFields: [(name: String, line: [UInt8])]? {
+        let host = RequestTarget(request.url).origin.part(behind: "://")
+        let isDecoded = request.body.map { $0.encodedSize != nil || $0.text != nil } ?? false
+        let isCoded = isDecoded && request.fields[.contentEncoding] != nil
+        var result: [(name: String, line: [UInt8])] = []
+        for field in request.fields where !field.name.startsWithBytes(of: ":") {
+            // A name that begins with `@` would be a file.
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(\.isToken),
+                !field.bytes.contains(where: { [0, 0x0A, 0x0D].contains($0) })
+            else { return nil }
+            let name = field.name.lowercased()
+            switch name {
+            case "content-length", "transfer-encoding": continue
+            case "host" where sameBytes(field.value.lowercased(), host): continue
+            case "content-encoding", "content-digest", "digest", "content-md5":
+                if isCoded { continue }
+            default: break
+            }
+            let line =
+                field.bytes.isEmpty
+                ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + field.bytes
+            result.append((name, line))
+        }
+        return result
+    }
+
     /// The names of the variables that the curl command needs.
     public var curlVariables: [String] {
         let sent = request.fields.filter { !$0.name.startsWithBytes(of: ":") }.map(\.bytes)
@@ -79,6 +102,22 @@ extension String {
 
 /// Words of a shell (POSIX, Shell Command Language, 2.2).
 enum ShellText {
+    /// The longest argument, in bytes. Linux takes 128 KiB.
+    private static let longest = 64 << 10
+    /// Characters that could control a terminal, or show a text in another order than it is sent.
+    private static let hidden: Set<Unicode.GeneralCategory> = [
+        .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned,
+        .surrogate,
+    ]
+
+    /// Whether bytes can be an argument that shows what it is.
+    static func isPlain(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count <= longest, let text = String(validating: bytes, as: UTF8.self) else {
+            return false
+        }
+        return text.unicodeScalars.allSatisfy { !hidden.contains($0.properties.generalCategory) }
+    }
+
     /// Returns a word for some bytes, with variables in the places of marks.
     static func word(_ bytes: [UInt8], whole: Set<Int> = []) -> String {
         let pieces = RedactionMark.pieces(of: bytes, whole: whole).map { piece in
@@ -91,35 +130,42 @@ enum ShellText {
     }
 
     private static func quoted(_ bytes: [UInt8]) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard isPlain(bytes), let text = String(validating: bytes, as: UTF8.self) else {
             return "\"$(\(printing(bytes)))\""
         }
-        let isPlain = bytes.allSatisfy { $0.isLetterOrDigit || "-_./:,@%+=".utf8.contains($0) }
-        if isPlain { return text }
+        let isBare =
+            bytes.first != ASCII.equals
+            && bytes.allSatisfy { $0.isLetterOrDigit || "-_./:,@%+=".utf8.contains($0) }
+        if isBare { return text }
         return "'" + text.replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// Returns a command that prints any bytes.
-    static func printing(_ bytes: [UInt8]) -> String {
-        var format = ""
-        for piece in RedactionMark.pieces(of: bytes) {
-            guard case .text(let text) = piece else {
-                // A mark in a body that isn't text stands for all of it.
-                if case .mark(let number) = piece {
-                    return "printf %s \"$\(RedactionMark.variable(number))\""
-                }
-                continue
-            }
-            for byte in text {
-                // printf takes a format that begins with a hyphen for options.
-                let isPlain = byte.isLetterOrDigit || " _./:,=".utf8.contains(byte)
-                let digits = String(byte, radix: 8)
-                format +=
-                    isPlain
-                    ? String(UnicodeScalar(byte))
-                    : "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
+    /// Returns a command that prints bytes of any number, with variables in the places of marks.
+    static func input(_ bytes: [UInt8], whole: Set<Int>) -> String {
+        let pieces = RedactionMark.pieces(of: bytes, whole: whole).map { piece in
+            switch piece {
+            case .text(let text): printing(text)
+            case .mark(let number): "printf %s \"$\(RedactionMark.variable(number))\""
             }
         }
-        return "printf '\(format)'"
+        return pieces.count == 1 ? pieces[0] : "{ \(pieces.joined(separator: "; ")); }"
+    }
+
+    /// Returns a command that prints bytes, none of which but the usual characters of ASCII is in
+    /// the command itself.
+    private static func printing(_ bytes: [UInt8]) -> String {
+        var format: [UInt8] = Array("printf '".utf8)
+        for (index, byte) in bytes.enumerated() {
+            // A dash at the beginning would be an option.
+            if byte.isLetterOrDigit || " _./:,=\"{}[]".utf8.contains(byte)
+                || byte == ASCII.minus && index > 0
+            {
+                format.append(byte)
+            } else {
+                format.append(ASCII.backslash)
+                for shift in [6, 3, 0] { format.append(ASCII.zero + (byte >> shift & 7)) }
+            }
+        }
+        return String(decoding: format, as: UTF8.self) + "'"
     }
 }

@@ -46,7 +46,7 @@ extension Recording {
             RecordingFinding(code: .unreadable, place: $0.place, message: $0.message)
         }
         let redactor = ExchangeRedactor(
-            RedactionRules(), marks: RedactionMarks(after: 900_000_000))
+            RedactionRules(), marks: RedactionMarks(after: 900_000_000, keeping: .all))
         for (index, exchange) in recording.exchanges.enumerated() {
             // What the exchange has as marks already isn't found again.
             let known = Set(exchange.redactions)
@@ -62,16 +62,6 @@ extension Recording {
             }
         }
         return findings
-    }
-}
-
-extension RecordedExchange {
-    /// The marks in the messages.
-    fileprivate var marks: Set<Int> {
-        let texts =
-            [Array(request.url.utf8), request.body?.bytes ?? [], response?.body?.bytes ?? []]
-            + (request.fields + (response?.fields ?? [])).map(\.bytes)
-        return Set(texts.flatMap { RedactionMark.all(in: $0).map(\.number) })
     }
 }
 

@@ -9,7 +9,9 @@ import Synchronization
 
 /// Takes down one request and its response while they pass. When the exchange ends, it is redacted,
 /// and the bytes that were taken down are dropped.
-final class ExchangeCapture: ExchangeObservation {
+///
+/// A body that wasn't read to its end is dropped: what is secret can't be told by a part of it.
+final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, CustomReflectable {
     private struct State {
         var sent = CapturedBytes()
         var response: EngineResponse?
@@ -39,9 +41,16 @@ final class ExchangeCapture: ExchangeObservation {
         self.deliver = deliver
     }
 
+    let description = "ExchangeCapture"
+
+    /// A mirror without the messages.
+    var customMirror: Mirror { Mirror(self, children: []) }
+
     func beginBody() { state.withLock { $0.sent = CapturedBytes() } }
 
     func send(_ piece: [UInt8]) { state.withLock { $0.sent.append(piece, limit: limit) } }
+
+    func endBody() { state.withLock { $0.sent.isWhole = true } }
 
     func receive(_ response: EngineResponse) {
         var head = response
@@ -51,6 +60,8 @@ final class ExchangeCapture: ExchangeObservation {
     }
 
     func receive(_ piece: [UInt8]) { state.withLock { $0.received.append(piece, limit: limit) } }
+
+    func endResponse() { state.withLock { $0.received.isWhole = true } }
 
     func end(_ exchange: CallRecord.Exchange) {
         end(failure: exchange.failure, timings: exchange.timings) { recorded in
@@ -76,7 +87,10 @@ final class ExchangeCapture: ExchangeObservation {
         }
         guard let ended else { return }
         var sent = ended.sent
-        if let body { sent.append(body, limit: limit) }
+        if let body {
+            sent.append(body, limit: limit)
+            sent.isWhole = true
+        }
         var recorded = RecordedExchange(
             request: RecordedExchange.Request(request, body: sent, limit: limit))
         recorded.request.httpVersion = ended.response?.httpVersion.description
@@ -101,9 +115,7 @@ final class ExchangeCapture: ExchangeObservation {
         recorded.reason = response.response.status.reasonPhrase
         recorded.httpVersion = response.httpVersion.description
         recorded.body = received.body(of: response.response.headerFields, limit: limit)
-        if let failure, received.size > 0, recorded.body?.problem == nil {
-            // A secret could be cut in two, and a member of cut JSON isn't found by its name.
-            recorded.body?.bytes = []
+        if let failure, received.size > 0, !received.isWhole {
             recorded.body?.problem = "the body ended early (\(failure))"
         }
         return recorded
@@ -114,6 +126,8 @@ final class ExchangeCapture: ExchangeObservation {
 private struct CapturedBytes {
     private(set) var bytes: [UInt8] = []
     private(set) var size: Int64 = 0
+    /// Whether the end has passed.
+    var isWhole = false
 
     mutating func append(_ piece: [UInt8], limit: Int) {
         size += Int64(piece.count)
@@ -136,18 +150,22 @@ private struct CapturedBytes {
             body.problem = "the body has \(size) bytes, more than the limit of \(limit)"
             return body
         }
+        guard isWhole else {
+            body.bytes = []
+            body.problem = "the body ended early"
+            return body
+        }
         let coding = fields[values: .contentEncoding].joined(separator: ",").lowercased()
         guard !coding.isEmpty, coding != "identity" else { return body }
         body.encodedSize = size
-        switch BodyDecoding.decoded(bytes, coding: coding) {
-        case .success(let decoded) where decoded.count <= limit:
+        switch BodyDecoding.decoded(bytes, coding: coding, limit: limit) {
+        case .success(let decoded):
             body.bytes = decoded
             body.size = Int64(decoded.count)
-        case .success(let decoded):
+        case .failure(let error) where error.code == .responseTooLarge:
             body.bytes = []
-            body.size = Int64(decoded.count)
             body.problem =
-                "the body has \(decoded.count) bytes, more than the limit of \(limit)"
+                "the body has more bytes without its content coding than the limit of \(limit)"
         case .failure(let error):
             body.bytes = []
             body.problem = "the content coding can't be undone: \(error.message)"
@@ -161,6 +179,7 @@ extension RecordedExchange.Request {
     init(_ request: HTTPRequest, body: [UInt8], limit: Int) {
         var captured = CapturedBytes()
         captured.append(body, limit: limit)
+        captured.isWhole = true
         self.init(request, body: captured, limit: limit)
     }
 

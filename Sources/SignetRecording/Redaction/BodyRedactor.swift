@@ -1,95 +1,158 @@
 import SignetBase
 import SignetJSON
 
-/// Replaces the secrets of bodies by their media types: JSON, forms, multipart, text, and bytes.
+/// Replaces the secrets of bodies by their media types and their forms: JSON, XML, forms,
+/// multipart, text, and bytes.
 struct BodyRedactor {
     /// The depth of bodies in bodies, as in multipart.
     private static let maximumDepth = 4
+    /// The largest body that is decompressed to search it.
+    private static let largestDecoded = 16 << 20
 
     let judge: SecretJudge
 
-    /// Returns a body's bytes without secrets.
+    /// A body without secrets.
+    struct Outcome {
+        var bytes: [UInt8]
+        /// The reason why the bytes were dropped; nil if they weren't.
+        var problem: String?
+    }
+
+    /// Returns a message's body without secrets.
     ///
     /// - Parameters:
     ///   - bytes: The whole body, without content coding.
     ///   - type: The media type with its parameters; empty if it isn't known.
-    ///   - name: The name of the form's field that has the bytes; empty for none.
+    func outcome(
+        of bytes: [UInt8], type: String, at place: String, in log: inout RedactionLog
+    ) -> Outcome {
+        let bytes = log.replacingForeignMarks(bytes, at: place)
+        if let format = CompressedBytes.format(of: bytes) {
+            guard
+                let decoded = CompressedBytes.decoded(
+                    bytes, format: format, limit: Self.largestDecoded)
+            else {
+                return Outcome(
+                    bytes: [],
+                    problem: "the body is compressed (\(format)) and can't be searched for secrets")
+            }
+            guard hasSecret(decoded, in: log) else { return Outcome(bytes: bytes) }
+            return Outcome(bytes: Array(log.mark(bytes, at: place).utf8))
+        }
+        return Outcome(bytes: redacted(bytes, type: type, at: place, in: &log))
+    }
+
+    private func hasSecret(_ bytes: [UInt8], type: String = "", in log: RedactionLog) -> Bool {
+        var trial = log
+        if CompressedBytes.format(of: bytes) != nil { return true }
+        return redacted(bytes, type: type, at: "", in: &trial, depth: 1) != bytes
+    }
+
+    /// Returns a body, or a part of one, without secrets.
+    ///
+    /// - Parameter name: The name of the form's field that has the bytes; empty for none.
     func redacted(
         _ bytes: [UInt8], type: String, named name: [UInt8] = [], at place: String,
         in log: inout RedactionLog, depth: Int = 0
     ) -> [UInt8] {
-        guard !bytes.isEmpty else { return bytes }
-        let essence = MediaType(type)
-        if essence.isForm, bytes.allSatisfy(\.isFormByte) {
-            return URLRedactor(judge: judge).pairs(bytes, at: place, in: &log)
+        guard !bytes.isEmpty, RedactionMark.number(of: bytes) == nil else { return bytes }
+        let media = MediaType(type)
+        let isPart = depth > 0 && !name.isEmpty
+        if judge.isSecret(member: name)
+            || isPart && CompressedBytes.format(of: bytes) != nil
+        {
+            return Array(log.mark(bytes, at: place).utf8)
         }
-        if let boundary = essence.boundary, depth < Self.maximumDepth,
+        if let boundary = media.boundary, depth < Self.maximumDepth,
             let redacted = multipart(bytes, boundary: boundary, at: place, in: &log, depth: depth)
         {
             return redacted
         }
-        if let json = json(bytes, named: name, at: place, in: &log) { return json }
-        guard String(validating: bytes, as: UTF8.self) != nil else {
+        // A mark in another charset would not be found again, so it stands for the whole body.
+        if let text = Charset.utf8(of: bytes, type: media),
+            self.text(text, isForm: media.isForm, named: name, at: "", in: log) != text
+        {
+            return Array(log.mark(bytes, at: place).utf8)
+        }
+        guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
             return binary(bytes, at: place, in: &log)
         }
-        return text(bytes, named: name, at: place, in: &log)
+        return text(bytes, isForm: media.isForm, named: name, at: place, in: &log)
     }
 
-    /// Returns JSON, also behind a byte order mark, without secrets; nil if it isn't JSON.
-    private func json(
-        _ bytes: [UInt8], named name: [UInt8], at place: String, in log: inout RedactionLog
-    ) -> [UInt8]? {
-        let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-        guard let first = bytes[start...].first(where: { $0 > ASCII.space }),
-            first == ASCII.leftBrace || first == ASCII.leftBracket || first == ASCII.quote
-                || first.isDigit || first == ASCII.minus || first.isLowercaseLetter,
-            let reader = try? JSONReader(start == 0 ? bytes : Array(bytes[start...]))
-        else { return nil }
-        var redactor = JSONRedactor(reader, judge: judge, place: place)
-        return bytes[..<start] + redactor.redacted(named: name, in: &log)
-    }
-
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-    /// Returns text without the lines that look secret, or a mark if it looks secret as a whole.
     private func text(
-        _ bytes: [UInt8], named name: [UInt8], at place: String, in log: inout RedactionLog
+        _ bytes: [UInt8], isForm: Bool, named name: [UInt8], at place: String, in log: RedactionLog
     ) -> [UInt8] {
-        if judge.isSecret(member: name) { return Array(log.mark(bytes, at: place).utf8) }
+        var trial = log
+        return text(bytes, isForm: isForm, named: name, at: place, in: &trial)
+    }
+
+    /// Returns UTF-8 without secrets.
+    private func text(
+        _ bytes: [UInt8], isForm: Bool, named name: [UInt8], at place: String,
+        in log: inout RedactionLog
+    ) -> [UInt8] {
+        if !isForm, let json = JSONText(bytes) {
+            return json.redacted(
+                by: TextRedactor(judge: judge), named: name, at: place, in: &log)
+        }
+        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        if isForm || PairsRedactor.isForm(known) && known.contains(UInt8(ascii: "&")) {
+            let pairs = PairsRedactor(texts: TextRedactor(judge: judge)).redacted(
+                known, at: place, in: &log)
+            return Assignments(judge: judge).redacted(pairs, at: place, in: &log)
+        }
+        let isXML = XMLRedactor.isXML(known)
+        let marked =
+            isXML
+            ? XMLRedactor(texts: TextRedactor(judge: judge)).redacted(known, at: place, in: &log)
+            : known
+        let assigned = Assignments(judge: judge).redacted(marked, at: place, in: &log)
+        let result = lines(of: assigned, named: name, at: place, in: &log)
+        // A secret of several lines, such as a private key.
+        guard judge.looksSecret(result, named: name) else { return result }
+        return Array(log.mark(bytes, at: place).utf8)
+    }
+
+    /// Returns a text without the lines that look secret.
+    private func lines(
+        of bytes: [UInt8], named name: [UInt8], at place: String, in log: inout RedactionLog
+    ) -> [UInt8] {
         var result: [UInt8] = []
         let lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             if index > 0 { result.append(ASCII.lineFeed) }
             // A line of server-sent events, or of JSON in lines.
             let field = line.starts(with: "data:".utf8) ? line.prefix(5) : line.prefix(0)
-            let blanks = line[field.endIndex...].prefix(while: \.isBlank)
-            let content = Array(line[blanks.endIndex...].trimming { $0 == ASCII.carriageReturn })
-            result += field + blanks
-            if content.isEmpty {
-            } else if lines.count > 1 || !field.isEmpty,
-                let json = json(content, named: name, at: place, in: &log)
-            {
-                result += json
-            } else {
-                result += judge.redacted(content, named: name, at: place, in: &log) ?? content
+            let content = line[field.endIndex...].trimming(XMLReader.isSpace)
+            guard !content.isEmpty else {
+                result += line
+                continue
             }
-            if line.last == ASCII.carriageReturn { result.append(ASCII.carriageReturn) }
+            result += line[..<content.startIndex]
+            let text = Array(content)
+            result +=
+                TextRedactor(judge: judge).redacted(text, named: name, at: place, in: &log) ?? text
+            result += line[content.endIndex...]
         }
-        // A secret of several lines, such as a private key.
-        guard lines.count > 1, judge.looksSecret(text: RedactionMark.removing(from: result)) else {
-            return result
-        }
-        return Array(log.mark(bytes, at: place).utf8)
+        return result
     }
 
     /// Returns bytes without known values, or a mark if a text in them looks secret.
     private func binary(
         _ bytes: [UInt8], at place: String, in log: inout RedactionLog
     ) -> [UInt8] {
-        let bytes = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
-        let texts = bytes.split { !$0.isVisible && !$0.isBlank }.filter { $0.count >= 8 }
-        guard texts.contains(where: { judge.looksSecret(text: Array($0)) }) else { return bytes }
-        return Array(log.mark(bytes, at: place).utf8)
+        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        // Texts in UTF-16 have zeros between their characters.
+        let dense = known.filter { $0 != 0 }
+        var isSecret = dense.count < known.count && judge.known.occur(in: dense)
+        for text in [known, dense] where !isSecret {
+            let texts = text.split { !$0.isVisible && !$0.isBlank }.filter { $0.count >= 8 }
+            isSecret =
+                texts.contains { judge.looksSecret(Array($0), named: []) }
+                || Assignments(judge: judge).hasSecret(text, in: log)
+        }
+        return isSecret ? Array(log.mark(bytes, at: place).utf8) : known
     }
 
     // MARK: Multipart
@@ -103,41 +166,43 @@ struct BodyRedactor {
         guard let parts = MultipartParts(bytes, boundary: boundary) else { return nil }
         var result: [UInt8] = []
         for piece in parts.pieces {
-            guard case .part(let head, let content) = piece else {
-                if case .other(let bytes) = piece {
-                    result +=
-                        judge.redacted(Array(bytes), named: [], at: place, in: &log)
-                        ?? Array(bytes)
-                }
-                continue
+            switch piece {
+            case .boundary(let line):
+                result += judge.replacingKnown(Array(line), at: place, in: &log) ?? Array(line)
+            case .other(let text):
+                result += redacted(
+                    Array(text), type: "", at: place, in: &log, depth: Self.maximumDepth)
+            case .part(let head, let content):
+                result += self.head(head, of: bytes, at: place, in: &log)
+                let isSecretName = judge.isSecret(name: head.name)
+                let name = isSecretName ? [] : head.name
+                let shown = "\(place).\(String(decoding: name, as: UTF8.self))"
+                result += redacted(
+                    Array(content), type: head.type, named: name,
+                    at: name.isEmpty ? place : shown, in: &log, depth: depth + 1)
             }
-            let fields = FieldRedactor(judge: judge).redacted(
-                head.fields, of: place, in: &log)
-            result += MultipartParts.Head(fields: fields).bytes
-            let name = head.name
-            let shown = "\(place).\(String(decoding: name, as: UTF8.self))"
-            result += redacted(
-                Array(content), type: head.type, named: name, at: shown, in: &log,
-                depth: depth + 1)
         }
-        return result
+        // A value that goes beyond a part.
+        return judge.replacingKnown(result, at: place, in: &log) ?? result
     }
-}
 
-extension UInt8 {
-    /// Whether a form may have the byte (WHATWG URL, section 5.1), or another program's does.
-    fileprivate var isFormByte: Bool { self > 0x20 && self != 0x7F }
-}
-
-extension RedactionMark {
-    /// Returns bytes without their marks, so that these aren't judged.
-    static func removing(from bytes: [UInt8]) -> [UInt8] {
+    private func head(
+        _ head: MultipartParts.Head, of body: [UInt8], at place: String,
+        in log: inout RedactionLog
+    ) -> [UInt8] {
         var result: [UInt8] = []
-        var kept = 0
-        for mark in all(in: bytes) {
-            result += bytes[kept..<mark.range.lowerBound]
-            kept = mark.range.upperBound
+        var kept = head.bytes.startIndex
+        for field in head.fields {
+            let bytes = Array(body[field.value])
+            let name = field.name.lowercased()
+            let shown = "\(place).fields.\(name)"
+            let known = judge.replacingKnown(bytes, at: shown, in: &log) ?? bytes
+            let value =
+                FieldRedactor(judge: judge).redacted(known, of: name, at: shown, in: &log) ?? known
+            guard value != bytes else { continue }
+            result += body[kept..<field.value.lowerBound] + value
+            kept = field.value.upperBound
         }
-        return result + bytes[kept...]
+        return result + body[kept..<head.bytes.endIndex]
     }
 }

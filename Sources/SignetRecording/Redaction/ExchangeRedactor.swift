@@ -1,9 +1,8 @@
-import HTTPTypes
 import SignetBase
 
 /// Replaces the secrets of exchanges by marks: in the URL, the fields and the bodies of both
-/// messages.
-final class ExchangeRedactor: Sendable {
+/// messages, and in every other text of them.
+final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectable {
     private let judge: SecretJudge
     private let marks: RedactionMarks
 
@@ -12,109 +11,214 @@ final class ExchangeRedactor: Sendable {
         self.marks = marks
     }
 
-    /// Returns an exchange without secrets. Marks that it has already stay.
+    let description = "ExchangeRedactor"
+
+    /// A mirror without rules and values.
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Returns an exchange without secrets. Marks of the recording that it has already stay.
     func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
         var log = RedactionLog(marks)
         let fields = FieldRedactor(judge: judge)
         var result = exchange
-        result.request.url = URLRedactor(judge: judge).redacted(
-            exchange.request.url, at: "request.url", in: &log)
+        result.request.url = url(exchange.request.url, at: "request.url", in: &log)
+        result.request.method = text(exchange.request.method, at: "request.method", in: &log)
+        result.request.httpVersion = exchange.request.httpVersion.map {
+            text($0, at: "request.version", in: &log)
+        }
         result.request.fields = fields.redacted(
             exchange.request.fields, of: "request", in: &log)
-        result.request.body = exchange.request.body.map {
-            body($0, at: "request.body", in: &log)
-        }
+        result.request.body = exchange.request.body.map { body($0, at: "request", in: &log) }
         if let response = exchange.response {
             result.response?.fields = fields.redacted(response.fields, of: "response", in: &log)
-            result.response?.body = response.body.map { body($0, at: "response.body", in: &log) }
-            let reason = Array(response.reason.utf8)
-            if let redacted = judge.redacted(reason, named: [], at: "response.reason", in: &log) {
-                result.response?.reason = String(decoding: redacted, as: UTF8.self)
+            result.response?.body = response.body.map { body($0, at: "response", in: &log) }
+            result.response?.reason = text(response.reason, at: "response.reason", in: &log)
+            result.response?.httpVersion = response.httpVersion.map {
+                text($0, at: "response.version", in: &log)
             }
         }
-        for redaction in log.redactions
-        where !exchange.redactions.contains(where: {
-            $0.mark == redaction.mark && sameBytes($0.place, redaction.place)
-        }) {
-            result.redactions.append(redaction)
+        result.failure = exchange.failure.map { text($0, at: "failure", in: &log) }
+        result.engine = exchange.engine.map { text($0, at: "engine", in: &log) }
+        if let pins = exchange.pins {
+            result.pins?.seen = pins.seen.map { pin($0, in: &log) }
+            result.pins?.wanted = pins.wanted.map { pin($0, in: &log) }
         }
+        result.redactions = redactions(exchange.redactions + log.redactions)
         return result
     }
 
+    private func url(_ url: String, at place: String, in log: inout RedactionLog) -> String {
+        let bytes = log.replacingForeignMarks(Array(url.utf8), at: place)
+        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        let redacted = URLRedactor(texts: TextRedactor(judge: judge)).redacted(
+            known, at: place, in: &log)
+        return sameBytes(redacted, url) ? url : String(decoding: redacted, as: UTF8.self)
+    }
+
+    private func sameBytes(_ bytes: [UInt8], _ text: String) -> Bool {
+        bytes.elementsEqual(text.utf8)
+    }
+
     private func body(
-        _ body: RecordedBody, at place: String, in log: inout RedactionLog
+        _ body: RecordedBody, at message: String, in log: inout RedactionLog
     ) -> RecordedBody {
         var result = body
-        result.bytes = BodyRedactor(judge: judge).redacted(
-            body.bytes, type: body.mediaType, at: place, in: &log)
-        let type = Array(body.mediaType.utf8)
-        if let redacted = judge.redacted(type, named: [], at: "\(place).mediaType", in: &log) {
+        let outcome = BodyRedactor(judge: judge).outcome(
+            of: body.bytes, type: body.mediaType, at: "\(message).body", in: &log)
+        result.bytes = outcome.bytes
+        result.problem = (outcome.problem ?? body.problem).map {
+            text($0, at: "\(message).problem", in: &log)
+        }
+        let type = log.replacingForeignMarks(Array(body.mediaType.utf8), at: "\(message).type")
+        let known = judge.replacingKnown(type, at: "\(message).type", in: &log) ?? type
+        let redacted =
+            FieldRedactor(judge: judge).mediaType(known, at: "\(message).type", in: &log) ?? known
+        if !sameBytes(redacted, body.mediaType) {
             result.mediaType = String(decoding: redacted, as: UTF8.self)
         }
         return result
     }
 
+    /// A pin is a hash, which looks random.
+    private func pin(_ pin: String, in log: inout RedactionLog) -> String {
+        pin.startsWithBytes(of: "sha256/") && pin.utf8.count <= 51
+            ? pin : text(pin, at: "pins", in: &log)
+    }
+
+    /// Returns any other text without secrets.
+    private func text(_ text: String, at place: String, in log: inout RedactionLog) -> String {
+        let bytes = log.replacingForeignMarks(Array(text.utf8), at: place)
+        let redacted =
+            TextRedactor(judge: judge).redacted(bytes, named: [], at: place, in: &log) ?? bytes
+        return sameBytes(redacted, text) ? text : String(decoding: redacted, as: UTF8.self)
+    }
+
+    // MARK: Places
+
+    private static let placeWords: Set<Substring> = [
+        "request", "response", "url", "fields", "body", "path", "query", "fragment", "userinfo",
+        "host", "method", "version", "reason", "type", "problem", "failure", "engine", "pins",
+        "call",
+    ]
+
+    /// Returns redactions without secrets in their places, which have names of the messages.
+    private func redactions(
+        _ redactions: [RecordedExchange.Redaction]
+    ) -> [RecordedExchange.Redaction] {
+        // The same place isn't listed twice, also if its mark stands for a whole value in one.
+        var seen: Set<RecordedExchange.Redaction> = []
+        return redactions.compactMap { redaction in
+            guard (1...RedactionMark.largest).contains(redaction.mark) else { return nil }
+            var result = redaction
+            result.place = place(redaction.place)
+            var key = result
+            key.isWholeValue = false
+            return seen.insert(key).inserted ? result : nil
+        }
+    }
+
+    private func place(_ place: String) -> String {
+        let words = place.split(separator: ".", omittingEmptySubsequences: false)
+        let own = words.prefix { Self.placeWords.contains($0) }
+        let rest = Array(words.dropFirst(own.count).joined(separator: ".").utf8)
+        guard !rest.isEmpty, judge.known.occur(in: rest) || judge.isSecret(name: rest) else {
+            return place
+        }
+        return own.joined(separator: ".")
+    }
+
+    // MARK: Calls
+
     /// Returns a call without secrets in its own texts; its exchanges are redacted already.
     func redacted(texts call: RecordedCall) -> RecordedCall {
+        var log = RedactionLog(marks)
         var result = call
-        for index in call.contents.indices {
-            result.contents[index].before = call.contents[index].before.map(message)
-            result.contents[index].after = call.contents[index].after.map(message)
+        func plain(_ text: String) -> String { self.text(text, at: "call", in: &log) }
+        result.service = call.service.map(plain)
+        result.method = plain(call.method)
+        result.path = call.path.map { url($0, at: "call.path", in: &log) }
+        result.tags = call.tags.map(plain)
+        result.mode = call.mode.map(plain)
+        result.failure = call.failure.map(plain)
+        result.cache = call.cache.map(plain)
+        result.stubs = call.stubs.map(plain)
+        for index in call.stages.indices {
+            result.stages[index].name = plain(call.stages[index].name)
         }
-        result.path = call.path.map(text)
-        result.tags = call.tags.map(text)
+        for index in call.contents.indices {
+            result.contents[index].stage = plain(call.contents[index].stage)
+            result.contents[index].before = call.contents[index].before.map {
+                message($0, in: &log)
+            }
+            result.contents[index].after = call.contents[index].after.map { message($0, in: &log) }
+        }
         return result
     }
 
-    /// Returns a message that is written as lines (`StageContents.Message`) without its secrets: a
-    /// head, the fields, and after an empty line the body.
-    private func message(_ text: String) -> String {
-        var log = RedactionLog(marks)
-        let parts = text.split(separator: "\n\n", maxSplits: 1, omittingEmptySubsequences: false)
-        var lines = parts[0].split(separator: "\n", omittingEmptySubsequences: false)
-        let head = lines.removeFirst().split(separator: " ", maxSplits: 1)
-        var result = head.map { word in
-            word.contains("://")
-                ? URLRedactor(judge: judge).redacted(String(word), at: "", in: &log)
-                : self.text(String(word))
-        }.joined(separator: " ")
-        let fields = lines.map { line in
-            let name = line.prefix { $0 != ":" }
-            return RecordedField(
-                name: String(name), bytes: Array(line.dropFirst(name.count + 2).utf8))
+    /// Returns the text of a message (`StageContents.Message`) without secrets: its head has a URL,
+    /// each line after it a field, and its body follows an empty line.
+    private func message(_ text: String, in log: inout RedactionLog) -> String {
+        let bytes = log.replacingForeignMarks(Array(text.utf8), at: "call")
+        let lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
+        let head = lines[0].split(separator: ASCII.space, omittingEmptySubsequences: false)
+            .map { word -> [UInt8] in
+                let known = judge.replacingKnown(Array(word), at: "call", in: &log) ?? Array(word)
+                return URLRedactor(texts: TextRedactor(judge: judge)).redacted(
+                    known, at: "call", in: &log)
+            }
+        var result = Array(head.joined(separator: [ASCII.space]))
+        var end = lines[0].endIndex
+        let fields = FieldRedactor(judge: judge)
+        var type = ""
+        for line in lines.dropFirst() {
+            end = line.endIndex
+            result.append(ASCII.lineFeed)
+            guard !line.isEmpty else { break }
+            guard let colon = line.firstIndex(of: ASCII.colon) else {
+                let texts = TextRedactor(judge: judge)
+                result +=
+                    texts.redacted(Array(line), named: [], at: "call", in: &log) ?? Array(line)
+                continue
+            }
+            let value = line[(colon + 1)...].drop(while: \.isBlank)
+            let known = judge.replacingKnown(Array(value), at: "call", in: &log) ?? Array(value)
+            let name = String(decoding: line[..<colon].map(\.lowercased), as: UTF8.self)
+            result += line[..<value.startIndex]
+            result += fields.redacted(known, of: name, at: "call", in: &log) ?? known
+            if name == "content-type" { type = String(decoding: value, as: UTF8.self) }
         }
-        for field in FieldRedactor(judge: judge).redacted(fields, of: "", in: &log) {
-            result += "\n\(field.name): \(field.value)"
-        }
-        guard parts.count > 1 else { return result }
-        let type = fields.first { $0.isNamed(.contentType) }?.value ?? ""
-        let body = BodyRedactor(judge: judge).redacted(
-            Array(parts[1].utf8), type: type, at: "", in: &log)
-        return "\(result)\n\n\(String(decoding: body, as: UTF8.self))"
-    }
-
-    /// Returns a text for people, whose names and forms the client has redacted, without known
-    /// values.
-    private func text(_ text: String) -> String {
-        var log = RedactionLog(marks)
-        let bytes = judge.replacingKnown(Array(text.utf8), at: "", in: &log)
-        return bytes.map { String(decoding: $0, as: UTF8.self) } ?? text
+        guard end < bytes.endIndex else { return String(decoding: result, as: UTF8.self) }
+        result.append(ASCII.lineFeed)
+        result += BodyRedactor(judge: judge).redacted(
+            Array(bytes[(end + 1)...]), type: type, at: "call", in: &log)
+        return String(decoding: result, as: UTF8.self)
     }
 }
 
 extension Recording {
-    /// Returns the recording without secrets. Marks that it has already stay.
+    /// Returns the recording without secrets. Marks that it lists already stay.
     ///
     /// Texts that aren't a part of a message, such as comments and the initiators that browsers
     /// write down, aren't part of a recording, and so are gone too.
     public func redacted(by rules: RedactionRules = RedactionRules()) -> Recording {
-        let redactor = ExchangeRedactor(rules, marks: RedactionMarks(after: lastMark))
+        let marks = RedactionMarks(after: largestMark, keeping: .numbers(listedMarks))
+        let redactor = ExchangeRedactor(rules, marks: marks)
         var result = self
         result.calls = calls.map { call in
             var call = redactor.redacted(texts: call)
             call.exchanges = call.exchanges.map(redactor.redacted)
             return call
         }
+        result.creator = creator.map(redactor.redacted)
         return result
+    }
+}
+
+extension ExchangeRedactor {
+    fileprivate func redacted(_ creator: Recording.Creator) -> Recording.Creator {
+        var log = RedactionLog(marks)
+        return Recording.Creator(
+            name: text(creator.name, at: "creator", in: &log),
+            version: text(creator.version, at: "creator", in: &log))
     }
 }

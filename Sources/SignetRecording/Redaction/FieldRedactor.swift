@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetBase
 
 /// Replaces the secrets of fields. Names, the schemes of credentials, and the names and attributes
@@ -5,36 +6,62 @@ import SignetBase
 struct FieldRedactor {
     let judge: SecretJudge
 
-    /// Returns fields without secrets.
+    /// Returns the fields of a message without secrets.
     func redacted(
         _ fields: [RecordedField], of message: String, in log: inout RedactionLog
     ) -> [RecordedField] {
         fields.map { field in
-            let place = "\(message).fields.\(field.name.lowercased())"
+            let name = field.name.lowercased()
+            let place = "\(message).fields.\(name)"
+            let bytes = log.replacingForeignMarks(field.bytes, at: place)
+            let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
             // A switch, such as Access-Control-Allow-Credentials.
-            guard !field.bytes.isEmpty, !["true", "false"].contains(field.value),
-                let value = redacted(field.bytes, of: field.name.lowercased(), at: place, in: &log)
-            else { return field }
-            return RecordedField(name: field.name, bytes: value)
+            let isSwitch = ["true", "false"].contains(field.value)
+            let value = isSwitch ? known : redacted(known, of: name, at: place, in: &log) ?? known
+            var result = RecordedField(name: field.name, bytes: value)
+            let nameBytes = Array(field.name.utf8)
+            if judge.isSecret(name: nameBytes) {
+                result.name = log.mark(nameBytes, at: "\(message).fields")
+            }
+            return result
         }
     }
 
     /// Returns a value without secrets, or nil if it has none.
-    private func redacted(
+    func redacted(
         _ value: [UInt8], of name: String, at place: String, in log: inout RedactionLog
     ) -> [UInt8]? {
+        guard !value.isEmpty else { return nil }
         switch name {
         case "authorization", "proxy-authorization": return credentials(value, at: place, in: &log)
-        case "cookie": return cookies(value, at: place, in: &log)
-        case "set-cookie": return setCookie(value, at: place, in: &log)
-        case "location", "content-location", "referer":
-            let url = String(decoding: value, as: UTF8.self)
-            let redacted = URLRedactor(judge: judge).redacted(url, at: place, in: &log)
-            return sameBytes(redacted, url) ? nil : Array(redacted.utf8)
+        case "cookie":
+            return CookieRedactor(judge: judge).cookies(value, at: place, in: &log)
+        case "set-cookie":
+            return CookieRedactor(judge: judge).setCookies(value, at: place, in: &log)
+        case "content-type": return mediaType(value, at: place, in: &log)
+        case "signature-input":
+            return judge.looksSecret(value, named: Array(name.utf8))
+                ? mark(value[...], at: place, in: &log) : nil
+        case "link": return links(value, at: place, in: &log)
+        case "refresh": return refresh(value, at: place, in: &log)
         case _ where judge.isSecret(field: name): return mark(value[...], at: place, in: &log)
-        default: return judge.redacted(value, named: Array(name.utf8), at: place, in: &log)
+        case _ where Self.urls.contains(name) || value.first == ASCII.slash:
+            return URLRedactor(texts: TextRedactor(judge: judge)).redacted(
+                value, at: place, in: &log)
+        default:
+            return TextRedactor(judge: judge).redacted(
+                value, named: Array(name.utf8), at: place, in: &log)
         }
     }
+
+    /// Fields whose values are URLs, perhaps relative ones.
+    private static let urls: Set<String> = [
+        "location", "content-location", "referer", ":path", "x-forwarded-uri", "x-forwarded-url",
+        "x-original-url", "x-original-uri", "x-rewrite-url", "x-request-uri", "x-request-url",
+        "x-envoy-original-path", "x-forwarded-path", "destination", "sourcemap", "x-sourcemap",
+        "x-http-url", "x-url", "x-uri", "x-accel-redirect", "x-pjax-url", "hx-current-url",
+        "hx-location", "hx-redirect", "turbo-location",
+    ]
 
     private func mark(
         _ secret: ArraySlice<UInt8>, at place: String, in log: inout RedactionLog
@@ -51,7 +78,7 @@ struct FieldRedactor {
                 String(decoding: value[..<space].map(\.lowercased), as: UTF8.self))
         else { return mark(value[...], at: place, in: &log) }
         let secret = value[(space + 1)...].drop(while: \.isBlank)
-        return value[...space] + mark(secret, at: place, in: &log)
+        return value[..<secret.startIndex] + mark(secret, at: place, in: &log)
     }
 
     private static let schemes: Set<String> = [
@@ -60,57 +87,50 @@ struct FieldRedactor {
         "gnap", "privatetoken", "hoba", "mutual", "vapid", "scram-sha-256",
     ]
 
-    /// `NAME=redacted-1; NAME=redacted-2`.
-    private func cookies(
+    /// A media type. Its boundary looks random, but the body has it in the clear.
+    func mediaType(
         _ value: [UInt8], at place: String, in log: inout RedactionLog
-    ) -> [UInt8] {
+    ) -> [UInt8]? {
+        let texts = TextRedactor(judge: judge)
+        guard let boundary = MediaType(String(decoding: value, as: UTF8.self)).boundary,
+            (1...70).contains(boundary.count), let range = value.firstRange(of: boundary)
+        else {
+            return texts.redacted(value, named: [], at: place, in: &log)
+        }
+        let rest = Array(value[..<range.lowerBound] + value[range.upperBound...])
+        guard texts.hasSecret(rest, named: [], in: log) else { return nil }
+        return mark(value[...], at: place, in: &log)
+    }
+
+    /// The targets of links (RFC 8288, section 3), which are in angle brackets.
+    private func links(
+        _ value: [UInt8], at place: String, in log: inout RedactionLog
+    ) -> [UInt8]? {
         var result: [UInt8] = []
-        let pairs = value.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
-        for (index, pair) in pairs.enumerated() {
-            if index > 0 { result.append(ASCII.semicolon) }
-            result += pair.prefix(while: \.isBlank)
-            result += cookie(pair.trimmingBlanks(), at: place, in: &log)
+        var kept = 0
+        while let open = value[kept...].firstIndex(of: UInt8(ascii: "<")),
+            let close = value[open...].firstIndex(of: UInt8(ascii: ">"))
+        {
+            result += value[kept...open]
+            result += URLRedactor(texts: TextRedactor(judge: judge)).redacted(
+                Array(value[(open + 1)..<close]), at: place, in: &log)
+            kept = close
         }
-        return result
+        result += value[kept...]
+        return TextRedactor(judge: judge).redacted(result, named: [], at: place, in: &log)
+            ?? result
     }
 
-    /// A cookie without a name that a browser would show is a secret as a whole.
-    private func cookie(
-        _ pair: ArraySlice<UInt8>, at place: String, in log: inout RedactionLog
-    ) -> [UInt8] {
-        let name = pair.prefix { $0 != ASCII.equals }
-        guard name.count < pair.count, !name.isEmpty, name.allSatisfy(\.isToken),
-            !judge.isSecret(name: Array(name)), !judge.looksSecret(text: Array(name))
-        else { return mark(pair, at: place, in: &log) }
-        let value = pair[(name.endIndex + 1)...]
-        let shown = String(decoding: name, as: UTF8.self)
-        return name + [ASCII.equals] + mark(value, at: "\(place).\(shown)", in: &log)
-    }
-
-    /// `NAME=redacted-1; Path=/; HttpOnly`. Attributes that browsers don't know are secret too.
-    private func setCookie(
+    /// `5; url=/orders?…`.
+    private func refresh(
         _ value: [UInt8], at place: String, in log: inout RedactionLog
-    ) -> [UInt8] {
-        let parts = value.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
-        var result = cookie(parts[0].trimmingBlanks(), at: place, in: &log)
-        for part in parts.dropFirst() {
-            result.append(ASCII.semicolon)
-            result += part.prefix(while: \.isBlank)
-            let attribute = part.trimmingBlanks()
-            let name = attribute.prefix { $0 != ASCII.equals }.map(\.lowercased)
-            if Self.attributes.contains(String(decoding: name, as: UTF8.self)) {
-                result +=
-                    judge.replacingKnown(Array(attribute), at: place, in: &log)
-                    ?? Array(attribute)
-            } else {
-                result += mark(attribute, at: place, in: &log)
-            }
+    ) -> [UInt8]? {
+        guard let range = value.map(\.lowercased).firstRange(of: Array("url=".utf8)) else {
+            return TextRedactor(judge: judge).redacted(value, named: [], at: place, in: &log)
         }
-        return result
+        let url = value[range.upperBound...].drop { $0 == ASCII.quote || $0 == UInt8(ascii: "'") }
+        return value[..<url.startIndex]
+            + URLRedactor(texts: TextRedactor(judge: judge)).redacted(
+                Array(url), at: place, in: &log)
     }
-
-    private static let attributes: Set<String> = [
-        "path", "domain", "expires", "max-age", "secure", "httponly", "samesite", "partitioned",
-        "priority", "version", "comment",
-    ]
 }

@@ -2,7 +2,7 @@ import SignetBase
 import SignetCrypto
 
 /// Finds known values in bytes, as they are and in the usual encodings.
-struct KnownSecrets: Sendable {
+struct KnownSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     /// A form of a value.
     private struct Pattern: Sendable {
         let bytes: [UInt8]
@@ -18,6 +18,11 @@ struct KnownSecrets: Sendable {
     /// The patterns that begin with a byte.
     private let starts: [[Int]]
     private let short: Set<[UInt8]>
+
+    var description: String { "KnownSecrets(\(secrets.count))" }
+
+    /// A mirror without values.
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     var isEmpty: Bool { patterns.isEmpty && short.isEmpty }
 
@@ -48,6 +53,7 @@ struct KnownSecrets: Sendable {
         var forms = [secret]
         forms.append(escaped(secret, escapingSlash: false))
         forms.append(escaped(secret, escapingSlash: true))
+        forms.append(Array(XMLReader.escaped(String(decoding: secret, as: UTF8.self)).utf8))
         for kept in [PercentCoding.unreserved, PercentCoding.form] {
             var encoded: [UInt8] = []
             PercentCoding.append(secret[...], keeping: kept, to: &encoded)
@@ -106,25 +112,63 @@ struct KnownSecrets: Sendable {
         let secret: [UInt8]
     }
 
-    /// Returns the places of values in bytes, in their order.
+    /// Returns the places of values in bytes, in their order, outside of marks.
+    ///
+    /// A value that is a part of a word takes the word with it: a letter or a digit beside a mark
+    /// would make it another text, and the rest of an escape isn't one.
     func places(in bytes: [UInt8]) -> [Place] {
         guard !isEmpty else { return [] }
         if short.contains(bytes) { return [Place(range: 0..<bytes.count, secret: bytes)] }
+        guard !patterns.isEmpty else { return [] }
         var places: [Place] = []
+        var kept = 0
+        for mark in RedactionMark.all(in: bytes) + [(bytes.count..<bytes.count, 0)] {
+            find(in: bytes, from: kept, to: mark.range.lowerBound, adding: &places)
+            kept = mark.range.upperBound
+        }
+        return places
+    }
+
+    private func find(in bytes: [UInt8], from start: Int, to end: Int, adding places: inout [Place])
+    {
         let span = bytes.span
-        var at = 0
-        scan: while at < span.count {
+        var at = start
+        scan: while at < end {
             for index in starts[Int(span[at])] {
                 let pattern = patterns[index]
-                guard Self.matches(span, at: at, pattern.bytes.span) else { continue }
-                let end = at + pattern.bytes.count
-                places.append(Place(range: at..<end, secret: secrets[pattern.secret]))
-                at = end
+                guard at + pattern.bytes.count <= end,
+                    Self.matches(span, at: at, pattern.bytes.span)
+                else { continue }
+                let exact = at..<at + pattern.bytes.count
+                let range = Self.word(around: exact, in: bytes, within: start..<end)
+                at = range.upperBound
+                var secret = range == exact ? secrets[pattern.secret] : Array(bytes[range])
+                if let last = places.last, last.range.upperBound >= range.lowerBound {
+                    places.removeLast()
+                    let whole = last.range.lowerBound..<range.upperBound
+                    secret = Array(bytes[whole])
+                    places.append(Place(range: whole, secret: secret))
+                } else {
+                    places.append(Place(range: range, secret: secret))
+                }
                 continue scan
             }
             at += 1
         }
-        return places
+    }
+
+    private static func word(
+        around range: Range<Int>, in bytes: [UInt8], within whole: Range<Int>
+    ) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start > whole.lowerBound, isWord(bytes[start - 1], orEscape: true) { start -= 1 }
+        while end < whole.upperBound, isWord(bytes[end], orEscape: false) { end += 1 }
+        return start..<end
+    }
+
+    private static func isWord(_ byte: UInt8, orEscape: Bool) -> Bool {
+        byte.isLetterOrDigit
+            || orEscape && (byte == UInt8(ascii: "%") || byte == ASCII.backslash)
     }
 
     /// Whether bytes have a value in any form.

@@ -6,7 +6,23 @@ import Synchronization
 ///
 /// It keeps no secret: a value is found again by its MAC under a key that is random and never
 /// leaves the process. A mark says nothing about its value, because numbers count up.
-final class RedactionMarks: Sendable {
+final class RedactionMarks: Sendable, CustomReflectable {
+    /// The marks in a text that stay as they are. All others are another program's text, and get
+    /// a mark of their own, so that they are never taken for one of this recording.
+    enum Kept: Sendable {
+        case none
+        case all
+        case numbers(Set<Int>)
+
+        func contains(_ number: Int) -> Bool {
+            switch self {
+            case .none: false
+            case .all: true
+            case .numbers(let numbers): numbers.contains(number)
+            }
+        }
+    }
+
     private struct State {
         var numbers: [[UInt8]: Int] = [:]
         var last: Int
@@ -14,31 +30,38 @@ final class RedactionMarks: Sendable {
 
     /// The number of values that are remembered. Later ones get a mark of their own each time.
     private static let limit = 100_000
+    let kept: Kept
     private let key: HMACKey?
     private let state: Mutex<State>
 
-    /// - Parameter last: The last number that is taken already.
-    init(after last: Int = 0) {
-        state = Mutex(State(last: last))
+    /// - Parameters:
+    ///   - last: The last number that is taken already.
+    ///   - kept: The marks that stay.
+    init(after last: Int = 0, keeping kept: Kept = .none) {
+        state = Mutex(State(last: min(max(last, 0), RedactionMark.largest)))
+        self.kept = kept
         key = (try? RandomBytes.bytes(32)).flatMap { try? HMACKey(.sha256, key: $0.span) }
     }
 
-    /// Returns the number of a secret.
+    /// Returns the number of a secret. When all numbers are taken, the rest share the largest.
     func number(of secret: some Collection<UInt8>) -> Int {
         let tag = key.flatMap { try? $0.tag(of: Array(secret)) }
         return state.withLock { state in
             if let tag, let number = state.numbers[tag] { return number }
-            state.last += 1
+            state.last = min(state.last + 1, RedactionMark.largest)
             if let tag, state.numbers.count < Self.limit { state.numbers[tag] = state.last }
             return state.last
         }
     }
+
+    /// A mirror without the key and the MACs.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The text in place of a secret: `redacted-3`.
+/// The text in place of a secret: `redacted-3`. A letter or a digit never touches it.
 enum RedactionMark {
     private static let prefix = Array("redacted-".utf8)
-    /// The largest number, which has nine digits.
+    /// The largest number of a mark.
     static let largest = 999_999_999
 
     static func text(_ number: Int) -> String { "redacted-\(number)" }
@@ -47,7 +70,9 @@ enum RedactionMark {
     static func number(of text: some Collection<UInt8>) -> Int? {
         guard text.starts(with: prefix) else { return nil }
         let digits = text.dropFirst(prefix.count)
-        guard (1...9).contains(digits.count), digits.allSatisfy(\.isDigit) else { return nil }
+        guard (1...9).contains(digits.count), digits.first != ASCII.zero,
+            digits.allSatisfy(\.isDigit)
+        else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
@@ -69,5 +94,42 @@ enum RedactionMark {
             at = end
         }
         return marks
+    }
+
+    /// Returns bytes without their marks, so that these aren't judged.
+    static func removing(from bytes: [UInt8]) -> [UInt8] {
+        let marks = all(in: bytes)
+        guard !marks.isEmpty else { return bytes }
+        var result: [UInt8] = []
+        var kept = 0
+        for mark in marks {
+            result += bytes[kept..<mark.range.lowerBound]
+            kept = mark.range.upperBound
+        }
+        return result + bytes[kept...]
+    }
+}
+
+extension Recording {
+    /// The numbers of the marks that the recording says it has.
+    var listedMarks: Set<Int> {
+        Set(calls.flatMap(\.exchanges).flatMap(\.redactions).map(\.mark))
+    }
+
+    /// The largest number of a mark, also of one that occurs in a text alone.
+    var largestMark: Int {
+        calls.reduce(lastMark) { largest, call in
+            call.exchanges.reduce(largest) { max($0, $1.marks.max() ?? 0) }
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// The marks in the messages.
+    var marks: Set<Int> {
+        let texts =
+            [Array(request.url.utf8), request.body?.bytes ?? [], response?.body?.bytes ?? []]
+            + (request.fields + (response?.fields ?? [])).map(\.bytes)
+        return Set(texts.flatMap { RedactionMark.all(in: $0).map(\.number) })
     }
 }

@@ -3,7 +3,10 @@ import SignetJSON
 import SignetVault
 
 /// Judges single values, and replaces those that are secret.
-struct SecretJudge: Sendable {
+struct SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The kinds of texts that were judged, which are kept apart in ``CleanTexts``.
+    private enum Kind: UInt8 { case value, number, list, name, text }
+
     private let fields: Set<String>
     private let members: Set<String>
     let known: KnownSecrets
@@ -15,6 +18,17 @@ struct SecretJudge: Sendable {
         known = KnownSecrets(rules.secrets)
     }
 
+    var description: String { "SecretJudge" }
+
+    /// A mirror without rules and values.
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// A key for what was judged. The length of the name keeps it apart from the value.
+    private static func key(_ kind: Kind, named name: [UInt8] = [], _ value: [UInt8]) -> [UInt8] {
+        let count = UInt16(clamping: name.count)
+        return [kind.rawValue, UInt8(count >> 8), UInt8(count & 255)] + name + value
+    }
+
     /// Whether the name of a field says that its value is a secret or a signature.
     func isSecret(field name: String) -> Bool {
         let name = name.lowercased()
@@ -24,47 +38,47 @@ struct SecretJudge: Sendable {
             || words.last == "signature" || words.contains("signature") && words.last != "input"
     }
 
-    /// Whether the name of a member or a parameter says so.
+    /// Whether the name of a member or a parameter says so, or one of its parts, as in
+    /// `user[iban]`, `iban[0]` and `user.iban`.
     func isSecret(member name: [UInt8]) -> Bool {
-        let last = name.suffix(while: { $0 != ASCII.dot })
-        return members.contains(String(decoding: last.map(\.lowercased), as: UTF8.self))
+        name.split { $0 == ASCII.dot || $0 == ASCII.leftBracket || $0 == ASCII.rightBracket }
+            .contains { part in
+                members.contains(String(decoding: part.map(\.lowercased), as: UTF8.self))
+            }
     }
 
-    /// Returns a value without its secrets, or nil if it has none.
-    ///
-    /// - Parameters:
-    ///   - bytes: The value, decoded.
-    ///   - name: The names on the way to the value, joined by dots; empty for none.
-    func redacted(
-        _ bytes: [UInt8], named name: [UInt8], at place: @autoclosure () -> String,
-        in log: inout RedactionLog
-    ) -> [UInt8]? {
-        guard !bytes.isEmpty, RedactionMark.number(of: bytes) == nil else {
-            log.noteMarks(in: bytes, at: place())
-            return nil
-        }
-        if isSecret(member: name) { return Array(log.mark(bytes, at: place()).utf8) }
+    /// Whether the name of a parameter of a URL or a form says so.
+    func isSecret(parameter name: [UInt8]) -> Bool {
+        isSecret(member: name) || SecretSearch.isSecret(parameterName: name)
+    }
+
+    /// Whether a name in a text says so: a member's or a field's.
+    func isSecret(assigned name: [UInt8]) -> Bool {
+        isSecret(member: name)
+            || fields.contains(String(decoding: name.map(\.lowercased), as: UTF8.self))
+    }
+
+    /// Whether a text has been found clean before.
+    func isClean(_ text: [UInt8], named name: [UInt8]) -> Bool {
+        clean.contains(Self.key(.text, named: name, text))
+    }
+
+    /// Notes that a text is clean.
+    func noteClean(_ text: [UInt8], named name: [UInt8]) {
+        clean.insert(Self.key(.text, named: name, text))
+    }
+
+    /// Returns whether a value looks like a secret by its name or its form, but for its marks.
+    func looksSecret(_ bytes: [UInt8], named name: [UInt8]) -> Bool {
         let key = Self.key(.value, named: name, bytes)
-        if clean.contains(key) { return nil }
-        // Not searched again: a known value may occur in the text of a mark.
-        let changed = replacingKnown(bytes, at: place(), in: &log)
-        let text = String(decoding: changed ?? bytes, as: UTF8.self)
+        if clean.contains(key) { return false }
+        let text = String(decoding: RedactionMark.removing(from: bytes), as: UTF8.self)
         let names = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
-        guard SecretSearch.looksSecret(.string(text), named: names) else {
-            if changed == nil { clean.insert(key) }
-            return changed
+        guard text.isEmpty || !SecretSearch.looksSecret(.string(text), named: names) else {
+            return true
         }
-        return Array(log.mark(bytes, at: place()).utf8)
-    }
-
-    /// The kinds of judgements, each of which holds for its own kind alone.
-    private enum Kind: UInt8 {
-        case value, number, list, name, text
-    }
-
-    /// The key of a judgement: no two of them have the same bytes.
-    private static func key(_ kind: Kind, named name: [UInt8] = [], _ bytes: [UInt8]) -> [UInt8] {
-        [kind.rawValue] + "\(name.count):".utf8 + name + bytes
+        clean.insert(key)
+        return false
     }
 
     /// Returns whether a number looks like a secret.
@@ -83,12 +97,12 @@ struct SecretJudge: Sendable {
     }
 
     /// Returns whether a list without objects is a secret, such as the bytes of a key.
-    func isSecret(list: JSONValue, of range: Range<Int>, named name: [UInt8]) -> Bool {
-        let key = Self.key(.list, named: name, range.count <= 256 ? list.serialized() : [])
-        if range.count <= 256, clean.contains(key) { return false }
+    func isSecret(list: JSONValue, of size: Int, named name: [UInt8]) -> Bool {
+        let key = Self.key(.list, named: name, size <= 256 ? list.serialized() : [])
+        if size <= 256, clean.contains(key) { return false }
         let names = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
         guard !SecretSearch.looksSecret(list, named: names) else { return true }
-        if range.count <= 256 { clean.insert(key) }
+        if size <= 256 { clean.insert(key) }
         return false
     }
 
@@ -108,24 +122,15 @@ struct SecretJudge: Sendable {
     func isSecret(name: [UInt8]) -> Bool {
         let key = Self.key(.name, name)
         if clean.contains(key) { return false }
-        guard !known.occur(in: name),
-            !SecretSearch.isSecret(memberName: String(decoding: name, as: UTF8.self))
+        let text = String(decoding: RedactionMark.removing(from: name), as: UTF8.self)
+        guard !known.occur(in: name), !SecretSearch.isSecret(memberName: text)
         else { return true }
         clean.insert(key)
         return false
     }
 
-    /// Returns whether a text looks like a secret by its form, as the URL of a webhook does.
-    func looksSecret(text: [UInt8]) -> Bool {
-        let key = Self.key(.text, text)
-        if clean.contains(key) { return false }
-        guard !SecretSearch.looksSecret(.string(String(decoding: text, as: UTF8.self)), named: nil)
-        else { return true }
-        clean.insert(key)
-        return false
-    }
-
-    /// Returns bytes with marks in place of known values, or nil if there are none.
+    /// Returns bytes with marks in place of known values, or nil if there are none. Marks that the
+    /// bytes have already are left alone, so nothing is replaced twice.
     func replacingKnown(
         _ bytes: [UInt8], at place: @autoclosure () -> String, in log: inout RedactionLog
     ) -> [UInt8]? {
@@ -160,17 +165,4 @@ struct SecretJudge: Sendable {
         "client_assertion", "samlresponse", "samlrequest", "device_code", "user_code",
         "g-recaptcha-response", "api_key", "apikey", "password", "passwd", "client_secret",
     ]
-}
-
-extension ArraySlice<UInt8> {
-    func suffix(while isKept: (UInt8) -> Bool) -> ArraySlice<UInt8> {
-        guard let last = lastIndex(where: { !isKept($0) }) else { return self }
-        return self[(last + 1)...]
-    }
-}
-
-extension [UInt8] {
-    func suffix(while isKept: (UInt8) -> Bool) -> ArraySlice<UInt8> {
-        self[...].suffix(while: isKept)
-    }
 }

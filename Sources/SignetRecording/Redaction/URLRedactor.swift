@@ -1,12 +1,15 @@
 import SignetBase
 
-/// Replaces the secrets of URLs: user info, and what looks secret in path, query and fragment.
+/// Replaces the secrets of URLs: user info, and what looks secret in path, query and fragment. All
+/// else keeps its bytes.
 struct URLRedactor {
-    let judge: SecretJudge
+    /// Redacts the values.
+    let texts: any NestedTexts
+    private var judge: SecretJudge { texts.judge }
 
     /// Returns an absolute URL, or a target beginning with `/`, without secrets.
-    func redacted(_ url: String, at place: String, in log: inout RedactionLog) -> String {
-        var rest = Array(url.utf8)[...]
+    func redacted(_ url: [UInt8], at place: String, in log: inout RedactionLog) -> [UInt8] {
+        var rest = url[...]
         var result: [UInt8] = []
         if let authority = Self.authority(of: rest) {
             result += rest[..<authority.lowerBound]
@@ -27,14 +30,26 @@ struct URLRedactor {
         let query = rest.prefix { $0 != UInt8(ascii: "#") }
         if let mark = query.first {
             result.append(mark)
-            result += pairs(Array(query.dropFirst()), at: place + ".query", in: &log)
+            result += pairs(query.dropFirst(), at: place + ".query", in: &log)
         }
         let fragment = rest[query.endIndex...]
         if let mark = fragment.first {
             result.append(mark)
-            result += pairs(Array(fragment.dropFirst()), at: place + ".fragment", in: &log)
+            // Also a route with a query of its own: `#/login?token=…`.
+            let parts = fragment.dropFirst().split(
+                separator: ASCII.question, omittingEmptySubsequences: false)
+            for (index, part) in parts.enumerated() {
+                if index > 0 { result.append(ASCII.question) }
+                result += pairs(part, at: place + ".fragment", in: &log)
+            }
         }
-        return String(decoding: result, as: UTF8.self)
+        return result
+    }
+
+    private func pairs(
+        _ text: ArraySlice<UInt8>, at place: String, in log: inout RedactionLog
+    ) -> [UInt8] {
+        PairsRedactor(texts: texts).redacted(Array(text), at: place, in: &log)
     }
 
     private static func authority(of url: ArraySlice<UInt8>) -> Range<Int>? {
@@ -44,7 +59,7 @@ struct URLRedactor {
         else { return nil }
         let start = colon + 3
         let end = url[start...].firstIndex { "/?#\\".utf8.contains($0) } ?? url.endIndex
-        // A password with a slash ends behind the last `@` in front of the query.
+        // A password with a slash ends at the last `@` in front of the query.
         let beforeQuery = url[start...].prefix { $0 != ASCII.question }
         if !url[start..<end].contains(ASCII.at), url[start..<end].contains(ASCII.colon),
             let at = beforeQuery.lastIndex(of: ASCII.at),
@@ -61,57 +76,32 @@ struct URLRedactor {
         in log: inout RedactionLog
     ) -> [UInt8] {
         guard path.count > 1 else { return Array(path) }
-        let segments = path.split(separator: ASCII.slash, omittingEmptySubsequences: false).map {
-            segment -> [UInt8] in
-            let text = PercentCoding.decoded(segment) ?? Array(segment)
-            return judge.redacted(text, named: [], at: place, in: &log) ?? Array(segment)
+        let segments = path.split(separator: ASCII.slash, omittingEmptySubsequences: false)
+        var result: [UInt8] = []
+        for (index, segment) in segments.enumerated() {
+            if index > 0 { result.append(ASCII.slash) }
+            // A segment may have parameters: `/orders;jsessionid=…`.
+            let parts = segment.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
+            for (index, part) in parts.enumerated() {
+                if index > 0 { result.append(ASCII.semicolon) }
+                result += self.part(part, at: place, in: &log)
+            }
         }
-        let result = Array(segments.joined(separator: [ASCII.slash]))
-        guard !origin.isEmpty, judge.looksSecret(text: origin + result) else { return result }
+        guard !origin.isEmpty, judge.looksSecret(origin + result, named: []) else { return result }
         return [ASCII.slash] + log.mark(path, at: place).utf8
     }
 
-    /// Returns the pairs of a query or a form without values that look secret.
-    func pairs(_ text: [UInt8], at place: String, in log: inout RedactionLog) -> [UInt8] {
-        guard !text.isEmpty else { return text }
-        let pairs = text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        let names = pairs.map { Self.decoded($0.prefix { $0 != ASCII.equals }) }
-        let isGrant = names.contains { name in
-            ["grant_type", "state", "client_id"].contains { name.elementsEqual($0.utf8) }
+    private func part(
+        _ part: ArraySlice<UInt8>, at place: String, in log: inout RedactionLog
+    ) -> [UInt8] {
+        if part.contains(ASCII.equals) {
+            return PairsRedactor(texts: texts).pair(part, at: place, in: &log)
         }
-        var result: [UInt8] = []
-        for (index, pair) in pairs.enumerated() {
-            if index > 0 { result.append(UInt8(ascii: "&")) }
-            let name = pair.prefix { $0 != ASCII.equals }
-            guard name.count < pair.count else {
-                let text = Self.decoded(pair)
-                result += judge.redacted(text, named: [], at: place, in: &log) ?? Array(pair)
-                continue
-            }
-            let shown = String(decoding: names[index], as: UTF8.self)
-            let encoded = pair[(name.endIndex + 1)...]
-            let value = Self.decoded(encoded)
-            if judge.isSecret(name: names[index]) {
-                result += log.mark(pair, at: place).utf8
-                continue
-            }
-            result += name + [ASCII.equals]
-            if isGrant, names[index].elementsEqual("code".utf8), !value.isEmpty {
-                result += log.mark(value, at: "\(place).\(shown)").utf8
-            } else if let redacted = judge.redacted(
-                value, named: names[index], at: "\(place).\(shown)", in: &log)
-            {
-                PercentCoding.append(redacted[...], keeping: PercentCoding.unreserved, to: &result)
-            } else {
-                result += encoded
-            }
-        }
-        return result
-    }
-
-    private static func decoded(_ text: some Collection<UInt8>) -> [UInt8] {
-        let bytes = Array(text)
-        return PercentCoding.decoded(bytes[...], plusIsSpace: true) ?? bytes
+        var text: [UInt8] = []
+        PercentCoding.appendDecoded(part, to: &text)
+        guard RedactionMark.number(of: text) == nil, texts.hasSecret(text, named: [], in: log)
+        else { return Array(part) }
+        return Array(log.mark(text, at: place).utf8)
     }
 }
 

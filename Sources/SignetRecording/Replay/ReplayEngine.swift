@@ -209,7 +209,8 @@ public final class ReplayEngine: HTTPEngine {
         var request = request
         if request.body.bytes == nil {
             request.body = request.body.tapped(
-                restarting: { capture.beginBody() }, by: { capture.send($0) })
+                restarting: { capture.beginBody() }, by: { capture.send($0) },
+                ending: { capture.endBody() })
         }
         do throws(TransportError) {
             var response = try await engine.send(request)
@@ -233,6 +234,7 @@ extension HTTPResponseBody {
             var iterator = body.makeAsyncIterator()
             do throws(TransportError) {
                 guard let chunk = try await iterator.next() else {
+                    capture.endResponse()
                     capture.end(timings: timings)
                     return nil
                 }

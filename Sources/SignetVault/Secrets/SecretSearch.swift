@@ -1,3 +1,4 @@
+import SignetBase
 package import SignetJSON
 
 /// Finds values that look like secrets, by the rules for values of a configuration.
@@ -23,5 +24,12 @@ package enum SecretSearch {
     package static func isValueMember(_ name: [UInt8]) -> Bool {
         SecretDetector.valueMembers.contains(
             String(decoding: name, as: UTF8.self).lowercased())
+    }
+
+    /// Whether the value of a URL's or a form's parameter of this name is a secret, a session or a
+    /// signature, such as `code` or `ticket`.
+    package static func isSecret(parameterName name: [UInt8]) -> Bool {
+        SecretURL.parameterNames.contains(
+            String(decoding: name.map(\.lowercased), as: UTF8.self))
     }
 }

@@ -86,7 +86,7 @@ enum SecretURL {
     }
 
     /// Names of parameters whose value is a secret or a signature.
-    private static let parameterNames: Set<String> = [
+    static let parameterNames: Set<String> = [
         "appid", "awsaccesskeyid", "code", "h", "hash", "hdnea", "hdnts", "jsessionid", "k",
         "phpsessid", "policy", "session", "sessionid", "sid", "st", "ticket", "x-amz-credential",
         "x-amz-signature", "x-goog-credential", "x-goog-signature",
