@@ -60,6 +60,11 @@ int signet_wake(int wake) {
     return eventfd_write(wake, 1) == 0;
 }
 
+int signet_wake_wait(int wake, int milliseconds) {
+    struct pollfd waiting = {.fd = wake, .events = POLLIN};
+    return poll(&waiting, 1, milliseconds) > 0;
+}
+
 // Reads one datagram of the kernel. Returns its size, 0 if there is none, or -1.
 static ssize_t receive(int socket, void *buffer, size_t capacity) {
     struct sockaddr_nl sender = {0};

@@ -56,7 +56,7 @@ public final class CurlEngine: HTTPEngine {
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,
             speaksHTTP2: configuration.offersHTTP2 && library.hasHTTP2,
-            usesClientCertificates: true)
+            usesClientCertificates: true, connectsToAddresses: true)
         self.loops = try LoopPool(configuration, hasRoute: hasRoute)
         self.trusts = TrustPool(caFile: configuration.caFile)
     }

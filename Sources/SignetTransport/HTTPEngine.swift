@@ -77,13 +77,18 @@ public struct EngineCapabilities: Sendable, Hashable {
     /// Whether the engine gives `EngineRequest.clientCertificate` to servers that ask for one, and
     /// keeps connections and TLS sessions of different ones apart.
     public var usesClientCertificates: Bool
+    /// Whether the engine connects to the addresses of `EngineRequest.connectTo`, also in probes.
+    /// To another one, requests go by the host's name even if its service has addresses.
+    public var connectsToAddresses: Bool
     /// The origin of the engine's responses, for the records of calls. Defaults to `server`.
     public var source = ResponseSource.server
 
     /// Creates a description of an engine.
     public init(
-        name: String, pinsPublicKeys: Bool, speaksHTTP2: Bool, usesClientCertificates: Bool = false
+        name: String, pinsPublicKeys: Bool, speaksHTTP2: Bool, usesClientCertificates: Bool = false,
+        connectsToAddresses: Bool = false
     ) {
+        self.connectsToAddresses = connectsToAddresses
         self.usesClientCertificates = usesClientCertificates
         self.name = name
         self.pinsPublicKeys = pinsPublicKeys

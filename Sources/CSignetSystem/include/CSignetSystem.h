@@ -121,6 +121,8 @@ signet_netlink_receive(int socket, int wake, void *buffer, size_t capacity);
 // Makes a descriptor that ends the wait of `signet_netlink_receive`. Returns -1 on failure.
 SIGNET_MUST_CHECK int signet_wake_open(void);
 SIGNET_MUST_CHECK int signet_wake(int wake);
+// Waits until `wake` is written to. Returns 0 after a time without that, or after a signal.
+SIGNET_MUST_CHECK int signet_wake_wait(int wake, int milliseconds);
 
 // Runs a function on a thread that no signal reaches.
 SIGNET_MUST_CHECK int signet_run_thread(

@@ -19,7 +19,6 @@ final class AddressLists: Sendable {
 
     private var addresses: NearestAddresses { pipeline.attempts.hops.addresses }
     private var clock: SystemClock { pipeline.attempts.clock }
-    private static let day = Duration.seconds(86_400)
 
     /// Checks the plans; nil if there are none.
     ///
@@ -61,31 +60,20 @@ final class AddressLists: Sendable {
     /// - Returns: A latch that is set after the first fetches, which need not have succeeded.
     func begin() -> Latch<Bool> {
         let ready = Latch<Bool>()
-        let now = clock.now()
-        var stale: [Source] = []
-        for source in sources {
-            do throws(ClientError) {
-                let kept = try source.list.kept(now: now)
-                if let kept { addresses.use(kept.addresses, for: source.list.service) }
-                if kept?.isOfToday(now) != true { stale.append(source) }
-            } catch {
-                warn("a kept list of addresses isn't used", of: source, error)
-                stale.append(source)
-            }
-        }
-        let first = stale
-        task.start { [weak self] in
-            var failed = await self?.fetch(first) ?? []
+        let schedules = sources.map { useKept(of: $0) }
+        task.start { [weak self, schedules] in
+            var schedules = schedules
+            await self?.fetchDue(&schedules)
             ready.set(true)
-            var failures = 0
             while !Task.isCancelled {
-                failures = failed.isEmpty ? 0 : failures + 1
-                guard let pause = self?.pause(after: failures, of: failed),
-                    let clock = self?.clock
+                guard let clock = self?.clock,
+                    let pause = schedules.map(\.next).min()
                 else { return }
                 do { try await clock.sleep(pause) } catch { return }
                 guard let self, self.pipeline.admission.calls.isRunning else { return }
-                failed = await self.fetch(failed.isEmpty ? self.sources : failed)
+                for index in schedules.indices { schedules[index].pass(pause) }
+                self.dropExpired(&schedules)
+                await self.fetchDue(&schedules)
             }
         }
         return ready
@@ -94,39 +82,65 @@ final class AddressLists: Sendable {
     /// Ends the fetches.
     func stop() { task.stop() }
 
-    /// Returns the pause before the next fetch: a day, a tenth more or less, so that programs don't
-    /// ask at the same moment, and less after failures.
-    private func pause(after failures: Int, of failed: [Source]) -> Duration {
-        guard failures > 0 else { return Self.day * (0.9 + clock.random() / 5) }
-        var pause = failed.map(\.list.plan.retryPause).min() ?? Self.day
-        for _ in 1..<min(failures, 32) where pause < Self.day { pause = pause * 2 }
-        return min(pause, Self.day) * (0.5 + clock.random() / 2)
+    /// Uses the list that was kept, if there is one.
+    private func useKept(of source: Source) -> AddressSchedule {
+        var schedule = AddressSchedule()
+        let now = clock.now()
+        do throws(ClientError) {
+            guard let kept = try source.list.kept(for: origin(of: source), now: now) else {
+                return schedule
+            }
+            schedule.issued = kept.issued
+            let contents = try kept.contents.get()
+            addresses.use(contents, for: source.list.service)
+            schedule.take(contents, now: now)
+            if kept.isOfToday(now) { schedule.waitADay(random: clock.random()) }
+        } catch {
+            warn("a kept list of addresses isn't used", of: source, error)
+        }
+        return schedule
     }
 
-    /// Fetches lists, and uses and keeps them.
-    ///
-    /// - Returns: Those that couldn't be fetched.
-    private func fetch(_ sources: [Source]) async -> [Source] {
-        var failed: [Source] = []
-        for source in sources {
+    private func origin(of source: Source) -> WebOrigin? {
+        pipeline.admission.snapshots.current.services[source.list.service]?.url.origin
+    }
+
+    /// Uses the configuration's addresses in place of lists that have expired.
+    private func dropExpired(_ schedules: inout [AddressSchedule]) {
+        for (index, source) in sources.enumerated() where schedules[index].hasExpired {
+            schedules[index].drop()
+            addresses.use(nil, for: source.list.service)
+            logger.warning(
+                "a list of addresses isn't used any longer, because it has expired",
+                metadata: ["service": "\(source.list.service)"])
+        }
+    }
+
+    /// Fetches the lists that are due, and uses and keeps them.
+    private func fetchDue(_ schedules: inout [AddressSchedule]) async {
+        for (index, source) in sources.enumerated() where schedules[index].isDue {
             do throws(ClientError) {
                 let document = try await document(of: source)
                 let now = clock.now()
-                let found = try source.list.addresses(in: document, now: now)
+                let found = try source.list.contents(
+                    of: document, for: origin(of: source), now: now)
+                try schedules[index].requireNewer(found)
                 addresses.use(found, for: source.list.service)
+                schedules[index].take(found, now: now)
+                schedules[index].waitADay(random: clock.random())
                 do {
-                    try source.list.keep(document, fetchedAt: now)
+                    try source.list.keep(document, fetchedAt: now, issued: found.issued)
                 } catch {
                     warn(
                         "a list of addresses couldn't be kept", of: source,
                         ClientError(.unwritableFile, error.description))
                 }
             } catch {
-                failed.append(source)
+                schedules[index].waitAfterFailure(
+                    source.list.plan.retryPause, random: clock.random())
                 warn("a list of addresses was not fetched", of: source, error)
             }
         }
-        return failed
     }
 
     private func document(of source: Source) async throws(ClientError) -> [UInt8] {

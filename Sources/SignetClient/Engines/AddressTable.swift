@@ -40,9 +40,6 @@ struct AddressTable: Sendable {
     /// others are known.
     mutating func forget() { outcomes = [:] }
 
-    /// Whether every address was measured.
-    var isMeasured: Bool { addresses.allSatisfy { outcomes[$0] != nil } }
-
     /// Whether an address doesn't work.
     var hasFailures: Bool { outcomes.values.contains { $0 == .failed || $0 == .refused } }
 

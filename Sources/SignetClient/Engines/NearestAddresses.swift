@@ -20,12 +20,24 @@ final class NearestAddresses: Sendable {
         var isSettled = false
         /// Counts the tasks, so that an ended one changes nothing.
         var round = 0
+        /// When the last measurement began.
+        var measuredAt: ContinuousClock.Instant?
+        /// The pause after the next measurement in which an address fails.
+        var pause = NearestAddresses.pauses.first
+        var conditions: Conditions
+    }
+
+    /// The parts of a configuration that decide whether an address can be used.
+    private struct Conditions: Equatable {
+        /// Then addresses aren't used.
+        let hasProxy: Bool
+        let policy: PinPolicy?
     }
 
     private struct State {
         var places: [ServiceName: Place] = [:]
         /// The lists that were fetched, which replace those of the configuration.
-        var lists: [ServiceName: [ServiceAddress]] = [:]
+        var lists: [ServiceName: AddressListContents] = [:]
         var observation: ConnectivityObservation?
         /// Set when all places are settled; nil until the start waits for that.
         var settled: Latch<Bool>?
@@ -43,6 +55,11 @@ final class NearestAddresses: Sendable {
     private let isActive = Atomic(false)
     /// The first pause before an address that failed is measured again, and the last one.
     private static let pauses = (first: Duration.seconds(30), last: Duration.seconds(3600))
+    /// The shortest time between the starts of two measurements that failed calls cause.
+    private static let leastInterval = Duration.seconds(10)
+    /// The time without a further change after which addresses are measured: a network or a
+    /// configuration changes in several steps.
+    private static let calm = Duration.milliseconds(250)
 
     init(
         _ options: AddressOptions, engine: any HTTPEngine, snapshots: SnapshotBox,
@@ -72,13 +89,17 @@ final class NearestAddresses: Sendable {
         return ways
     }
 
-    /// Notes that no connection to an address could be made, and measures all again.
+    /// Notes that no connection to an address could be made, and measures all again, but not once
+    /// for each call that fails.
     func noteFailure(of address: ServiceAddress, for service: ServiceName, isRefused: Bool) {
-        let begins = state.withLock { state in
+        let delay = state.withLock { state -> Duration? in
             state.places[service]?.table.note(isRefused ? .refused : .failed, of: address)
-            return state.places[service]?.isMeasuring == false
+            guard let place = state.places[service], !place.isMeasuring else { return nil }
+            state.places[service]?.isMeasuring = true
+            guard let last = place.measuredAt else { return .zero }
+            return max(.zero, Self.leastInterval - (clock.instant() - last))
         }
-        if begins { measure(service) }
+        if let delay { measure(service, after: delay) }
     }
 
     /// The addresses of a service, as they were measured last.
@@ -162,68 +183,87 @@ final class NearestAddresses: Sendable {
         observation?.remove()
     }
 
-    /// Uses a fetched list in place of the configuration's.
-    func use(_ addresses: [ServiceAddress], for service: ServiceName) {
-        state.withLock { $0.lists[service] = addresses }
+    /// Uses a fetched list in place of the configuration's; nil uses the configuration's again.
+    func use(_ list: AddressListContents?, for service: ServiceName) {
+        state.withLock { $0.lists[service] = list }
         reconcile()
     }
 
-    /// Takes the services of the present configuration, and measures those that are new or have
-    /// other addresses.
+    /// Takes the services of the present configuration, and measures those that are new, or have
+    /// other addresses, pins or proxies.
     private func reconcile() {
-        let services = snapshots.current.services
-        let (changed, ended) = state.withLock { state -> ([ServiceName], [Task<Void, Never>]) in
-            guard !state.isStopped else { return ([], []) }
-            var changed: [ServiceName] = []
+        let (new, changed, ended) = state.withLock {
+            state -> ([ServiceName], [ServiceName], [Task<Void, Never>]) in
+            guard !state.isStopped else { return ([], [], []) }
+            // Read here, so that of two changes the later one counts.
+            let snapshot = snapshots.current
+            let services = snapshot.services
+            var (new, changed): ([ServiceName], [ServiceName]) = ([], [])
             var ended: [Task<Void, Never>] = []
             for (name, place) in state.places where services[name]?.url.origin != place.origin {
                 if let task = place.task { ended.append(task) }
                 state.places[name] = nil
             }
             for (name, service) in services {
-                let addresses = state.lists[name] ?? service.configuration.addresses
-                guard state.places[name]?.table.addresses ?? [] != addresses else { continue }
+                let origin = service.url.origin
+                let conditions = Conditions(
+                    hasProxy: snapshot.proxies.proxy(for: origin) != nil, policy: snapshot.policy)
+                let addresses =
+                    state.lists[name]?.addresses(for: origin) ?? service.configuration.addresses
+                guard state.places[name]?.table.addresses ?? [] != addresses else {
+                    guard let place = state.places[name], place.conditions != conditions else {
+                        continue
+                    }
+                    state.places[name]?.conditions = conditions
+                    state.places[name]?.table.forget()
+                    changed.append(name)
+                    continue
+                }
                 if let task = state.places[name]?.task { ended.append(task) }
                 state.places[name] = nil
-                guard !addresses.isEmpty, service.url.origin.isSecure else { continue }
+                guard !addresses.isEmpty, origin.isSecure else { continue }
                 state.places[name] = Place(
-                    origin: service.url.origin, table: AddressTable(addresses))
-                changed.append(name)
+                    origin: origin, table: AddressTable(addresses), conditions: conditions)
+                new.append(name)
             }
             isActive.store(!state.places.isEmpty, ordering: .relaxed)
-            return (changed, ended)
+            return (new, changed, ended)
         }
         for task in ended { task.cancel() }
-        for name in changed { measure(name) }
-        if !changed.isEmpty, state.withLock({ $0.observation == nil }) { listen() }
+        for name in new { measure(name) }
+        for name in changed { measure(name, after: Self.calm) }
+        if !new.isEmpty, state.withLock({ $0.observation == nil }) { listen() }
     }
 
     /// Measures all addresses again, because the network is another one.
     private func measureAgain() {
         let names = state.withLock { state in
-            for name in state.places.keys { state.places[name]?.table.forget() }
+            for name in state.places.keys {
+                state.places[name]?.table.forget()
+                state.places[name]?.pause = Self.pauses.first
+            }
             return Array(state.places.keys)
         }
-        for name in names { measure(name) }
+        for name in names { measure(name, after: Self.calm) }
     }
 
     // MARK: Measuring
 
     /// Measures a service's addresses in a task, and those that fail again after pauses.
-    private func measure(_ service: ServiceName) {
+    private func measure(_ service: ServiceName, after delay: Duration = .zero) {
         let before = state.withLock { state -> Task<Void, Never>? in
             guard !state.isStopped, let place = state.places[service] else { return nil }
             let round = place.round + 1
             state.places[service]?.round = round
             state.places[service]?.isMeasuring = true
             let (clock, origin, addresses) = (clock, place.origin, place.table.addresses)
-            state.places[service]?.task = Task { [weak self] in
-                var pause = Self.pauses.first
-                while !Task.isCancelled {
+            // It isn't part of the call that failed.
+            state.places[service]?.task = Task.detached { [weak self] in
+                var pause: Duration? = delay
+                while let next = pause, !Task.isCancelled {
+                    if next > .zero { do { try await clock.sleep(next) } catch { return } }
                     await self?.measure(addresses, of: service, at: origin, round: round)
-                    guard self?.endRound(round, of: service) == true else { return }
-                    do { try await clock.sleep(pause) } catch { return }
-                    pause = min(pause * 2, Self.pauses.last)
+                    pause = self?.endRound(round, of: service) ?? nil
                 }
             }
             return place.task
@@ -233,21 +273,31 @@ final class NearestAddresses: Sendable {
 
     /// Notes that all addresses were measured.
     ///
-    /// - Returns: Whether one failed, so that they are measured again.
-    private func endRound(_ round: Int, of service: ServiceName) -> Bool {
+    /// - Returns: The pause before they are measured again, because one failed; nil if none did.
+    private func endRound(_ round: Int, of service: ServiceName) -> Duration? {
         state.withLock { state in
-            guard let place = state.places[service], place.round == round else { return false }
+            guard let place = state.places[service], place.round == round else { return nil }
             state.places[service]?.isMeasuring = false
             state.places[service]?.isSettled = true
             Self.noteSettled(&state)
-            return place.table.hasFailures
+            let next = place.table.hasFailures ? min(place.pause * 2, Self.pauses.last) : nil
+            state.places[service]?.pause = next ?? Self.pauses.first
+            return next == nil ? nil : place.pause
         }
     }
 
     private func measure(
         _ addresses: [ServiceAddress], of service: ServiceName, at origin: WebOrigin, round: Int
     ) async {
-        guard snapshots.current.proxies.proxy(for: origin) == nil else { return }
+        let begins = state.withLock { state in
+            guard state.places[service]?.round == round else { return false }
+            state.places[service]?.measuredAt = clock.instant()
+            state.places[service]?.isMeasuring = true
+            return true
+        }
+        guard begins, engine.capabilities.connectsToAddresses,
+            snapshots.current.proxies.proxy(for: origin) == nil
+        else { return }
         await withTaskGroup(of: Void.self) { group in
             for address in addresses {
                 group.addTask {
@@ -288,7 +338,7 @@ final class NearestAddresses: Sendable {
     private func settle(_ service: ServiceName, round: Int, after time: Duration) {
         guard state.withLock({ $0.places[service]?.isSettled == false }) else { return }
         let clock = clock
-        Task { [weak self] in
+        Task.detached { [weak self] in
             try? await clock.sleep(time)
             self?.state.withLock { state in
                 guard state.places[service]?.round == round else { return }

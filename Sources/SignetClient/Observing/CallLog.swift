@@ -60,11 +60,11 @@ final class CallLog: Sendable {
     }
 
     /// Creates a log for work that several calls share.
-    convenience init(sharedBy first: CallLog) {
+    convenience init(sharedBy first: CallLog, keepsContents: Bool = true) {
+        let contents = keepsContents ? first.contents : nil
         self.init(
             first.identity, since: .now, mode: first.mode, limits: first.limits,
-            scenario: first.scenario,
-            contents: first.contents.map { ContentsLog(ordinal: $0.ordinal) })
+            scenario: first.scenario, contents: contents.map { ContentsLog(ordinal: $0.ordinal) })
         state.withLock { state in
             state.entries = []
             state.current = nil

@@ -16,10 +16,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The system refuses no call because of the state. A change to a state that is online ends the
-/// pauses before further attempts of calls that didn't reach a server, and lets calls with
-/// ``RequestOptions/waitsForConnectivity`` continue. The switch `simulation.offline` shows as a
-/// state too.
+/// The system refuses no call because of the state. A change from offline to online ends the pauses
+/// before further attempts of calls that didn't reach a server, and lets calls with
+/// ``RequestOptions/waitsForConnectivity`` continue, each after up to 100 ms. The switch
+/// `simulation.offline` shows as a state too.
 public final class Connectivity: Sendable {
     private struct Source {
         /// The number of this object among the watcher's listeners; nil if it doesn't listen.
@@ -163,15 +163,28 @@ public final class Connectivity: Sendable {
 
     // MARK: Calls that wait
 
-    /// Waits until a sleep ends or the network has changed so that a call may succeed.
+    /// The longest time by which calls that waited for the network leave one after another.
+    private static let longestSpread = Duration.milliseconds(100)
+
+    /// The time that a call waits after the machine is online, so that those that waited with it
+    /// don't all leave at once.
     ///
+    /// - Parameter random: A number in 0..<1.
+    static func spread(_ random: Double) -> Duration { longestSpread * random }
+
+    /// Waits until a sleep ends or the machine, which was offline, is online. Further states of a
+    /// network that comes up wake nothing: they would use up a call's attempts.
+    ///
+    /// - Parameter spread: The time from then on.
     /// - Throws: The sleep's error, such as at a cancellation.
-    func wakeUp(from sleep: @escaping @Sendable () async throws -> Void) async throws {
+    func wakeUp(
+        spread: Duration, from sleep: @escaping @Sendable () async throws -> Void
+    ) async throws {
         try await race(sleep) { states in
-            var isFirst = true
+            var wasOffline = false
             for await state in states {
-                if !isFirst, state.isOnline { return true }
-                isFirst = false
+                if wasOffline, state.isOnline { return await Self.wait(for: spread) }
+                wasOffline = !state.isOnline
             }
             return false
         }
@@ -179,15 +192,20 @@ public final class Connectivity: Sendable {
 
     /// Waits until the machine is online or a sleep ends.
     ///
+    /// - Parameter spread: The time from then on.
     /// - Returns: Whether it is online.
     func waitUntilOnline(
-        orUntil sleep: @escaping @Sendable () async throws -> Void
+        spread: Duration, orUntil sleep: @escaping @Sendable () async throws -> Void
     ) async -> Bool {
         let isOnline = try? await race(sleep) { states in
-            for await state in states where state.isOnline { return true }
+            for await state in states where state.isOnline { return await Self.wait(for: spread) }
             return false
         }
         return isOnline ?? false
+    }
+
+    private static func wait(for spread: Duration) async -> Bool {
+        (try? await Task.sleep(for: spread)) != nil
     }
 
     /// Waits for states, but no longer than a sleep.

@@ -1,6 +1,7 @@
 import SignetBase
 public import SignetCrypto
 import SignetJSON
+import SignetTransport
 
 /// Verifies signed lists of addresses, with public keys that the program contains.
 ///
@@ -8,7 +9,11 @@ import SignetJSON
 /// `protected` and `signature` and no others. The protected header has exactly `alg` `EdDSA` or
 /// `Ed25519`, `typ` `signet-addresses` and `kid`. The payload is a JSON object:
 ///
-///     {"service":"orders","expires":1803004551,"addresses":["192.0.2.1","[2001:db8::1]:8443"]}
+///     {"service":"orders","host":"api.example.com","issued":1802918151,"expires":1803004551,
+///      "addresses":["192.0.2.1","[2001:db8::1]:8443"]}
+///
+/// `host` is the host of the service's URL, with its port if that isn't 443. A list that was issued
+/// before the one in use is refused with `rolled-back`.
 public struct AddressListVerifier: Sendable {
     private static let type = "signet-addresses"
     /// The largest list that is read.
@@ -43,20 +48,24 @@ public struct AddressListVerifier: Sendable {
     /// - Parameters:
     ///   - addresses: The addresses.
     ///   - service: The service that they are for.
+    ///   - host: The host of the service's URL, with its port if that isn't 443.
+    ///   - issued: The time in Unix seconds at which the list is made.
     ///   - expires: The first second in Unix seconds in which the list isn't used any longer.
     ///   - key: A private Ed25519 key.
     /// - Returns: The document, to be served unchanged.
     /// - Throws: `ClientError` with code `invalid-plan` if the key can't sign.
     public static func list(
-        _ addresses: [ServiceAddress], for service: ServiceName, expires: Int64,
-        signedBy key: CryptoKey
+        _ addresses: [ServiceAddress], for service: ServiceName, at host: Authority, issued: Int64,
+        expires: Int64, signedBy key: CryptoKey
     ) throws(ClientError) -> [UInt8] {
         let signer = try ed25519(key)
         let header: JSONObject = [
             "alg": "EdDSA", "kid": .string(key.id), "typ": .string(type),
         ]
         let payload: JSONObject = [
-            "service": .string(service.name), "expires": .number(JSONNumber(expires)),
+            "service": .string(service.name),
+            "host": .string(WebOrigin(https: host).authority),
+            "issued": .number(JSONNumber(issued)), "expires": .number(JSONNumber(expires)),
             "addresses": .array(addresses.map { .string($0.description) }),
         ]
         let protected = Base64.encode(JSONValue.object(header).serialized(), as: .url)
@@ -109,12 +118,16 @@ public struct AddressListVerifier: Sendable {
             throw Self.malformed("its signature doesn't verify with the key \(printable(id))")
         }
         let list = try Self.object(
-            payload, named: "the payload", members: ["service", "expires", "addresses"])
+            payload, named: "the payload",
+            members: ["service", "host", "issued", "expires", "addresses"])
         guard let name = list["service"]?.string, sameBytes(name, service.name) else {
             throw Self.malformed("it is for another service, expected \(service)")
         }
         guard let expires = list["expires"]?.number?.int64, now < expires else {
             throw Self.malformed("it has expired, or \"expires\" isn't a time in Unix seconds")
+        }
+        guard let issued = list["issued"]?.number?.int64, issued < expires else {
+            throw Self.malformed("\"issued\" must be a time in Unix seconds before \"expires\"")
         }
         return list
     }

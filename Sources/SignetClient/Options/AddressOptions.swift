@@ -24,8 +24,9 @@ public struct AddressOptions: Sendable {
 ///
 /// The document is a JSON object `{"addresses":["192.0.2.1","[2001:db8::1]:8443"]}` with at most 64
 /// addresses. With ``verifier`` it is a signed document instead ([RFC 7515, section
-/// 7.2.2](https://www.rfc-editor.org/rfc/rfc7515#section-7.2.2)), whose payload is that object with
-/// the member `expires` in Unix seconds.
+/// 7.2.2](https://www.rfc-editor.org/rfc/rfc7515#section-7.2.2)), whose payload also names the
+/// service, its host and the times at which it was issued and expires. A list that has expired is
+/// used no longer, and one that is older than the last one is refused.
 ///
 /// A list decides only where connections go: the host's name, its pins, CAs and signature stay
 /// those of the service's URL, so a false list can make calls slower, but can't make them reach
@@ -33,7 +34,8 @@ public struct AddressOptions: Sendable {
 public struct AddressListPlan: Sendable {
     /// An https URL of the list.
     public var url: String
-    /// The file that keeps the list for further starts. It need not exist yet.
+    /// The file that keeps the list for further starts. It need not exist yet. A list of another
+    /// URL isn't used.
     public var file: String
     /// Verifies signed lists; nil for a list that isn't signed.
     public var verifier: AddressListVerifier?

@@ -16,14 +16,16 @@
 /// record. The work of a batch ends when none of its calls waits for it any longer. Only calls with
 /// equal options share a request: the same credentials, certificate, fields, sets, scenario, limits
 /// and base URL. A call goes alone if its endpoint or its caller gave it interceptors, or if it has
-/// a progress, stubs or the cache `http`, or is made by an interceptor or a credential source of
-/// another merged call.
+/// a progress, stubs, the cache `http` or the duplicate policy `join`, or is made by an interceptor
+/// or a credential source of another merged call.
 ///
 /// A batch has the limits of one call: its attempts, the time for each of them, and the largest
-/// response. A server that doesn't know batches refuses all calls of one.
+/// response. Each attempt sends the calls that still wait, until a server may have processed one;
+/// then the same request is repeated. The batch has the task-local values of its first call. A
+/// server that doesn't know batches refuses all calls of one.
 public struct CallMerging: Sendable, Hashable {
-    /// The largest number of calls in a request, 2...100; further ones leave in another. Defaults
-    /// to 100.
+    /// The largest number of calls in a request, 2...100, and at most the adapter's
+    /// `maximumBatchCount`; further ones leave in another. Defaults to 100.
     public var maximumCalls: Int
     /// The largest size in bytes of a request's calls together; a call that is larger goes alone.
     /// Defaults to 256 KiB.

@@ -190,8 +190,9 @@ public struct RequestOptions: Sendable {
         set { change { $0.merging = newValue } }
     }
     /// Whether a call that fails because the machine is offline waits until it is online, and is
-    /// then sent again. It waits until its ``deadline``, and without one as long as an attempt may
-    /// take (``timeout``). The wait counts as no attempt. Defaults to `false`.
+    /// then sent again: after `offline`, or after `unresolved-host` without a default route. It
+    /// waits until its ``deadline``, and without one as long as an attempt may take (``timeout``).
+    /// The wait counts as no attempt. Defaults to `false`.
     public var waitsForConnectivity: Bool? {
         get { storage.values.waitsForConnectivity }
         set { change { $0.waitsForConnectivity = newValue } }

@@ -36,9 +36,8 @@ struct AttemptStage: Sendable {
     func run(
         _ call: OutgoingCall, into reader: any ResponseReader, in context: CallContext
     ) async throws(ClientError) -> RawResponse {
-        // Compression before encryption would tell of the content, and no server expects it after.
-        let compression = context.service.sealer == nil ? context.options.compression : nil
-        let call = try call.compressed(by: compression)
+        // The request of merged calls is made for each attempt.
+        let call = try context.joint?.batch == nil ? compressed(call, in: context) : call
         var progress = Progress()
         while true {
             guard !context.hasEnded else { throw .cancelledByCaller }
@@ -51,6 +50,27 @@ struct AttemptStage: Sendable {
                 progress.number += 1
             }
         }
+    }
+
+    private func compressed(
+        _ call: OutgoingCall, in context: CallContext
+    ) throws(ClientError) -> OutgoingCall {
+        // Compression before encryption would tell of the content, and no server expects it after.
+        try call.compressed(
+            by: context.service.sealer == nil ? context.options.compression : nil)
+    }
+
+    /// Returns the request to send: of merged calls, that of those which still wait.
+    private func present(
+        _ call: OutgoingCall, in context: CallContext
+    ) throws(ClientError) -> OutgoingCall {
+        guard let batch = context.joint?.batch else { return call }
+        let (present, count) = try batch.make { boxed, base throws(ClientError) in
+            try context.request(BoxedCall(request: boxed, base: base))
+        }
+        context.log.setMerged(count)
+        context.log.setRequest(present.request, bodySize: present.body.length)
+        return try compressed(present, in: context)
     }
 
     /// Makes one attempt, and decides what follows.
@@ -80,6 +100,7 @@ struct AttemptStage: Sendable {
         } catch {
             outcome = .failure(error)
         }
+        if !attempt.wasRefused { context.joint?.batch?.fix() }
         if !reader.hasHandedOut, !progress.hasRenewed, isRejected(attempt, of: call, in: context),
             try await renew(after: attempt, in: context)
         {
@@ -143,7 +164,8 @@ struct AttemptStage: Sendable {
         let stage = context.log.begin(.attempt)
         defer { context.log.end(stage) }
         context.send { .attempt($0, number: attempt.number) }
-        let call = call.with(attempt: attempt.number).with(attempt.credential)
+        let call = try present(call, in: context).with(attempt: attempt.number)
+            .with(attempt.credential)
         do throws(ClientError) {
             let response = try await self.response(
                 to: attempt, of: call, with: reader, in: context)
@@ -277,7 +299,10 @@ struct AttemptStage: Sendable {
         let (clock, pause) = (clock, retry.pause)
         do {
             if retry.cause == .unsent {
-                try await hops.connectivity.wakeUp { try await clock.sleep(pause) }
+                let spread = Connectivity.spread(clock.random())
+                try await hops.connectivity.wakeUp(spread: spread) {
+                    try await clock.sleep(pause)
+                }
             } else {
                 try await clock.sleep(pause)
             }
@@ -292,7 +317,8 @@ struct AttemptStage: Sendable {
     private func waitForNetwork(
         _ attempt: Attempt, _ failure: ClientError, of call: OutgoingCall, in context: CallContext
     ) async -> Bool {
-        guard failure.neverReachedTheServer, failure.code != .proxy, call.body.isReplayable,
+        // A server in the same network may be down, although there is no route to other ones.
+        guard [.offline, .unresolvedHost].contains(failure.code), call.body.isReplayable,
             !attempt.mayHaveArrived || isIdempotent(attempt, of: call, in: context)
         else { return false }
         let (connectivity, clock) = (hops.connectivity, clock)
@@ -305,7 +331,8 @@ struct AttemptStage: Sendable {
             of: context.identity, after: attempt.number, reason: failure.code.name, pause: left)
         let stage = context.log.begin(.connectivity)
         defer { context.log.end(stage) }
-        return await connectivity.waitUntilOnline { try await clock.sleep(left) }
+        let spread = Connectivity.spread(clock.random())
+        return await connectivity.waitUntilOnline(spread: spread) { try await clock.sleep(left) }
             && !context.hasEnded
     }
 }

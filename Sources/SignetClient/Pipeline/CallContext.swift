@@ -110,7 +110,7 @@ final class CallContext: Sendable {
         isBoxed = first.isBoxed
         queues = first.queues
         stubs = first.stubs
-        receipt = first.receipt
+        receipt = joint?.batch?.receipt ?? first.receipt
         isPlain = false
     }
 

@@ -12,9 +12,13 @@ final class CallMerger: Sendable {
     private enum Turn: Sendable {
         /// It has a request of its own.
         case alone(Departure)
+        /// It is the first call of a batch, which it begins.
+        case first(of: Int, number: Int)
         /// It left with others.
-        case outcome(Result<UnboxedResponse, ClientError>)
+        case outcome(MergedBatch.Outcome)
     }
+
+    private typealias Reply = @Sendable (MergedBatch.Outcome) -> Void
 
     private struct Waiting {
         let number: Int
@@ -34,18 +38,23 @@ final class CallMerger: Sendable {
     /// A batch that is out.
     private struct Flight {
         let kind: MergedCall.Kind
-        let joint = JointCalls()
-        /// The calls in the order of the batch.
-        let calls: [(number: Int, call: MergedCall)]
-        /// Those that wait for it.
-        var waiting: [Int: CheckedContinuation<Turn, Never>]
+        let batch: MergedBatch
+        let joint: JointCalls
+        /// The calls that wait for it.
+        var waiting: [Int: Reply]
+        /// Whether the first call has not begun it yet.
+        var isComing = true
         var task: Task<Void, Never>?
+
+        /// Whether nothing waits for it.
+        var isLeft: Bool { waiting.isEmpty && !isComing }
     }
 
     /// The requests that leave once the lock is released.
     private struct Departures {
         var alone: [CheckedContinuation<Turn, Never>] = []
-        var flights: [Int] = []
+        /// The turns of the first calls of batches.
+        var first: [(turn: Turn, continuation: CheckedContinuation<Turn, Never>)] = []
     }
 
     private struct State {
@@ -80,6 +89,8 @@ final class CallMerger: Sendable {
     ) async throws(ClientError) -> UnboxedResponse {
         switch await turn(of: call) {
         case .outcome(let outcome): return try outcome.get()
+        case .first(let flight, let number):
+            return try await outcome(of: flight, begunBy: call, number: number).get()
         case .alone(let departure):
             // Its work may never return after it was ended.
             call.context.call.whenEnding { departure.end() }
@@ -145,29 +156,64 @@ final class CallMerger: Sendable {
         _ = Alarms.shared.add(after: time, action: action)
     }
 
+    /// Begins a batch in the task of its first call, whose task-local values and priority the
+    /// batch's own task gets, and waits for it.
+    private func outcome(
+        of flight: Int, begunBy call: MergedCall, number: Int
+    ) async -> MergedBatch.Outcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                begin(flight, by: call, number: number) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            leave(number, of: call.kind)
+        }
+    }
+
+    private func begin(
+        _ id: Int, by call: MergedCall, number: Int, reply: @escaping Reply
+    ) {
+        let (waits, departures) = state.withLock { state -> (Bool, Departures) in
+            state.flights[id]?.isComing = false
+            guard Task.isCancelled || call.context.call.isEnding else {
+                state.flights[id]?.waiting[number] = reply
+                return (true, Departures())
+            }
+            state.flights[id]?.batch.leave(number)
+            guard state.flights[id]?.isLeft == true else { return (false, Departures()) }
+            state.flights[id] = nil
+            return (false, Self.returned(call.kind, in: &state))
+        }
+        start(id)
+        if !waits { reply(.failure(.cancelledByCaller)) }
+        begin(departures, call.kind)
+    }
+
     /// Takes a call out that doesn't wait any longer.
     private func leave(_ number: Int, of kind: MergedCall.Kind) {
-        var (ended, task): (JointCalls?, Task<Void, Never>?) = (nil, nil)
-        let (continuation, departures) = state.withLock {
-            state -> (CheckedContinuation<Turn, Never>?, Departures) in
+        let (reply, ended, departures) = state.withLock {
+            state -> (Reply?, Flight?, Departures) in
             if let index = state.lines[kind]?.waiting.firstIndex(where: { $0.number == number }) {
-                return (state.lines[kind]?.waiting.remove(at: index).continuation, Departures())
+                let continuation = state.lines[kind]?.waiting.remove(at: index).continuation
+                return (continuation.map(Self.reply), nil, Departures())
             }
             for (id, flight) in state.flights where flight.waiting[number] != nil {
-                let continuation = state.flights[id]?.waiting.removeValue(forKey: number)
-                guard state.flights[id]?.waiting.isEmpty == true else {
-                    return (continuation, Departures())
-                }
-                (ended, task) = (flight.joint, flight.task)
+                let reply = state.flights[id]?.waiting.removeValue(forKey: number)
+                flight.batch.leave(number)
+                guard state.flights[id]?.isLeft == true else { return (reply, nil, Departures()) }
                 state.flights[id] = nil
-                return (continuation, Self.returned(kind, in: &state))
+                return (reply, flight, Self.returned(kind, in: &state))
             }
-            return (nil, Departures())
+            return (nil, nil, Departures())
         }
-        ended?.end()
-        task?.cancel()
-        continuation?.resume(returning: .outcome(.failure(.cancelledByCaller)))
+        ended?.joint.end()
+        ended?.task?.cancel()
+        reply?(.failure(.cancelledByCaller))
         begin(departures, kind)
+    }
+
+    private static func reply(to continuation: CheckedContinuation<Turn, Never>) -> Reply {
+        { continuation.resume(returning: .outcome($0)) }
     }
 
     // MARK: Leaving and returning
@@ -192,11 +238,15 @@ final class CallMerger: Sendable {
                 continue
             }
             let id = state.nextNumber()
+            let batch = MergedBatch(group.map { ($0.number, $0.call) })
             state.flights[id] = Flight(
-                kind: kind, calls: group.map { ($0.number, $0.call) },
+                kind: kind, batch: batch, joint: JointCalls(batch: batch.joint),
                 waiting: Dictionary(
-                    uniqueKeysWithValues: group.map { ($0.number, $0.continuation) }))
-            departures.flights.append(id)
+                    uniqueKeysWithValues: group.dropFirst().map {
+                        ($0.number, reply(to: $0.continuation))
+                    }))
+            departures.first.append(
+                (.first(of: id, number: group[0].number), group[0].continuation))
         }
         state.lines[kind] = line.outCount > 0 ? line : nil
         return departures
@@ -242,29 +292,21 @@ final class CallMerger: Sendable {
         for continuation in departures.alone {
             continuation.resume(returning: .alone(departure(of: kind)))
         }
-        for id in departures.flights { begin(id) }
+        for first in departures.first { first.continuation.resume(returning: first.turn) }
     }
 
     /// Sends a batch. Its calls get its events from now on.
-    private func begin(_ id: Int) {
-        guard let flight = state.withLock({ $0.flights[id] }), let first = flight.calls.first
-        else { return }
-        for (_, call) in flight.calls where !call.context.call.hasEnded {
-            flight.joint.add(call.context.call)
-        }
-        let context = CallContext(of: flight.joint, like: first.call.context)
-        context.log.setMerged(flight.calls.count)
-        let calls = flight.calls.map(\.call.call)
+    private func start(_ id: Int) {
+        guard let flight = state.withLock({ $0.flights[id] }) else { return }
+        let waiting = flight.batch.waiting
+        for (_, call) in waiting { flight.joint.add(call.context.call) }
+        guard let first = (waiting.first ?? flight.batch.calls.first)?.call else { return }
+        let context = CallContext(of: flight.joint, like: first.context)
         let task = Task {
             await Self.$isOut.withValue(true) {
-                let result: Result<BatchResponse, ClientError>
+                let result: Result<[Int: MergedBatch.Outcome], ClientError>
                 do throws(ClientError) {
-                    result = .success(try await first.call.send(calls, context))
-                    if let receipt = context.receipt {
-                        for (_, call) in flight.calls.dropFirst() {
-                            call.context.receipt?.copy(receipt)
-                        }
-                    }
+                    result = .success(try await first.send(flight.batch, context))
                 } catch {
                     result = .failure(error)
                 }
@@ -279,7 +321,9 @@ final class CallMerger: Sendable {
     }
 
     /// Gives each call that waits its part of a batch's response.
-    private func finish(_ id: Int, with result: Result<BatchResponse, ClientError>) {
+    private func finish(
+        _ id: Int, with result: Result<[Int: MergedBatch.Outcome], ClientError>
+    ) {
         let (flight, departures) = state.withLock { state -> (Flight?, Departures) in
             guard let flight = state.flights.removeValue(forKey: id) else {
                 return (nil, Departures())
@@ -290,13 +334,10 @@ final class CallMerger: Sendable {
         flight.joint.end()
         // First, so that a slow caller doesn't hold up those that wait.
         begin(departures, flight.kind)
-        for (position, (number, _)) in flight.calls.enumerated() {
-            let outcome = result.flatMap { response in
-                Result { () throws(ClientError) in
-                    try response.outcomes[position].response(status: response.status)
-                }
-            }
-            flight.waiting[number]?.resume(returning: .outcome(outcome))
+        for (number, call) in flight.batch.calls {
+            guard let reply = flight.waiting[number] else { continue }
+            call.context.receipt?.copy(flight.batch.receipt)
+            reply(result.flatMap { $0[number] ?? .failure(.cancelledByCaller) })
         }
     }
 

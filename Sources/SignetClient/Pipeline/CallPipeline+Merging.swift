@@ -16,11 +16,17 @@ extension CallPipeline {
         _ request: CallRequest, in call: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
         let request = try await call.beforeBoxing(request)
-        let merged = try MergedCall(request, in: call) { calls, base, context throws(ClientError) in
-            try await batch(calls, at: base, in: context)
+        let merged = try MergedCall(request, in: call) { batch, context throws(ClientError) in
+            let (request, count) = try batch.request { boxed, base throws(ClientError) in
+                try context.request(BoxedCall(request: boxed, base: base))
+            }
+            context.log.setMerged(count)
+            let received = try await send(request, in: context)
+            return try batch.outcomes(in: received, to: context)
         }
         guard let merged else { return try await respond(to: call.box(request), in: call) }
         var isShared = true
+        defer { if isShared { call.endBuilding(merged.boxed) } }
         var response = try await merger.run(merged) { () throws(ClientError) in
             isShared = false
             return try await respond(to: merged.boxed, in: call)
@@ -28,6 +34,8 @@ extension CallPipeline {
         guard isShared else { return response }
         if let json = call.options.json { response.result?.conventions = json }
         call.log.setRaw(response.raw)
+        call.log.contents?.begin(.unboxing, with: nil)
+        call.log.contents?.end(.unboxing, with: Redactor.message(response))
         try call.check(response)
         return response
     }
@@ -50,5 +58,14 @@ extension CallPipeline {
         return try ClientError.rpc { () throws(PayloadError) in
             try adapter.unboxBatch(raw, to: boxed)
         }
+    }
+}
+
+extension CallContext {
+    /// Writes down the request of a merged call as it would be alone: its record has nothing of the
+    /// others of the batch.
+    fileprivate func endBuilding(_ boxed: BoxedCall) {
+        guard let contents = log.contents, let own = try? request(boxed) else { return }
+        contents.end(.building, with: Redactor.message(own.request, body: own.body))
     }
 }

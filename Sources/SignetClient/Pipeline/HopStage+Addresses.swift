@@ -8,8 +8,12 @@ extension HopStage {
         .connect, .tls, .pinMismatch, .cutOff, .timeout,
     ]
 
+    /// The largest number of addresses that one request tries, and the time for their connections
+    /// together.
+    private static let (most, longest) = (3, Duration.seconds(1))
+
     /// Sends a request to a service's addresses, one after another while nothing was sent, and at
-    /// last to its host's name.
+    /// last to its host's name: after three addresses, or after a second.
     ///
     /// The engine checks the pins before each of them gets a byte of the request.
     ///
@@ -21,13 +25,19 @@ extension HopStage {
         let service = context.identity.service
         let start = clock.instant()
         var failed: [String] = []
-        for way in ways {
+        for way in ways.prefix(Self.most) {
             let address = way.address
+            let passed = clock.instant() - start
+            guard passed < min(Self.longest, request.timeout) else { break }
             var attempt = request
             attempt.connectTo = [way.connection] + request.connectTo
-            attempt.timeout = request.timeout - (clock.instant() - start)
-            attempt.connectTimeout = min(way.limit, request.connectTimeout ?? way.limit)
-            guard attempt.timeout > .zero else { break }
+            attempt.timeout = request.timeout - passed
+            let patience = min(way.limit, Self.longest)
+            let limit = min(
+                patience, Self.longest - passed, request.connectTimeout ?? patience)
+            attempt.connectTimeout = limit
+            // A short time of the call's own says nothing of the address.
+            let isPatient = limit >= patience && attempt.timeout >= patience
             hop.address = AddressUse(
                 address: address.description, reason: failed.isEmpty ? .fastest : .next,
                 failed: failed)
@@ -37,9 +47,11 @@ extension HopStage {
                 guard error.isUnsent, Self.failures.contains(error.code), !context.hasEnded else {
                     throw ClientError(error)
                 }
-                addresses.noteFailure(
-                    of: address, for: service,
-                    isRefused: error.code == .pinMismatch || error.code == .tls)
+                if error.code != .timeout || isPatient {
+                    addresses.noteFailure(
+                        of: address, for: service,
+                        isRefused: error.code == .pinMismatch || error.code == .tls)
+                }
                 failed.append(address.description)
             }
         }

@@ -116,7 +116,7 @@ extension HopStage {
         outgoing.connectTo = connectTo
         outgoing.clientCertificate = certificate
         outgoing.proxy = context.snapshot.proxies.proxy(for: request.url.origin)
-        if addresses.isInUse, outgoing.proxy == nil,
+        if addresses.isInUse, engine.capabilities.connectsToAddresses, outgoing.proxy == nil,
             let ways = addresses.ways(of: context.identity.service, to: request.url.origin)
         {
             return try await send(outgoing, on: ways, to: engine, in: context, noting: &hop)

@@ -7,14 +7,15 @@ struct MergedCall: Sendable {
     let call: RPCCall
     /// Its request if it goes alone.
     let boxed: BoxedCall
+    let adapter: JSONRPCAdapter
     let kind: Kind
     let limits: CallMerging
     let context: CallContext
-    /// Sends calls of the kind in one request.
+    /// Sends calls of the kind in one request, and returns their outcomes by their numbers.
     let send: Send
 
     typealias Send =
-        @Sendable ([RPCCall], CallContext) async throws(ClientError) -> BatchResponse
+        @Sendable (MergedBatch, CallContext) async throws(ClientError) -> [Int: MergedBatch.Outcome]
 
     /// The properties that calls have in common if they share a request.
     struct Kind: Sendable, Hashable {
@@ -32,6 +33,8 @@ struct MergedCall: Sendable {
         /// Whether the response is kept by the program's own rules, which need its receipt.
         private let isKept: Bool
         private let compression: RequestCompression?
+        /// Nil if no interceptor of attempts sees them.
+        private let tags: Set<String>?
         private let limits: Limits
         private let merging: CallMerging
 
@@ -61,6 +64,7 @@ struct MergedCall: Sendable {
             isTrial = context.engine?.isTrial ?? false
             isKept = context.receipt != nil
             compression = options.compression
+            tags = options.attemptInterceptors.isEmpty ? nil : context.identity.tags
             self.limits = Limits(
                 timeout: limits.timeout, connectTimeout: limits.connectTimeout,
                 attempts: limits.attempts, maximumResponseSize: limits.maximumResponseSize,
@@ -75,15 +79,11 @@ struct MergedCall: Sendable {
 
     /// Boxes a call if it may share a request.
     ///
-    /// - Parameters:
-    ///   - send: Sends calls at a base URL in one request.
+    /// - Parameter send: Sends calls in one request.
     /// - Returns: Nil if it goes alone.
     /// - Throws: The adapter's error for a call that can't be sent.
     init?(
-        _ request: CallRequest, in context: CallContext,
-        send:
-            @escaping @Sendable ([RPCCall], WebURL, CallContext) async throws(ClientError) ->
-            BatchResponse
+        _ request: CallRequest, in context: CallContext, send: @escaping Send
     ) throws(ClientError) {
         let options = context.options
         guard let merging = options.merging, merging.isOn, context.joint == nil,
@@ -91,16 +91,18 @@ struct MergedCall: Sendable {
             options.cache != .http, options.cacheMode != .only, !CallMerger.isOut,
             CredentialStore.asking.isEmpty,
             let adapter = context.service.adapter as? JSONRPCAdapter, adapter.version == .v2,
-            case .procedure(let call, _) = request, call.responseContent == .json
+            adapter.maximumBatchCount > 1, case .procedure(let call, _) = request,
+            call.responseContent == .json
         else { return nil }
         let boxed = try context.box(request)
         self.boxed = boxed
         self.call = try context.service.joiningCommonParameters(call)
         kind = Kind(context, at: boxed.base, merging)
-        limits = merging
+        self.adapter = adapter
+        var limits = merging
+        limits.maximumCalls = min(limits.maximumCalls, adapter.maximumBatchCount)
+        self.limits = limits
         self.context = context
-        self.send = { calls, context throws(ClientError) in
-            try await send(calls, boxed.base, context)
-        }
+        self.send = send
     }
 }

@@ -1,3 +1,5 @@
+import SignetRPC
+import SignetTransport
 import Synchronization
 
 /// Work that several callers wait for. A caller that is cancelled stops waiting alone; the work is
@@ -104,15 +106,21 @@ final class JointCalls: Sendable {
     }
 
     private let state: Mutex<State>
+    /// The request of merged calls; nil for work that is equal for all.
+    let batch: JointRequest?
 
     /// - Parameter log: The log of the work; nil makes one when a call is added.
-    init(log: CallLog? = nil) { state = Mutex(State(log: log)) }
+    init(log: CallLog? = nil, batch: JointRequest? = nil) {
+        state = Mutex(State(log: log))
+        self.batch = batch
+    }
 
     /// Adds a call, whose record then contains the work, and tells its observers which call began
     /// the work. One call is added at a time.
     func add(_ call: RunningCall) {
         let (first, log) = state.withLock { state in
-            let log = state.log ?? CallLog(sharedBy: call.log)
+            // The contents of a batch are those of all its calls: each call keeps its own.
+            let log = state.log ?? CallLog(sharedBy: call.log, keepsContents: batch == nil)
             state.log = log
             return (state.calls.first?.identity.id ?? call.identity.id, log)
         }
@@ -135,4 +143,17 @@ final class JointCalls: Sendable {
     func send(_ event: (CallIdentity) -> CallEvent) {
         for call in state.withLock({ $0.calls }) { call.send(event(call.identity)) }
     }
+}
+
+/// The request that contains several calls, which is made again while they come to their ends.
+struct JointRequest: Sendable {
+    /// Makes the request of a boxed one at a base URL.
+    typealias Finish = (BoxedRequest, WebURL) throws(ClientError) -> OutgoingCall
+
+    /// Makes the request for the next attempt, and counts its calls.
+    let make: @Sendable (Finish) throws(ClientError) -> (call: OutgoingCall, count: Int)
+    /// Notes that a server may have processed the request, which stays as it is from now on.
+    let fix: @Sendable () -> Void
+    /// How the response is received, for those whose own rules cache it.
+    let receipt: CacheReceipt
 }

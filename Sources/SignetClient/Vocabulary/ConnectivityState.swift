@@ -15,7 +15,9 @@ public struct NetworkType: Sendable, Hashable, CustomStringConvertible {
     public static let wireless = NetworkType(name: "wireless")
     /// A modem.
     public static let mobile = NetworkType(name: "mobile")
-    /// A link within another one, such as a VPN.
+    /// A link within another one, such as a VPN. One that keeps the default route of the link below
+    /// shows as that link: wg-quick (rules of a routing policy) and OpenVPN's `redirect-gateway
+    /// def1` (two routes for half of all addresses) do.
     public static let tunnel = NetworkType(name: "tunnel")
     /// The kernel can't be asked, such as in a sandbox.
     public static let unknown = NetworkType(name: "unknown")

@@ -115,7 +115,13 @@ extension NetlinkMessage {
             guard let code = body.word(at: 0) else { return nil }
             self = .refused(number: number, Int32(bitPattern: code))
         // NLM_F_DUMP_INTR: the entries changed while they were sent.
-        case 3: self = .done(number: number, isConsistent: flags & 0x10 == 0)
+        // A dump that failed ends with a negative number.
+        case 3:
+            if let code = body.word(at: 0).map(Int32.init(bitPattern:)), code < 0 {
+                self = .refused(number: number, code)
+            } else {
+                self = .done(number: number, isConsistent: flags & 0x10 == 0)
+            }
         case 4: self = .lost
         case 16, 17:
             // A bridge tells of its ports with messages of its own family.

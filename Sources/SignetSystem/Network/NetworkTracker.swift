@@ -21,6 +21,9 @@ struct NetworkTracker {
     private var fresh: (table: NetworkTable, question: NetlinkQuestion)?
     /// Whether all must be asked for again after the questions that are out.
     private var isStale = false
+    /// Whether one of the last questions was refused, or one of those that are out: what the kernel
+    /// doesn't tell isn't missing.
+    private var (isRefused, isRefusedNow) = (false, false)
     private var lastNumber: UInt32 = 0
     /// Returns the device type of a link's name.
     private let deviceType: (String) -> String?
@@ -29,8 +32,8 @@ struct NetworkTracker {
         self.deviceType = deviceType
     }
 
-    /// The state; nil before it is known.
-    var state: NetworkState? { table?.state }
+    /// The state; nil before it is known, and `unknown` if the kernel refused a question.
+    var state: NetworkState? { isRefused ? NetworkState(.unknown) : table?.state }
 
     /// Begins to ask for all entries; nil if questions are out, after which it begins again.
     mutating func ask() -> NetlinkQuestion? {
@@ -38,7 +41,7 @@ struct NetworkTracker {
             isStale = true
             return nil
         }
-        isStale = false
+        (isStale, isRefusedNow) = (false, false)
         return ask(.links, filling: NetworkTable())
     }
 
@@ -63,6 +66,7 @@ struct NetworkTracker {
         case .refused(let number, let code):
             // An error of 0 is an acknowledgement.
             guard code != 0, let fresh, fresh.question.number == number else { return nil }
+            isRefusedNow = true
             return answered(fresh)
         case .link(var link):
             link.deviceType = deviceType(link.name)
@@ -86,7 +90,7 @@ struct NetworkTracker {
         if let index = kinds.firstIndex(of: fresh.question.kind), index + 1 < kinds.count {
             return ask(kinds[index + 1], filling: fresh.table)
         }
-        table = fresh.table
+        (table, isRefused) = (fresh.table, isRefusedNow)
         self.fresh = nil
         return isStale ? ask() : nil
     }

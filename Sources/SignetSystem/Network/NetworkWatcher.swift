@@ -51,7 +51,7 @@ package final class NetworkWatcher: Sendable {
                 return nil
             }
             guard run == nil, hub.state == nil else { return nil }
-            run = NetworkRun(open())
+            run = NetworkRun(open)
             guard let started = run, started.start({ self.note($0, of: started) }) else {
                 run = nil
                 return hub.set(NetworkState(.unknown))
@@ -72,21 +72,29 @@ private final class NetworkRun: Sendable {
     /// The kernel's datagrams have at most 32 KiB (NLMSG_GOODSIZE and the size of dumps).
     private static let bufferSize = 32 << 10
 
-    private let socket: Int32
+    /// The pauses in milliseconds before a socket that failed is replaced.
+    private static let pauses: (first: Int32, last: Int32) = (1_000, 60_000)
+
+    private let open: @Sendable () -> Int32
+    /// Replaced by the thread alone; -1 if it couldn't be opened again.
+    private let socket: Mutex<Int32>
     private let wake: Int32
 
-    init?(_ socket: Int32) {
+    init?(_ open: @escaping @Sendable () -> Int32) {
+        let socket = open()
         guard socket >= 0 else { return nil }
         let wake = signet_wake_open()
         guard wake >= 0 else {
             close(socket)
             return nil
         }
-        (self.socket, self.wake) = (socket, wake)
+        self.socket = Mutex(socket)
+        (self.wake, self.open) = (wake, open)
     }
 
     deinit {
-        close(socket)
+        let socket = socket.withLock { $0 }
+        if socket >= 0 { close(socket) }
         close(wake)
     }
 
@@ -125,13 +133,40 @@ private final class NetworkRun: Sendable {
         return false
     }
 
+    /// Reads until the run is stopped. A socket that fails makes the state unknown, and is replaced
+    /// after a pause, which doubles with each further one that gave no state.
+    private func watch(_ receive: (NetworkState) -> Void) {
+        var pause = Self.pauses.first
+        while true {
+            var isKnown = false
+            let socket = socket.withLock { $0 }
+            let isStopped =
+                socket >= 0
+                && follow(socket) { state in
+                    isKnown = true
+                    receive(state)
+                }
+            if isStopped { return }
+            receive(NetworkState(.unknown))
+            if isKnown { pause = Self.pauses.first }
+            guard signet_wake_wait(wake, pause) == 0 else { return }
+            pause = min(pause * 2, Self.pauses.last)
+            self.socket.withLock { socket in
+                if socket >= 0 { close(socket) }
+                socket = open()
+            }
+        }
+    }
+
     /// Reads until the run is stopped or the socket fails, and hands on each state that differs
     /// from the one before.
-    private func watch(_ receive: (NetworkState) -> Void) {
+    ///
+    /// - Returns: Whether the run was stopped.
+    private func follow(_ socket: Int32, _ receive: (NetworkState) -> Void) -> Bool {
         var tracker = NetworkTracker { NetworkDevice.type(of: $0) }
         var state: NetworkState?
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
-        guard ask(tracker.ask()) else { return receive(NetworkState(.unknown)) }
+        guard ask(tracker.ask(), on: socket) else { return false }
         while true {
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in
                 unsafe signet_netlink_receive(socket, wake, bytes.baseAddress, bytes.count)
@@ -142,10 +177,9 @@ private final class NetworkRun: Sendable {
             } else if count < 0, errno == ENOBUFS {
                 question = tracker.ask()
             } else {
-                if count < 0 { receive(NetworkState(.unknown)) }
-                return
+                return count == 0
             }
-            guard ask(question) else { return receive(NetworkState(.unknown)) }
+            guard ask(question, on: socket) else { return false }
             if let new = tracker.state, new != state {
                 state = new
                 receive(new)
@@ -153,7 +187,7 @@ private final class NetworkRun: Sendable {
         }
     }
 
-    private func ask(_ question: NetlinkQuestion?) -> Bool {
+    private func ask(_ question: NetlinkQuestion?, on socket: Int32) -> Bool {
         guard let question else { return true }
         return signet_netlink_ask(socket, question.kind.rawValue, question.number) == 1
     }

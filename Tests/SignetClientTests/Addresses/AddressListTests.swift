@@ -18,7 +18,7 @@ import Testing
     /// An engine that serves a list, and on which all addresses work.
     private final class ListEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
-            name: "list", pinsPublicKeys: true, speaksHTTP2: false)
+            name: "list", pinsPublicKeys: true, speaksHTTP2: false, connectsToAddresses: true)
         private let state: Mutex<(list: [UInt8]?, count: Int)>
 
         init(_ list: [UInt8]?) { state = Mutex((list, 0)) }
@@ -201,7 +201,8 @@ import Testing
         let verifier = try AddressListVerifier(keys: SignedListKeys.set)
         let addresses = try ServiceAddress.list(["192.0.2.1"])
         let good = try AddressListVerifier.list(
-            addresses, for: "a", expires: Self.noon + 60, signedBy: key)
+            addresses, for: "a", at: Authority(parsing: "api.example.com"), issued: Self.noon,
+            expires: Self.noon + 60, signedBy: key)
         let system = try await system(ListEngine(good), verifier: verifier)
         #expect(Self.names(system) == ["192.0.2.1"])
         await system.shutdown()
@@ -216,10 +217,12 @@ import Testing
         let (first, other) = try (SignedListKeys.first, SignedListKeys.stranger)
         let addresses = try ServiceAddress.list(["192.0.2.1"])
         func signed(
-            by key: CryptoKey, for service: ServiceName = "a", expires: Int64 = Self.noon + 60
+            by key: CryptoKey, for service: ServiceName = "a", at host: String = "api.example.com",
+            expires: Int64 = Self.noon + 60
         ) throws -> [UInt8] {
             try AddressListVerifier.list(
-                addresses, for: service, expires: expires, signedBy: key)
+                addresses, for: service, at: Authority(parsing: host), issued: Self.noon - 60,
+                expires: expires, signedBy: key)
         }
         let good = try JSONValue(parsing: signed(by: first))
         func changed(_ name: String, _ value: JSONValue) -> [UInt8] {
@@ -234,6 +237,8 @@ import Testing
         let documents: [[UInt8]] = [
             try signed(by: other), try signed(by: first, for: "b"),
             try signed(by: first, expires: Self.noon), Self.list,
+            try signed(by: first, at: "other.example.com"),
+            try signed(by: first, at: "api.example.com:8443"),
             changed("payload", .string(Base64.encode(Self.list, as: .url))),
             changed("protected", .string(header)), changed("protected", .string(pins)),
             changed(

@@ -132,7 +132,12 @@ import Testing
         let (first, second) = (
             try await CaptureServer(tls: authority.leaf), try await CaptureServer(tls: other)
         )
-        let system = try await Self.system(named: second.port, at: [first.port])
+        let system = try await Self.system(named: second.port, at: [first.port]) { options in
+            // The new policy's own measurement comes too late for the call.
+            options.clock.sleep = { time in
+                try await Task.sleep(for: time == .milliseconds(250) ? .seconds(3600) : time)
+            }
+        }
         #expect(await Self.call(system).use?.reason == .fastest)
         try system.update(policy: Self.policy(pin: other.pin))
         let (code, use) = await Self.call(system)
@@ -144,11 +149,12 @@ import Testing
         await system.shutdown()
     }
 
-    /// The nearest server is gone, or doesn't speak any more.
+    /// The nearest server is gone, or doesn't speak any more. The call takes at most 300 ms longer
+    /// than one that begins with the other address.
     @Test(arguments: [true, false])
     func aDeadOneCostsLittle(_ isGone: Bool) async throws {
         let authority = try TestAuthority.trusted.get()
-        var times: [Duration] = []
+        var (times, others): ([Duration], [Duration]) = ([], [])
         for _ in 0..<3 {
             let server = try await CaptureServer(tls: authority.leaf)
             let slow = try await Self.proxies(before: server.port, delaying: [20])[0]
@@ -180,9 +186,15 @@ import Testing
             // The next call goes elsewhere at once.
             #expect(await Self.call(system).use?.address == "127.0.0.1:\(slow.port)")
             await system.shutdown()
+            let other = try await Self.system(named: freePort(), at: [slow.port])
+            let begin = ContinuousClock.now
+            #expect(await Self.call(other).use?.reason == .fastest)
+            others.append(.now - begin)
+            await other.shutdown()
         }
-        // The call itself takes a moment too: 20 ms for each piece of the handshake.
-        #expect((times.min() ?? .seconds(9)) < .milliseconds(300 + 100), "\(times)")
+        // Of three, because a busy machine may hold one up.
+        let cost = (times.min() ?? .seconds(9)) - (others.min() ?? .zero)
+        #expect(cost <= .milliseconds(300), "\(times), others \(others)")
     }
 
     /// A server that took the request and ended is not replaced by another one.

@@ -27,7 +27,8 @@ import Testing
         }
 
         let capabilities = EngineCapabilities(
-            name: "addresses", pinsPublicKeys: true, speaksHTTP2: false)
+            name: "addresses", pinsPublicKeys: true, speaksHTTP2: false,
+            connectsToAddresses: true)
         private let state = Mutex(State())
 
         var probes: [Int] { state.withLock { $0.probes } }
@@ -177,7 +178,7 @@ import Testing
         let system = try await system { options in
             options.clock.instant = {
                 time.withLock { time in
-                    time += .seconds(4)
+                    time += .milliseconds(50)
                     return time
                 }
             }

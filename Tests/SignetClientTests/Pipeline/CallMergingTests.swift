@@ -40,6 +40,29 @@ import Testing
         await system.shutdown()
     }
 
+    /// As a server on the wire counts them: 21 calls in two requests.
+    @Test(.features("003-34"))
+    func theHostGetsTwoRequests() async throws {
+        let (server, port) = try await SocketServer.start("held-calls")
+        var service = ServiceConfiguration(
+            baseURL: "http://127.0.0.1:\(port)", payloadProtocol: .jsonRPC2)
+        service.options.merging = CallMerging()
+        let system = try await NetworkSystem.start(
+            services: ["a": service], policy: .allowingAll())
+        var calls = [MergingFixture.call(0, on: system)]
+        #expect(try await eventually { server.received.count == 1 })
+        calls += (1...20).map { MergingFixture.call($0, on: system) }
+        #expect(try await eventually { system.pipeline.merger.waitingCount == 20 })
+        let go = MergingFixture.call(21, on: system, method: "go") { $0.merging = .never }
+        _ = try await go.value.get()
+        for (number, call) in calls.enumerated() {
+            #expect(await MergingFixture.name(call.value) == "\(number)")
+        }
+        #expect(server.received.count == 2)
+        await system.shutdown()
+        try await server.stop()
+    }
+
     @Test func aCallThatWaitedAloneIsNoBatch() async throws {
         let system = try await fixture.system()
         let calls = try await fixture.begin([0, 1], on: system)
