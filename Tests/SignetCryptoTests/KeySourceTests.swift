@@ -182,14 +182,49 @@ import Testing
         #expect(key.kind == kind && key.isPrivate)
         let algorithms: [CryptoKey.Kind: String] = [
             .hmac: "HS256", .ed25519: "Ed25519", .x25519: "ECDH-ES+A256KW", .p256: "ES256",
-            .p384: "ES384", .rsa: "PS512",
+            .p384: "ES384", .rsa: "PS512", .aes: "A256KW",
         ]
         #expect(key.algorithm == algorithms[kind])
-        #expect(key.use == ([.vault, .x25519].contains(kind) ? "enc" : "sig"))
-        #expect((key.publicHalf == nil) == (kind == .hmac || kind == .vault))
+        #expect(key.use == ([.vault, .x25519, .aes].contains(kind) ? "enc" : "sig"))
+        #expect((key.publicHalf == nil) == [.hmac, .vault, .aes].contains(kind))
         for name in ["d", "p", "q", "dp", "dq", "qi", "k"] {
             #expect(key.publicHalf?[name] == nil)
         }
+    }
+
+    /// Each key is bound to the algorithm that was named, with a secret of its size.
+    @Test(arguments: [
+        (CryptoKey.Kind.aes, "A128KW", 16), (.aes, "A256KW", 32), (.aes, "A128GCM", 16),
+        (.aes, "A256GCM", 32), (.hmac, "HS512", 32),
+    ])
+    func makesAKeyOfAnAlgorithm(
+        _ kind: CryptoKey.Kind, _ algorithm: String, _ count: Int
+    ) throws {
+        try KeyFile.add(
+            kind, id: "new", algorithm: algorithm, to: folder.path("keys"), append: false)
+        let key = try KeySource(folder.path("keys")).load().key(id: "new")
+        #expect(key.kind == kind && key.algorithm == algorithm && key.publicHalf == nil)
+        #expect(try key.withSecret { $0.count } == count)
+    }
+
+    @Test(
+        arguments: [
+            (CryptoKey.Kind.aes, nil, "HS256"), (.aes, nil, "A192KW"), (.aes, nil, "dir"),
+            (.aes, nil, "a256kw"), (.aes, "sig", nil), (.hmac, nil, "A256KW"), (.hmac, "enc", nil),
+            (.vault, nil, "A256GCM"), (.ed25519, nil, "ES256"), (.p256, nil, "ECDH-ES"),
+            (.p256, "enc", "ES256"), (.rsa, "enc", "PS512"), (.x25519, nil, "RSA-OAEP-256"),
+        ] as [(CryptoKey.Kind, String?, String?)])
+    func refusesAnAlgorithmOfAnotherKind(
+        _ kind: CryptoKey.Kind, _ use: String?, _ algorithm: String?
+    ) throws {
+        let error = #expect(throws: KeyError.self) {
+            try KeyFile.add(
+                kind, id: "new", use: use, algorithm: algorithm, to: folder.path("keys"),
+                append: true)
+        }
+        #expect(error?.code == .wrongKeyUse)
+        #expect(error?.message.contains("of type \(kind)") == true, "\(error?.message ?? "")")
+        #expect(try folder.contents().isEmpty)
     }
 
     @Test func appendsAndKeepsTheOtherKeys() throws {

@@ -17,7 +17,7 @@ import Testing
     func noTextOfALoadedKeyIsLeft(_ source: String) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("keys")
-        for type in ["rsa", "p256", "p384", "ed25519", "hmac", "vault"] {
+        for type in ["rsa", "p256", "p384", "ed25519", "hmac", "vault", "aes"] {
             let made = try await SignetTool.run(
                 ["keys", "new", "--type", type, "--id", type, "--out", path, "--append"])
             #expect(made.exit == 0)
@@ -34,6 +34,6 @@ import Testing
             ])
         #expect(output.exit == 0, "\(output.stderr)")
         #expect(output.text == "control\n")
-        #expect(set.keys.count == 6 && control.count == 36)
+        #expect(set.keys.count == 7 && control.count == 36)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         return (attributes[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    @Test(arguments: ["hmac", "ed25519", "p256", "p384", "rsa", "vault"])
+    @Test(arguments: ["hmac", "ed25519", "p256", "p384", "rsa", "vault", "aes"])
     func makesAKeyAndPrintsNothingOfIt(_ type: String) async throws {
         let made = try await keys("new", "--type", type, "--id", "k-1", "--out", "keys", "--json")
         #expect(made.exit == 0 && made.stderr.isEmpty)
@@ -36,6 +36,47 @@ import Testing
         for name in ["k", "d", "p", "q", "dp", "dq", "qi"] {
             #expect(halves.first?[name] == nil)
         }
+    }
+
+    @Test func makesKeysForSealedBodies() async throws {
+        for alg in ["A128KW", "A256KW", "A128GCM", "A256GCM"] {
+            let made = try await keys(
+                "new", "--type", "aes", "--alg", alg, "--id", alg, "--out", "keys", "--append")
+            #expect(made.exit == 0, "\(made.stderr)")
+        }
+        let made = try #require(try JSONValue(parsing: folder.read("keys"))["keys"]?.array)
+        #expect(made.map { $0["kty"] } == Array(repeating: "oct", count: 4))
+        #expect(made.map { $0["use"] } == Array(repeating: "enc", count: 4))
+        #expect(made.map { $0["alg"] } == made.map { $0["kid"] })
+        #expect(made.map { $0["k"]?.string?.utf8.count } == [22, 43, 22, 43])
+        let listed = try await keys("list", "keys")
+        #expect(columns(listed).map { $0[1] } == Array(repeating: "aes", count: 4))
+        // A secret of another program, bound to one algorithm too.
+        let imported = try await keys(
+            "import", "-", "--type", "aes", "--alg", "A128GCM", "--encoding", "hex", "--id", "b",
+            "--out", "keys", "--append", stdin: Array("000102030405060708090a0b0c0d0e0f".utf8))
+        #expect(imported.exit == 0, "\(imported.stderr)")
+        let short = try await keys(
+            "import", "-", "--type", "aes", "--encoding", "hex", "--id", "c",
+            "--out", "keys", "--append", stdin: Array("000102030405060708090a0b0c0d0e0f".utf8))
+        #expect(short.exit == 2 && short.stderr.contains("16 bytes"), "\(short.stderr)")
+    }
+
+    @Test(arguments: [
+        (["aes", "--alg", "A192KW"], "expected A256KW or A128KW or A256GCM or A128GCM"),
+        (["aes", "--alg", "HS256"], "found --alg HS256"),
+        (["aes", "--use", "sig"], "found --use sig"),
+        (["hmac", "--alg", "A256KW"], "expected HS256 or HS512"),
+        (["vault", "--alg", "A256GCM"], "expected none"),
+    ])
+    func anAlgorithmOfAnotherTypeIsRefused(_ options: [String], _ words: String) async throws {
+        let output = try await SignetTool.run(
+            ["keys", "new", "--id", "k", "--out", "keys", "--type"] + options,
+            directory: folder.url)
+        #expect(output.exit == 2)
+        #expect(output.stderr.contains(words), "\(output.stderr)")
+        #expect(output.stderr.split(separator: "\n").count == 1)
+        #expect(try folder.contents().isEmpty)
     }
 
     private func columns(_ output: ProcessOutput) -> [[String]] {

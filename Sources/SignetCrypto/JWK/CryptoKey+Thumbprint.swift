@@ -12,7 +12,7 @@ extension CryptoKey {
     /// lets a reader test guesses of the secret. Show it only for randomly generated secrets.
     public var thumbprint: String? {
         if let publicHalf { return Self.thumbprint(of: kind, publicHalf: publicHalf) }
-        return kind == .hmac || kind == .vault ? secretThumbprint : nil
+        return kind.isSecret ? secretThumbprint : nil
     }
 
     static func thumbprint(of kind: Kind, publicHalf: JSONObject) -> String? {

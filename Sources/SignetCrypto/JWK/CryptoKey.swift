@@ -41,7 +41,9 @@ public final class CryptoKey: Sendable, CustomStringConvertible, CustomReflectab
         public static let unsupported = Kind(value: .unsupported)
 
         /// The kinds that can be generated, in the order of the tool's help.
-        public static let all: [Kind] = [.hmac, .ed25519, .x25519, .p256, .p384, .rsa, .vault]
+        public static let all: [Kind] = [
+            .hmac, .ed25519, .x25519, .p256, .p384, .rsa, .vault, .aes,
+        ]
 
         /// The name, as for `signet keys new --type`.
         public var name: String { value.rawValue }

@@ -30,12 +30,13 @@ extension ForeignKey {
         }
         self.kind = found
         text = NewKeyText(id: header.id, secretByteCount: jwk.range.count)
-        let isForEncryption = alg != nil && alg == found.encryptionAlgorithm
+        let isForEncryption = alg.map { found.algorithms(use: "enc").contains($0) } ?? false
         let newUse = use ?? header.use ?? (isForEncryption ? "enc" : found.defaultUse)
         if use == nil { text.set("use", to: newUse) }
-        let algorithms =
-            newUse == "enc" ? [found.encryptionAlgorithm].compactMap(\.self) : found.algorithms
-        if alg == nil, let algorithm = try header.algorithm(for: found, among: algorithms) {
+        if alg == nil,
+            let algorithm = try header.algorithm(
+                for: found, among: found.algorithms(use: newUse))
+        {
             text.set("alg", to: algorithm)
         }
         for (name, value) in reader.members(of: jwk)

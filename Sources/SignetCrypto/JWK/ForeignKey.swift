@@ -7,7 +7,7 @@ struct ForeignKey {
     /// The members that the foreign key doesn't have.
     struct Header {
         let id: String
-        /// `alg`; nil takes the first of `CryptoKey.Kind.algorithms`.
+        /// `alg`; nil takes the first of `CryptoKey.Kind.algorithms(use:)`.
         let algorithm: String?
         /// `use`; nil takes the default of the kind.
         var use: String? = nil
@@ -28,7 +28,9 @@ struct ForeignKey {
         text = NewKeyText(id: header.id, secretByteCount: secret.count)
         text.set("use", to: kind.defaultUse)
         text.set("kty", to: "oct")
-        if let algorithm = try header.algorithm(for: kind, among: kind.algorithms) {
+        if let algorithm = try header.algorithm(
+            for: kind, among: kind.algorithms(use: kind.defaultUse))
+        {
             text.set("alg", to: algorithm)
         }
         text.set("k", to: secret)
@@ -108,7 +110,7 @@ struct ForeignKey {
         let use = header.use ?? kind.defaultUse
         text.set("use", to: use)
         let algorithms =
-            use == "enc" ? [kind.encryptionAlgorithm].compactMap(\.self) : pair.algorithms
+            use == "enc" ? kind.algorithms(use: use) : pair.algorithms
         let algorithm = try header.algorithm(for: kind, among: algorithms) ?? ""
         try pair.write(to: text, algorithm: algorithm, isPrivate: isPrivate)
         text.end()

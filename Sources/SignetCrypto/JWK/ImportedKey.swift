@@ -44,9 +44,9 @@ package struct ImportedKey {
     ///
     /// Of several PEM blocks, the only private key is taken, or else the only public key, or else
     /// the first certificate; of a JWK Set the key with the id, or else the only one. Decoded bytes
-    /// are the secret itself for `hmac` and `vault`. For the other kinds they are PEM or DER (PKCS
-    /// #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a certificate); for `ed25519` also a seed with
-    /// the public key after it.
+    /// are the secret itself for `hmac`, `vault` and `aes`. For the other kinds they are PEM or DER
+    /// (PKCS #8, SEC 1, PKCS #1, SubjectPublicKeyInfo or a certificate); for `ed25519` also a seed
+    /// with the public key after it.
     ///
     /// - Parameters:
     ///   - bytes: The foreign key, which the caller wipes. Line breaks, and spaces next to them,
@@ -54,7 +54,7 @@ package struct ImportedKey {
     ///   - form: The form of `bytes`.
     ///   - id: The new `kid`.
     ///   - kind: The expected kind; nil takes the kind of the key, or `hmac` for decoded bytes.
-    ///   - algorithm: The new `alg`; nil takes the first of `CryptoKey.Kind.algorithms`.
+    ///   - algorithm: The new `alg`; nil takes the first of `CryptoKey.Kind.algorithms(use:)`.
     ///   - acceptsKeyAsSecret: Whether decoded bytes that are a key in another form, such as PEM or
     ///     DER, may become a secret.
     /// - Throws: `KeyError` with `malformedKeys` or `invalidKeyID`.
@@ -90,7 +90,7 @@ package struct ImportedKey {
             defer { wipe(&decoded) }
             // PEM may be encoded once more, as in the variables of a pipeline.
             let isKey = encoding != .raw && !acceptsKeyAsSecret && PEM.isDisguised(in: decoded)
-            if kind == .hmac || kind == .vault || kind == nil && !isKey {
+            if kind?.isSecret ?? !isKey {
                 guard !decoded.isEmpty else { throw KeyParts.malformed("the key is empty") }
                 if !acceptsKeyAsSecret, let form = Self.form(mistakenForSecret: decoded) {
                     throw KeyParts.malformed("\(form); --force takes the bytes for a secret")
@@ -195,7 +195,21 @@ package struct ImportedKey {
 }
 
 extension CryptoKey.Kind {
-    /// The values of `alg` that a key of this kind can have, the default first.
+    /// Whether a key of this kind is a secret (`oct`), without a public half.
+    package var isSecret: Bool { [.hmac, .vault, .aes].contains(self) }
+
+    /// The values of `alg` that a key of this kind can have for a use, the default first.
+    package func algorithms(use: String) -> [String] {
+        guard use == "enc" else { return algorithms }
+        return switch self {
+        case .aes: ["A256KW", "A128KW", "A256GCM", "A128GCM"]
+        case .x25519, .p256, .p384: ["ECDH-ES+A256KW", "ECDH-ES"]
+        case .rsa: ["RSA-OAEP-256"]
+        default: []
+        }
+    }
+
+    /// The values of `alg` that a key of this kind can have for signatures, the default first.
     package var algorithms: [String] {
         switch self {
         case .hmac: ["HS256", "HS512"]

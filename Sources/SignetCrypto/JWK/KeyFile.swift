@@ -6,28 +6,49 @@ package enum KeyFile {
     /// Generates a key and writes it to a file.
     ///
     /// - Parameters:
-    ///   - kind: The kind of key. HMAC keys get the `alg` `HS256`, RSA keys `PS512`.
+    ///   - kind: The kind of key.
     ///   - id: The new `kid`.
     ///   - use: `sig` or `enc`; nil takes the default of the kind.
+    ///   - algorithm: `alg`; nil takes the default of the kind and use, such as `HS256` for HMAC,
+    ///     `PS512` for RSA and `A256KW` for `aes`.
     ///   - path: The file. Links are followed if `append` is true.
     ///   - append: Whether to append the key to an existing set, whose other bytes stay. A missing
     ///     file is created.
-    /// - Throws: `KeyError` with `fileExists`, `keyExists`, `invalidKeyID`, `keyFilePermissions`,
-    ///   `malformedKeys`, `unreadableKeys`, `unwritableKeys` or `fileBusy`. The file is then
-    ///   unchanged.
+    /// - Throws: `KeyError` with `wrongKeyUse`, `fileExists`, `keyExists`, `invalidKeyID`,
+    ///   `keyFilePermissions`, `malformedKeys`, `unreadableKeys`, `unwritableKeys` or `fileBusy`.
+    ///   The file is then unchanged.
     package static func add(
-        _ kind: CryptoKey.Kind, id: String, use: String? = nil, to path: String, append: Bool
+        _ kind: CryptoKey.Kind, id: String, use: String? = nil, algorithm: String? = nil,
+        to path: String, append: Bool
     ) throws(KeyError) {
         try requireUsable(id)
-        guard use != "enc" || kind == .vault || kind.encryptionAlgorithm != nil,
+        try requireAgreement(of: kind, use: use, algorithm: algorithm)
+        // Checked before the slow generation of an RSA key; `createNew` checks it again.
+        guard append || !Folder.exists(path) else { throw fileExists(path) }
+        let key = try generate(kind, id: id, use: use, algorithm: algorithm)
+        try add(key, id: id, to: path, append: append)
+    }
+
+    /// Checks that a new key of a kind can have a use and an algorithm.
+    ///
+    /// - Throws: `KeyError` with `wrongKeyUse`.
+    package static func requireAgreement(
+        of kind: CryptoKey.Kind, use: String?, algorithm: String?
+    ) throws(KeyError) {
+        guard use != "enc" || kind.defaultUse == "enc" || kind.encryptionAlgorithm != nil,
             use != "sig" || kind.defaultUse == "sig"
         else {
             throw KeyError(
                 .wrongKeyUse, "found --use \(use ?? ""), which a key of type \(kind) doesn't have")
         }
-        // Checked before the slow generation of an RSA key; `createNew` checks it again.
-        guard append || !Folder.exists(path) else { throw fileExists(path) }
-        try add(generate(kind, id: id, use: use), id: id, to: path, append: append)
+        let known = kind.algorithms(use: use ?? kind.defaultUse)
+        if let algorithm, !known.contains(algorithm) {
+            throw KeyError(
+                .wrongKeyUse,
+                "found --alg \(printable(algorithm)), expected "
+                    + (known.isEmpty ? "none" : known.joined(separator: " or "))
+                    + " for a key of type \(kind) and use \(use ?? kind.defaultUse)")
+        }
     }
 
     /// Writes an imported key to a file, as ``add(_:id:to:append:)`` writes a new one.
@@ -57,22 +78,19 @@ package enum KeyFile {
 
     /// Generates a key as a JWK, which contains its secret.
     static func generate(
-        _ kind: CryptoKey.Kind, id: String, use: String? = nil
+        _ kind: CryptoKey.Kind, id: String, use: String? = nil, algorithm: String? = nil
     ) throws(KeyError) -> NewKeyText {
         let key = NewKeyText(id: id)
         let use = use ?? kind.defaultUse
+        let algorithm = algorithm ?? kind.algorithms(use: use).first
         key.set("use", to: use)
-        switch kind {
-        case .hmac:
+        if kind.isSecret {
             key.set("kty", to: "oct")
-            key.set("alg", to: "HS256")
-            key.set("k", to: try random(32))
-        case .vault:
-            key.set("kty", to: "oct")
-            key.set("k", to: try random(32))
-        default:
+            if let algorithm { key.set("alg", to: algorithm) }
+            let count = CryptoKey.Kind.sealingByteCount(algorithm: algorithm) ?? 32
+            key.set("k", to: try random(count))
+        } else {
             let pair = try KeyPair(generating: kind)
-            let algorithm = use == "enc" ? kind.encryptionAlgorithm : kind.algorithms.first
             try pair.write(to: key, algorithm: algorithm ?? "", isPrivate: true)
         }
         key.end()

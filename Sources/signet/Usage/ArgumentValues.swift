@@ -20,6 +20,15 @@ extension CryptoKey.Kind: ExpressibleByArgument {
     public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
+extension CryptoKey.Kind {
+    /// The values of `alg` that keys can have, each once, for completion.
+    static var allAlgorithms: [String] {
+        let names = all.flatMap { kind in ["sig", "enc"].flatMap { kind.algorithms(use: $0) } }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+}
+
 extension ImportedKey.Encoding: ExpressibleByArgument {}
 
 extension CacheMode: ExpressibleByArgument {}

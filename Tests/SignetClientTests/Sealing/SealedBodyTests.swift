@@ -75,6 +75,52 @@ import Testing
         await system.shutdown()
     }
 
+    /// Keys that `signet keys new --type aes` makes seal and open, each by its algorithm alone.
+    @Test(arguments: [
+        (JWEKeyAlgorithm.direct, JWEContentEncryption.a256GCM, "A256GCM"),
+        (.direct, .a128GCM, "A128GCM"), (.a256KW, .a256GCM, "A256KW"),
+        (.a128KW, .a128GCM, "A128KW"),
+    ])
+    func aNewKeySealsByItsAlgorithmAlone(
+        _ algorithm: JWEKeyAlgorithm, _ encryption: JWEContentEncryption, _ alg: String
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("keys")
+        for name in ["A128KW", "A256KW", "A128GCM", "A256GCM"] {
+            try KeyFile.add(.aes, id: name, algorithm: name, to: path, append: true)
+        }
+        let keys = try KeySource(path).load()
+        let engine = AnsweringEngine()
+        engine.respond { request in
+            guard let message = try? JWEMessage(parsing: request.bytes, textLimit: 1 << 20),
+                let key = keys[message.keyID ?? ""], let text = try? message.open(with: key),
+                let sealed = try? JWEMessage.seal(text, for: key, by: algorithm, encryption)
+            else { return (500, [:], []) }
+            return (200, [.contentType: "application/jose"], sealed)
+        }
+        func start(_ keyID: String) async throws(ClientError) -> NetworkSystem {
+            var service = ServiceConfiguration(
+                baseURL: "https://bank.example/api", payloadProtocol: .rest)
+            service.sealing = .init(algorithm, encryption, keyIDs: [keyID])
+            var options = NetworkSystem.Options()
+            options.engine = engine
+            options.dangerous.allowUnpinnedServices()
+            return try await NetworkSystem.start(
+                services: ["bank": service], keys: keys, options: options)
+        }
+        let system = try await start(alg)
+        let response = try await system.call(
+            RESTRequest(.post, "/orders", body: .json(["item": "tea"])), on: "bank")
+        #expect(response.result?.value == ["item": "tea"])
+        #expect(engine.requests.allSatisfy { !$0.bytes.contains(UInt8(ascii: "{")) })
+        await system.shutdown()
+        for other in keys.keys where other.id != alg {
+            let error = await #expect(throws: ClientError.self) { try await start(other.id) }
+            #expect(error?.message.contains(other.id) == true, "\(error?.message ?? "")")
+        }
+        #expect(engine.requests.count == 1)
+    }
+
     /// Nothing that no adapter makes or reads leaves, because it would leave in the clear.
     @Test func sendsNothingUnsealed() async throws {
         let host = SealingHost()

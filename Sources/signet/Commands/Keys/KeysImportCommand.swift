@@ -15,8 +15,8 @@ struct KeysImportCommand: ParsableCommand {
             public keys and certificates, whose key gives the type; so are the line of an Ed25519 \
             key of OpenSSH, a JWK, a JWK Set (whose key with this id is taken, else its only one) \
             and a secret that begins with whsec_. For any other content, --encoding names the \
-            format. Decoded bytes are the secret of an hmac or vault key, and PEM or DER for the \
-            other types. DER needs --type alone. Line breaks are dropped, but not with --encoding raw.
+            format. Decoded bytes are the secret of an hmac, vault or aes key, and PEM or DER \
+            for the other types. DER needs --type alone. Line breaks are dropped, but not with --encoding raw.
             """,
         examples: [
             "signet keys import partner.pem --id partner-2026 --out partner.json",
@@ -33,9 +33,10 @@ struct KeysImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The algorithm, for hmac and rsa: HS256 (default), HS512, PS512 (default), RS256.",
+            "The algorithm, for hmac, rsa and aes: HS256 (default), HS512, PS512 (default), RS256, "
+                + "A256KW (default), A128KW, A256GCM, A128GCM.",
             valueName: "alg"),
-        completion: .list(CryptoKey.Kind.all.flatMap(\.algorithms)))
+        completion: .list(CryptoKey.Kind.allAlgorithms))
     var alg: String?
 
     @Option(help: "The form of the key.")
@@ -88,7 +89,7 @@ struct KeysImportCommand: ParsableCommand {
 
     /// DER, if the key's type has it.
     private func binaryForm(of bytes: [UInt8]) -> ImportedKey.Form? {
-        guard let type, type != .hmac, type != .vault,
+        guard let type, !type.isSecret,
             KeyBytes.isPrivateKey(bytes) || KeyBytes.isKeyOrCertificate(bytes)
         else { return nil }
         return .encoded(.raw)
