@@ -156,7 +156,7 @@ final class PinUpdates: Sendable {
             throw ClientError(
                 .malformedResponse,
                 "\(url.authority) responded with \(response.status), expected 200 and a"
-                    + " signed pin policy")
+                    + " signed pin policy\(response.note.map { "; \($0)" } ?? "")")
         }
         return response.body
     }
@@ -169,11 +169,13 @@ final class PinUpdates: Sendable {
         guard plan.hostPolicy == nil, chain.isEmpty, new.serial != snapshots.current.pinSerial,
             let authority = try? Authority(parsing: url.authority)
         else { return chain }
-        let seen = try? await hops.engines.standard.probe(
-            authority, connectTo: hops.connectTo,
-            proxy: snapshots.current.proxies.proxy(for: WebOrigin(https: authority)),
-            timeout: plan.timeout,
-            policy: new.policy)
+        var probe = EngineProbe(authority)
+        probe.clientCertificate = plan.clientCertificate
+        probe.connectTo = hops.connectTo
+        probe.proxy = snapshots.current.proxies.proxy(for: WebOrigin(https: authority))
+        probe.timeout = plan.timeout
+        probe.policy = new.policy
+        let seen = try? await hops.engines.standard.probe(probe)
         return seen?.isTrusted == true ? seen?.chain ?? [] : []
     }
 

@@ -240,30 +240,42 @@ package struct SelfCheckRun {
 
     // MARK: Hosts
 
+    /// A host to check.
+    package struct Host {
+        let authority: Authority
+        /// The client certificate of the first service there that has one.
+        fileprivate(set) var clientCertificate: ClientCertificate?
+    }
+
     /// Makes a TLS handshake with each host and checks its certificates against the pins; no
     /// request is sent.
     package mutating func checkHosts(
-        _ authorities: [Authority], engine: any HTTPEngine, policy: PinPolicy,
+        _ hosts: [Host], engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
-        for authority in authorities {
+        for host in hosts {
             await checkHost(
-                authority, engine: engine, policy: policy, connectTo: connectTo, proxies: proxies,
+                host, engine: engine, policy: policy, connectTo: connectTo, proxies: proxies,
                 timeout: timeout)
         }
     }
 
     private mutating func checkHost(
-        _ authority: Authority, engine: any HTTPEngine, policy: PinPolicy,
+        _ host: Host, engine: any HTTPEngine, policy: PinPolicy,
         connectTo: [EngineRequest.ConnectTo], proxies: ProxyRules, timeout: Duration
     ) async {
+        let authority = host.authority
         let subject = authority.description
         let proxy = proxies.proxy(for: WebOrigin(https: authority))
         let way = proxy.map { "; through the proxy \($0)" } ?? ""
+        var probe = EngineProbe(authority)
+        probe.clientCertificate = host.clientCertificate
+        probe.connectTo = connectTo
+        probe.proxy = proxy
+        probe.timeout = timeout
+        probe.policy = policy
         do throws(TransportError) {
-            let seen = try await engine.probe(
-                authority, connectTo: connectTo, proxy: proxy, timeout: timeout,
-                policy: policy)
+            let seen = try await engine.probe(probe)
             guard seen.isTrusted else {
                 report.add(
                     area: "hosts", subject: subject, status: .bad,
@@ -304,7 +316,9 @@ package struct SelfCheckRun {
                 area: "hosts", subject: subject, status: .bad, detail: error.message,
                 remedy: error.isOfProxy
                     ? "fix the proxy, or its settings"
-                    : "look at the host with: signet pins show https://\(subject)")
+                    : error.code == .clientCertificate
+                        ? "renew the client certificate"
+                        : "look at the host with: signet pins show https://\(subject)")
         }
     }
 
@@ -318,10 +332,11 @@ package struct SelfCheckRun {
     }
 
     /// Returns the hosts of services with their ports, and the policy's other exact hosts.
-    package static func authorities(
-        _ services: some Sequence<ServiceConfiguration>, policy: PinPolicy
-    ) -> [Authority] {
-        var authorities: [Authority] = []
+    package static func hosts(
+        of services: [ServiceName: ServiceConfiguration], policy: PinPolicy
+    ) -> [Host] {
+        let services = services.sorted { $0.key.name < $1.key.name }.map(\.value)
+        var hosts: [Host] = []
         func authority(_ service: ServiceConfiguration) -> Authority? {
             guard let url = try? WebURL(service.baseURL), url.scheme == "https" else {
                 return nil
@@ -329,14 +344,17 @@ package struct SelfCheckRun {
             return try? Authority(parsing: url.authority)
         }
         for service in services where !service.mayShareItsHostsPins {
-            guard let authority = authority(service), !authorities.contains(authority) else {
-                continue
+            guard let authority = authority(service) else { continue }
+            let certificate = service.clientCertificate
+            if let index = hosts.firstIndex(where: { $0.authority == authority }) {
+                hosts[index].clientCertificate = hosts[index].clientCertificate ?? certificate
+            } else {
+                hosts.append(Host(authority: authority, clientCertificate: certificate))
             }
-            authorities.append(authority)
         }
         func addUnlessHostIsThere(_ authority: Authority) {
-            if !authorities.contains(where: { $0.host == authority.host }) {
-                authorities.append(authority)
+            if !hosts.contains(where: { $0.authority.host == authority.host }) {
+                hosts.append(Host(authority: authority))
             }
         }
         // Content delivery shows the same keys as a service of its host.
@@ -346,7 +364,7 @@ package struct SelfCheckRun {
         for rule in policy.rules where !rule.isExclusion && rule.pattern.scope == .exact {
             addUnlessHostIsThere(Authority(host: rule.pattern.host))
         }
-        return authorities.sorted { $0.description < $1.description }
+        return hosts.sorted { $0.authority.description < $1.authority.description }
     }
 }
 

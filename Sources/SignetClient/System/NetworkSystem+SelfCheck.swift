@@ -124,10 +124,10 @@ extension NetworkSystem {
                 detail: reason ?? "there is no policy")
             return
         }
-        let services = snapshot.services.values.map(\.configuration)
+        let services = snapshot.services.mapValues(\.configuration)
         await run.checkHosts(
-            SelfCheckRun.authorities(services, policy: policy), engine: engines.standard,
-            policy: policy,
-            connectTo: options.connectTo, proxies: snapshot.proxies, timeout: timeout)
+            SelfCheckRun.hosts(of: services, policy: policy), engine: engines.standard,
+            policy: policy, connectTo: options.connectTo, proxies: snapshot.proxies,
+            timeout: timeout)
     }
 }

@@ -331,10 +331,9 @@ struct ProjectCheck: Sendable {
             return
         }
         await run.checkHosts(
-            SelfCheckRun.authorities(services.all.values, policy: policy), engine: engine,
-            policy: policy,
-            connectTo: addresses, proxies: proxies ?? services.proxies ?? otherProxies,
-            timeout: hostTimeout)
+            SelfCheckRun.hosts(of: services.all, policy: policy), engine: engine,
+            policy: policy, connectTo: addresses,
+            proxies: proxies ?? services.proxies ?? otherProxies, timeout: hostTimeout)
     }
 
     private func addresses() throws(TransportError) -> [EngineRequest.ConnectTo] {

@@ -17,7 +17,7 @@ import Testing
     let authority: TestAuthority
     let host: OrdersHost
     let folder: TemporaryDirectory
-    private let keys: KeySet
+    let keys: KeySet
     private let clock = Clock()
 
     private final class Clock: Sendable {

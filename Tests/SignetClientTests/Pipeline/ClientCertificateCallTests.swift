@@ -130,6 +130,49 @@ import Testing
         await system.shutdown()
     }
 
+    /// With TLS 1.2 a server that misses the certificate ends the handshake, so that a check
+    /// without one would call its host bad.
+    @Test func theSelfCheckShowsIt() async throws {
+        let server = try await OpenSSLServer(
+            authority.identity,
+            options: [
+                "-tls1_2", "-Verify", "3", "-verify_return_error", "-CAfile", authority.root.pem,
+            ])
+        let ended = try authority.client("ended", to: "20210101000000Z")
+        let stranger = try TestAuthority.rogue.get().client("stranger")
+        func service(_ certificate: ClientCertificate?) -> ServiceConfiguration {
+            var service = ServiceConfiguration(
+                baseURL: "https://localhost:\(server.port)", payloadProtocol: .rest)
+            service.clientCertificate = certificate
+            return service
+        }
+        func certificate(_ client: TestAuthority.Certificate) throws -> ClientCertificate {
+            try ClientCertificate(.file(client.chain), key: .file(client.key))
+        }
+        let (none, good) = (service(nil), service(try self.certificate("ann")))
+        let (old, other) = try (service(certificate(ended)), service(certificate(stranger)))
+        var options = NetworkSystem.Options()
+        options.caFile = authority.caFile
+        let policy = try PinPolicy(rules: [
+            PinRule(
+                host: "localhost",
+                pins: [Pin(parsing: authority.root.pin), Pin(parsing: authority.leaf.pin)])
+        ])
+        for (services, status) in [
+            (["a": good], .good), (["a": none, "b": good], .good), (["a": good, "b": old], .good),
+            (["a": none], .bad), (["a": old], .bad), (["a": other, "b": good], .bad),
+        ] as [([ServiceName: ServiceConfiguration], SelfCheckReport.Status)] {
+            let system = try await NetworkSystem.start(
+                services: services, policy: policy, options: options)
+            let lines = await system.selfCheck(hostTimeout: .seconds(300)).lines
+                .filter { $0.area == "hosts" }
+            #expect(lines.map(\.status) == [status], "\(services.keys): \(lines)")
+            #expect(lines.first?.subject == "localhost:\(server.port)")
+            #expect(lines.first?.detail.contains("PRIVATE") == false)
+            await system.shutdown()
+        }
+    }
+
     @Test func readsItFromTheConfiguration() async throws {
         let client = try authority.client("ann")
         let pem = try String(contentsOfFile: client.chain, encoding: .utf8)
