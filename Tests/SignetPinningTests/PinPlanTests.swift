@@ -49,6 +49,35 @@ private let c = "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         #expect(plan.findings.first?.message.contains("2026-12-11T") == true)
     }
 
+    /// Only the end of a client certificate matters, in the last second and after it.
+    @Test func namesClientCertificatesThatEnd() throws {
+        let policy = try PinPolicy(parsing: Array("{\"hosts\":{\(Self.two)}}".utf8))
+        func findings(_ clients: [PinPlan.Material], now: Int64 = Self.now) throws
+            -> [PinPlan.Finding]
+        {
+            PinPlan(
+                policy: policy, materials: try [certificate(a, to: 200), request(b)],
+                clientCertificates: clients, now: now
+            ).findings
+        }
+        #expect(try findings([certificate(c, to: 31)]).isEmpty)
+        #expect(try findings([certificate(c, from: 5, to: 200)]).isEmpty)
+        let soon = try #require(try findings([certificate(c, to: 30)]).first)
+        #expect(soon.code == "client-certificate-ends-soon" && soon.severity == .warning)
+        #expect(soon.at == Self.now + 30 * Self.day && soon.host == nil && soon.pin == nil)
+        #expect(soon.message.contains("CN=api.example") && soon.message.contains("host.pem"))
+        let last = try certificate(c, to: 0)
+        #expect(try findings([last]).map(\.code) == ["client-certificate-ends-soon"])
+        let ended = try #require(try findings([last], now: Self.now + 1).first)
+        #expect(ended.code == "client-certificate-ended" && ended.severity == .error)
+        #expect(ended.message.contains("ended at"))
+        let all = try findings([
+            certificate(c, to: 31), certificate(b, to: 1), certificate(a, to: -1),
+        ])
+        #expect(
+            all.map(\.code) == ["client-certificate-ends-soon", "client-certificate-ended"])
+    }
+
     @Test func namesPinsWithoutAKey() throws {
         let plan = try plan(Self.two, [certificate(a, to: 200)])
         #expect(plan.findings.map(\.code) == ["no-reserve", "no-key"])

@@ -70,6 +70,57 @@ import Testing
         #expect(late.exit == 1 && late.text.contains("\"ended\""))
     }
 
+    /// The leaf's own end counts, not that of the certificates that vouch for it.
+    @Test func planReportsClientCertificates() async throws {
+        _ = try await policy()
+        let client = try authority.client("ann", to: "20270101000000Z")
+        let der = folder.path("ann.der")
+        try await folder.openssl("x509", "-in", client.pem, "-outform", "DER", "-out", der)
+        let end: Int64 = 1_798_761_600
+        func plan(_ now: Int64, _ files: String...) async throws -> (Int32, [JSONValue]) {
+            let output = try await signet(
+                [
+                    "pins", "plan", "--policy", "policy.json", "--now", "\(now)", "--json",
+                    authority.leaf.pem, "next.csr",
+                ] + files.flatMap { ["--client-cert", $0] })
+            let findings = try JSONValue(parsing: output.stdout)["findings"]?.array
+            return (output.exit, findings ?? [])
+        }
+        let day: Int64 = 86_400
+        for file in [client.chain, der] {
+            let (good, none) = try await plan(end - 31 * day, file)
+            #expect(good == 0 && none.isEmpty, "\(none)")
+            let (soon, ending) = try await plan(end - 30 * day, file)
+            #expect(soon == 1 && ending.count == 1)
+            #expect(ending.first?["code"] == "client-certificate-ends-soon")
+            #expect(ending.first?["at"] == "2027-01-01T00:00:00Z")
+            #expect(ending.first?["message"]?.string?.contains("CN=ann") == true)
+        }
+        let other = try authority.client("bob")
+        let (ended, findings) = try await plan(end + 1, client.chain, other.chain)
+        #expect(ended == 1)
+        #expect(findings.map { $0["code"] } == ["client-certificate-ended"])
+        #expect(findings.first?["severity"] == "error")
+        // What isn't a certificate is refused, with its name.
+        try await folder.openssl(
+            "pkcs12", "-export", "-in", client.chain, "-inkey", client.key, "-out", "ann.p12",
+            "-passout", "pass:open sesame")
+        try await folder.openssl(
+            "pkcs12", "-export", "-in", client.chain, "-inkey", client.key, "-out", "plain.p12",
+            "-nomac", "-keypbe", "NONE", "-certpbe", "NONE", "-passout", "pass:")
+        for (file, words) in [
+            ("ann.p12", "found PKCS #12"), ("plain.p12", "found PKCS #12"),
+            (client.key, "found no certificate"), ("next.csr", "found no certificate"),
+            ("policy.json", "found neither PEM nor DER"), ("absent", "absent"),
+        ] {
+            let output = try await signet([
+                "pins", "plan", "--policy", "policy.json", "--client-cert", file, "--json",
+            ])
+            #expect(output.exit == 2 && output.text.contains(words), "\(file): \(output.text)")
+            #expect(output.text.contains(file) && !output.text.contains("PRIVATE"))
+        }
+    }
+
     @Test(
         arguments: [
             (["plan"], 2, "usage"), (["plan", "--policy", "none"], 2, "unreadable-file"),

@@ -20,9 +20,16 @@ package enum KeyBytes {
     package static func isPrivateKey(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }
         guard let parts = members(of: bytes) else { return false }
-        return parts.starts(with: [0x02, 0x30, 0x04]) || parts.starts(with: [0x02, 0x30, 0x30])
+        return parts.starts(with: [0x02, 0x30, 0x04])
             || parts.starts(with: [0x02, 0x04])
-            || parts == [0x30, 0x04] || parts.count >= 9 && parts.allSatisfy { $0 == 0x02 }
+            || parts == [0x30, 0x04] || isPKCS12(bytes)
+            || parts.count >= 9 && parts.allSatisfy { $0 == 0x02 }
+    }
+
+    /// Returns whether bytes are a PKCS #12 file in DER (RFC 7292, section 4).
+    package static func isPKCS12(_ bytes: [UInt8]) -> Bool {
+        guard let parts = members(of: bytes) else { return false }
+        return parts == [0x02, 0x30, 0x30] || parts == [0x02, 0x30]
     }
 
     /// Returns the tags in a sequence that spans all of the bytes, or nil.

@@ -73,11 +73,7 @@ struct PinsPlanCommand: AsyncParsableCommand {
                     InputFile.read(target, limit: 16 << 20), source: target)
             }
         }
-        // The first certificate is the client's own, and the others vouch for it.
-        let clients = try clientCertificates.compactMap { file in
-            try Self.materials(InputFile.read(file, limit: 16 << 20), source: file)
-                .first { $0.kind == .certificate }
-        }
+        let clients = try clientCertificates.map(Self.clientCertificate)
         let now = now ?? UnixTime.now()
         let plan = PinPlan(
             policy: policy, materials: materials, clientCertificates: clients, now: now,
@@ -102,6 +98,26 @@ struct PinsPlanCommand: AsyncParsableCommand {
         return try seen.chain.enumerated()
             .filter { $0.offset == 0 || pinned.contains($0.element.pin) }
             .flatMap { try Self.materials($0.element.der, source: target.origin) }
+    }
+
+    /// Reads a client's own certificate: the first one of the file, because the others vouch for
+    /// it.
+    private static func clientCertificate(in file: String) throws -> PinPlan.Material {
+        let bytes = try InputFile.read(file, limit: 16 << 20)
+        func malformed(_ what: String) -> ToolError {
+            ToolError(.malformedInput, "\(Terminal.printable(file)): \(what)")
+        }
+        guard !KeyBytes.isPKCS12(bytes) else {
+            throw malformed(
+                "found PKCS #12, expected certificates in PEM or DER; openssl pkcs12 -in FILE "
+                    + "-clcerts -nokeys prints the client's own one in PEM")
+        }
+        let found = try materials(bytes, source: file)
+        guard let own = found.first(where: { $0.kind == .certificate }) else {
+            throw malformed(
+                "found no certificate, expected the client's own one first, in PEM or DER")
+        }
+        return own
     }
 
     private static func materials(
