@@ -241,6 +241,26 @@ import Testing
         }
     }
 
+    /// The second request names the long field of the first (RFC 7541, section 2.3.2), which takes
+    /// a few bytes of the header block.
+    @Test(.features("003-26")) func aRepeatedFieldIsCompressedOverHTTP2() async throws {
+        let server = try await ScriptedServer("http2-heads", tls: authority.leaf)
+        let engine = try engine()
+        var request = get(server.port)
+        let long = String(decoding: (0..<1000).map { UInt8(48 + $0 * 7 % 75) }, as: UTF8.self)
+        request.headerFields[try #require(HTTPField.Name("X-Long"))] = long
+        for _ in 0..<2 {
+            let (response, body) = try await engine.fetch(
+                EngineRequest(request, timeout: .seconds(300)))
+            #expect(response.httpVersion.major == 2 && body == Array("ok".utf8))
+        }
+        await engine.shutdown()
+        let lengths = server.server.lines("HEAD").compactMap { Int($0) }
+        #expect(lengths.count == 2)
+        #expect(lengths.first.map { $0 > 600 } == true && lengths.last.map { $0 < 200 } == true)
+        #expect(server.server.stdout.split(separator: "\n").count { $0 == "CONNECTION" } == 1)
+    }
+
     private static let names: [(written: [String], host: String, shown: String?)] = [
         (
             [

@@ -2,6 +2,7 @@ import HTTPTypes
 import SignetClient
 import SignetRPC
 import SignetTesting
+import SignetTransport
 import TestSupport
 import Testing
 
@@ -51,14 +52,34 @@ import Testing
             return
         }
         #expect(error.code == .httpStatus && stub.requests.count == 2)
-        let second = Task { await system.response(to: .get("/x", on: "a"), options: given) }
-        await clock.waitForPauses(1)
-        clock.advance(by: .seconds(600))
-        guard case .failure(let late) = await second.value.result else {
+        await system.shutdown()
+    }
+
+    /// Not a second before the deadline, although the server doesn't respond.
+    @Test func aDeadlineEndsACallThatWaits() async throws {
+        let (requests, asked) = AsyncStream.makeStream(of: Void.self)
+        stub.respond { _ throws(TransportError) in
+            asked.yield()
+            do {
+                try await Task.sleep(for: .seconds(3600))
+            } catch {
+                throw TransportError(.cancelled, "cancelled")
+            }
+            return .json(7)
+        }
+        let system = try await system()
+        let options = RequestOptions(deadline: .seconds(600))
+        let call = Task { await system.response(to: .get("/x", on: "a"), options: options) }
+        for await _ in requests { break }
+        clock.advance(by: .seconds(599))
+        #expect(system.runningCalls.count == 1)
+        clock.advance(by: .seconds(1))
+        guard case .failure(let error) = await call.value.result else {
             Issue.record("found a response")
             return
         }
-        #expect([.timeout, .httpStatus].contains(late.code))
+        #expect(error.code == .timeout && stub.requests.count == 1)
+        #expect(system.runningCalls.isEmpty && clock.passed == .seconds(600))
         await system.shutdown()
     }
 

@@ -1,4 +1,6 @@
 import HTTPTypes
+import SignetCurl
+import SignetPinning
 import SignetRPC
 import SignetTransport
 import Synchronization
@@ -105,6 +107,42 @@ import Testing
         let first = engine.requests[0].request.headerFields
         #expect(first[.accept] == "text/event-stream" && first[.cacheControl] == "no-store")
         await system.shutdown()
+    }
+
+    /// A server that cuts each connection off within an event: what was whole is delivered, and the
+    /// next connection asks for what follows.
+    @Test func aConnectionThatIsCutIsContinued() async throws {
+        let authority = try TestAuthority.trusted.get()
+        // The pieces of one event, as chunks of HTTP/1.1 (RFC 9112, section 7.1).
+        let chunks = ["retry: 1\nid: 7\nda", "ta: tea\n", "\n", "data: lost"]
+        let body = chunks.map { "\(String($0.utf8.count, radix: 16))\r\n\($0)\r\n" }
+        let (server, port) = try await SocketServer.start(
+            [
+                .head,
+                .send(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                        + "Transfer-Encoding: chunked\r\n\r\n"),
+            ] + body.map { .send($0) }, tls: authority.leaf)
+        var options = NetworkSystem.Options()
+        options.caFile = authority.caFile
+        options.engineSettings = CurlEngine.Configuration()
+        options.engineSettings?.offersHTTP2 = false
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "https://localhost:\(port)", payloadProtocol: .rest)
+            ], policy: .allowingAll(), options: options)
+        var found: [String] = []
+        for try await event in system.serverEvents(of: .get("/events", on: "a")) {
+            found.append("\(event.data)\(event.id)")
+            if found.count == 3 { break }
+        }
+        #expect(found == ["tea7", "tea7", "tea7"])
+        await system.shutdown()
+        let heads = server.received.map { String(decoding: $0, as: UTF8.self).lowercased() }
+        #expect(heads.count >= 3 && heads.allSatisfy { $0.contains("get /events http/1.1") })
+        #expect(heads.first?.contains("last-event-id") == false)
+        #expect(heads.dropFirst().allSatisfy { $0.contains("\r\nlast-event-id: 7\r\n") })
     }
 
     @Test(arguments: [

@@ -161,7 +161,7 @@ import Testing
 
     // MARK: Blocking
 
-    @Test func aThreadWaitsForItsCall() async throws {
+    @Test(.features("000-58")) func aThreadWaitsForItsCall() async throws {
         let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "7")]))
         let value = await Self.onThread { () throws(ClientError) in
             try system.wait(for: Reading())
@@ -207,7 +207,7 @@ import Testing
     }
 
     /// Awaited, started, queued, blocking and raw: the same bytes leave.
-    @Test func eachFormSendsTheSameBytes() async throws {
+    @Test(.features("000-58")) func eachFormSendsTheSameBytes() async throws {
         let recording = RecordingEngine(responses: [.init(body: "7")])
         let system = try await Pipeline.system(recording)
         let queue = CallQueue()

@@ -88,6 +88,24 @@ import Testing
         await system.shutdown()
     }
 
+    @Test func aClosureCannotCancelItsCall() async throws {
+        let system = try await Pipeline.system(RecordingEngine(responses: [.init(body: "1")]))
+        let work = Mutex<[@Sendable () -> Void]>([])
+        let queue = CallDelivery.queue { one in work.withLock { $0.append(one) } }
+        let running = Mutex<CallHandle<UnboxedResponse>?>(nil)
+        let answers = Mutex<[Bool?]>([])
+        let handle = system.start(Self.call, on: queue) { _ in
+            let answer = running.withLock { $0 }?.cancel()
+            answers.withLock { $0.append(answer) }
+        }
+        running.withLock { $0 = handle }
+        #expect(await handle.response.result.failureCode == nil)
+        #expect(try await eventually { work.withLock { $0.count } == 1 })
+        for one in work.withLock({ $0 }) { one() }
+        #expect(answers.withLock { $0 } == [false] && !handle.cancel())
+        await system.shutdown()
+    }
+
     @Test func anEndFromElsewhereIsDeliveredOnce() async throws {
         let engine = WaitingEngine(isStubborn: true)
         let system = try await Pipeline.system(engine)
@@ -212,82 +230,6 @@ import Testing
         }
         #expect(system.runningCalls.isEmpty)
         await system.shutdown()
-    }
-
-    // MARK: Many
-
-    /// Calls in each form with cancels, owners and receivers that end, and a shutdown in the
-    /// middle.
-    @Test(.features("002-18", "003-03", "004-18"))
-    func thousandsEndAsTheyShould() async throws {
-        var random = SplitMix(seed: 34)
-        let engine = DelayingEngine()
-        let system = try await Pipeline.system(engine)
-        let counter = CallCounter()
-        system.addObserver(counter)
-        var handles: [(CallHandle<UnboxedResponse>, wasCancelled: Bool, Receiver)] = []
-        var awaited: [Task<Bool, Never>] = []
-        var owners: [CallOwner] = []
-        for number in 0..<10_000 {
-            let receiver = Receiver()
-            var options = RequestOptions()
-            switch number % 5 {
-            case 0:
-                let handle = system.start(Self.call, deliver: receiver.take)
-                let cancels = Int.random(in: 0..<3, using: &random) == 0
-                handles.append((handle, cancels && handle.cancel(), receiver))
-            case 1:
-                var object: Receiver? = Receiver()
-                let handle = system.start(Self.call, for: object ?? receiver) { _, result in
-                    receiver.take(result)
-                }
-                if Bool.random(using: &random) { object = nil }
-                // Held until the call has ended, or released.
-                let kept = object
-                awaited.append(
-                    Task {
-                        let code = await handle.response.result.failureCode
-                        return withExtendedLifetime(kept) { code != .timeout }
-                    })
-            case 2:
-                let owner = CallOwner()
-                options.owner = owner
-                handles.append(
-                    (
-                        system.start(Self.call, options: options, deliver: receiver.take), false,
-                        receiver
-                    ))
-                if Bool.random(using: &random) { owners.append(owner) }
-            case 3:
-                options.tags = ["many"]
-                handles.append(
-                    (
-                        system.start(Self.call, options: options, deliver: receiver.take), false,
-                        receiver
-                    ))
-                if number % 1000 == 3 { system.cancelCalls(taggedWith: "many") }
-            default:
-                awaited.append(
-                    Task {
-                        _ = await system.response(to: Self.call)
-                        return true
-                    })
-            }
-            if number == 9_000 { Task { await system.shutdown(gracePeriod: .milliseconds(50)) } }
-        }
-        for task in awaited { #expect(await task.value) }
-        for (handle, wasCancelled, receiver) in handles {
-            _ = await handle.response
-            let wanted = wasCancelled ? 0 : 1
-            #expect(try await eventually { receiver.all.count == wanted })
-        }
-        await system.shutdown()
-        #expect(system.runningCalls.isEmpty && counter.runningCount == 0)
-        // Each was delivered once, and none later.
-        for (_, wasCancelled, receiver) in handles {
-            #expect(receiver.all.count == (wasCancelled ? 0 : 1))
-        }
-        withExtendedLifetime(owners) {}
     }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+import SignetBase
 import SignetClient
 import SignetTransport
 import TestSupport
@@ -37,6 +39,38 @@ import Testing
         // The server's fault and the program's.
         #expect(texts[.malformedResponse] != texts[.conversionFailed])
     }
+
+    /// Every code that a module exports has a text, its own or that of its kind.
+    @Test(.features("002-10")) func everyExportedCodeHasAText() throws {
+        let files = try #require(
+            FileManager.default.enumerator(
+                at: PackageLayout.url("Sources"), includingPropertiesForKeys: nil))
+        let pattern =
+            #/public static let \w+ =\s*(noResponse|usage|checkFailed)\(\s*"([a-z0-9-]+)"(?:,\s*kind: \.(\w+))?\)/#
+        var codes: [ClientError.Code] = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: pattern) {
+                let name = String(match.output.2)
+                let kind = match.output.3.flatMap { Self.kinds[String($0)] } ?? .local
+                switch match.output.1 {
+                case "noResponse": codes.append(.noResponse(name, kind: kind))
+                case "usage": codes.append(.usage(name, kind: kind))
+                default: codes.append(.checkFailed(name, kind: kind))
+                }
+            }
+        }
+        #expect(codes.count > 100 && Set(codes).count == codes.count)
+        #expect(Set(codes).isSuperset(of: [.replaced, .offline, .pinMismatch, .httpStatus]))
+        for code in codes {
+            let text = ErrorTexts.english[code]
+            #expect(text.utf8.count > 10 && text.last == ".", "\(code)")
+        }
+    }
+
+    private static let kinds: [String: ClientError.Kind] = [
+        "noResponse": .noResponse, "refused": .refused, "malformed": .malformed, "local": .local,
+    ]
 
     @Test(arguments: [401, 403, 404, 429, 500, 503])
     func aStatusHasATextOfItsOwn(_ status: Int) async throws {

@@ -1,0 +1,268 @@
+import Foundation
+import HTTPTypes
+import SignetClient
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// 10,000 calls of each form, with cancels at any moment, owners and receivers that end, and a
+/// shutdown while calls run.
+@Suite(.timeLimit(.minutes(5))) struct StartedCallStormTests {
+    private typealias Receiver = StartedCallTests.Receiver
+
+    private static let count = 10_000
+    private static let quick = RESTCall(RESTRequest(.get, "/quick"), on: "a")
+    private static let endless = RESTCall(RESTRequest(.get, "/endless"), on: "a")
+    private static let ends: [ClientError.Code?] = [nil, .cancelled, .notRunning]
+
+    /// Responds after a few milliseconds; to `/endless` never.
+    private final class StormEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "storm", pinsPublicKeys: true, speaksHTTP2: false)
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            let isEndless = request.request.path == "/v1/endless"
+            do {
+                try await Task.sleep(
+                    for: isEndless ? .seconds(3600) : .microseconds(Int.random(in: 0...3000)))
+            } catch {
+                throw TransportError(.cancelled, "cancelled")
+            }
+            return EngineResponse(
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func shutdown() async {}
+    }
+
+    private let counter = CallCounter()
+
+    private func system() async throws -> NetworkSystem {
+        let system = try await Pipeline.system(StormEngine())
+        system.addObserver(counter)
+        return system
+    }
+
+    /// Shuts a system down after nine tenths of its calls have been started.
+    private func shutDown(_ system: NetworkSystem, at number: Int) {
+        guard number == Self.count / 10 * 9 else { return }
+        Task { await system.shutdown(gracePeriod: .milliseconds(5)) }
+    }
+
+    private func expectTheEnd(of system: NetworkSystem) async {
+        await system.shutdown()
+        #expect(system.runningCalls.isEmpty && counter.runningCount == 0)
+    }
+
+    private static func pause(_ range: ClosedRange<Int>) async {
+        let pause = Int.random(in: range)
+        if pause > 0 { try? await Task.sleep(for: .microseconds(pause)) }
+    }
+
+    // MARK: Closures
+
+    /// Another task cancels a third of them, before, while and after they run.
+    @Test(.features("002-18", "004-18"))
+    func aClosureRunsOnceUnlessCancelled() async throws {
+        let system = try await system()
+        var calls: [(CallHandle<UnboxedResponse>, Receiver, Task<Bool, Never>?)] = []
+        for number in 0..<Self.count {
+            let receiver = Receiver()
+            let handle = system.start(Self.quick, deliver: receiver.take)
+            var cancel: Task<Bool, Never>?
+            if number % 3 == 0 {
+                cancel = Task {
+                    await Self.pause(0...4000)
+                    return handle.cancel()
+                }
+            }
+            calls.append((handle, receiver, cancel))
+            shutDown(system, at: number)
+        }
+        var (inTime, late) = (0, 0)
+        var wanted: [Int] = []
+        for (handle, receiver, cancel) in calls {
+            let wasInTime = await cancel?.value
+            if let wasInTime {
+                inTime += wasInTime ? 1 : 0
+                late += wasInTime ? 0 : 1
+            }
+            wanted.append(wasInTime == true ? 0 : 1)
+            let code = await handle.response.result.failureCode
+            #expect(Self.ends.contains(code))
+            let count = wanted.last
+            #expect(try await eventually { receiver.all.count == count })
+        }
+        #expect(inTime > 0 && late > 0, "\(inTime) in time, \(late) late")
+        await expectTheEnd(of: system)
+        // None came later.
+        #expect(calls.map { $0.1.all.count } == wanted)
+    }
+
+    // MARK: Receivers
+
+    /// Half of them are released, at once or later: they get nothing, and their calls, which would
+    /// never end, are cancelled. The others get their outcome once.
+    @Test(.features("003-03", "003-04", "002-18"))
+    func aReceiverGetsOneOutcomeOrNone() async throws {
+        let system = try await system()
+        var calls: [(CallHandle<UnboxedResponse>, Receiver, isHeld: Bool)] = []
+        var held: [Receiver] = []
+        for number in 0..<Self.count {
+            let (receiver, taken) = (Receiver(), Receiver())
+            let isHeld = number % 2 == 0
+            let call = isHeld ? Self.quick : Self.endless
+            let handle = system.start(call, for: receiver) { _, result in taken.take(result) }
+            if isHeld {
+                held.append(receiver)
+            } else if Bool.random() {
+                Task {
+                    await Self.pause(0...20_000)
+                    withExtendedLifetime(receiver) {}
+                }
+            }
+            calls.append((handle, taken, isHeld))
+        }
+        for (handle, taken, isHeld) in calls {
+            let code = await handle.response.result.failureCode
+            #expect(code == (isHeld ? nil : .cancelled))
+            if isHeld { #expect(try await eventually { taken.all == [nil] }) }
+        }
+        #expect(system.runningCalls.isEmpty)
+        // A shutdown ends others, and is delivered to receivers that are there.
+        for isHeld in [true, false] {
+            let (receiver, taken) = (Receiver(), Receiver())
+            let handle = system.start(Self.endless, for: receiver) { taken.take($1) }
+            if isHeld { held.append(receiver) }
+            calls.append((handle, taken, isHeld))
+        }
+        await system.shutdown(gracePeriod: .zero)
+        await expectTheEnd(of: system)
+        for (handle, taken, isHeld) in calls.suffix(2) {
+            let code = await handle.response.result.failureCode
+            #expect(code == .notRunning || code == .cancelled && !isHeld)
+            if isHeld { #expect(try await eventually { taken.all == [.notRunning] }) }
+        }
+        #expect(calls.map { $0.1.all.count } == calls.map { $0.isHeld ? 1 : 0 })
+        withExtendedLifetime(held) {}
+    }
+
+    // MARK: Owners and tags
+
+    /// How a part of the program that isn't the caller ends calls.
+    enum End: CaseIterable {
+        case ownerGone, ownerCancels, tag
+    }
+
+    @Test(.features("002-18", "003-03", "004-18"), arguments: End.allCases)
+    func whatOthersEndIsDeliveredOnce(_ end: End) async throws {
+        let system = try await system()
+        var calls: [(CallHandle<UnboxedResponse>, Receiver)] = []
+        var owners: [CallOwner] = []
+        for number in 0..<Self.count {
+            let receiver = Receiver()
+            let owner = CallOwner()
+            var options = RequestOptions()
+            if end == .tag {
+                options.tags = ["\(number % 7)"]
+            } else {
+                options.owner = owner
+            }
+            // An endless call ends by its owner or tag, or by the shutdown.
+            let isEndless = number % 5 == 0
+            calls.append(
+                (
+                    system.start(
+                        isEndless ? Self.endless : Self.quick, options: options,
+                        deliver: receiver.take), receiver
+                ))
+            switch end {
+            case .ownerGone: if number % 2 == 0 { owners.append(owner) }
+            case .ownerCancels:
+                owners.append(owner)
+                if number % 2 == 0 {
+                    Task {
+                        await Self.pause(0...4000)
+                        owner.cancelCalls()
+                    }
+                }
+            case .tag:
+                if number % 100 == 0 { system.cancelCalls(taggedWith: "\(number / 100 % 7)") }
+            }
+            if number % 1000 == 999, end == .ownerGone { owners = [] }
+            shutDown(system, at: number)
+        }
+        for (handle, receiver) in calls {
+            let code = await handle.response.result.failureCode
+            #expect(Self.ends.contains(code))
+            #expect(try await eventually { receiver.all == [code] })
+        }
+        await expectTheEnd(of: system)
+        #expect(calls.allSatisfy { $0.1.all.count == 1 })
+        withExtendedLifetime(owners) {}
+    }
+
+    // MARK: Awaited and blocking
+
+    @Test(.features("002-18", "000-58"))
+    func anAwaitedCallReturnsWhatItsTaskAllows() async throws {
+        let system = try await system()
+        var tasks: [(Task<ClientError.Code?, Never>, isCancelled: Bool)] = []
+        for number in 0..<Self.count {
+            let isCancelled = number % 4 == 0
+            let call = isCancelled && number % 8 == 0 ? Self.endless : Self.quick
+            let task = Task { await system.response(to: call).result.failureCode }
+            if isCancelled {
+                Task {
+                    await Self.pause(0...4000)
+                    task.cancel()
+                }
+            }
+            tasks.append((task, isCancelled))
+            shutDown(system, at: number)
+        }
+        for (task, isCancelled) in tasks {
+            let code = await task.value
+            #expect(Self.ends.contains(code) && (isCancelled || code != .cancelled))
+        }
+        await expectTheEnd(of: system)
+    }
+
+    /// Numbers from 0.
+    private final class Numbers: Sendable {
+        private let count = Atomic(0)
+        func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+    }
+
+    @Test(.features("002-18", "000-58")) func aThreadGetsEachOutcome() async throws {
+        let system = try await system()
+        let (numbers, taken) = (Numbers(), Receiver())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.detachNewThread {
+                            while true {
+                                let number = numbers.next()
+                                guard number < Self.count else { break }
+                                shutDown(system, at: number)
+                                let result = Result { () throws(ClientError) in
+                                    try system.wait(for: Self.quick)
+                                }
+                                taken.take(result)
+                            }
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        await expectTheEnd(of: system)
+        let all = taken.all
+        #expect(all.count == Self.count)
+        #expect(all.allSatisfy { $0 == nil || $0 == .notRunning })
+        #expect(all.contains(nil) && all.contains(.notRunning))
+    }
+}
