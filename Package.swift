@@ -225,7 +225,8 @@ let package = Package(
             "SignetRecording",
             [
                 "SignetBase", "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON",
-                "SignetPinning", "SignetSystem", "SignetTransport", "SignetVault", httpTypes,
+                "SignetPinning", "SignetStorage", "SignetSystem", "SignetTransport", "SignetVault",
+                httpTypes,
             ]),
         module(
             "SignetMetrics",
@@ -281,7 +282,8 @@ let package = Package(
 
         // The page to copy from, against the orders host; no product, so no other package sees its name.
         .executableTarget(
-            name: "shop", dependencies: ["SignetClient", logging], path: "Examples/shop/Sources",
+            name: "shop", dependencies: ["SignetClient", "SignetRecording", logging],
+            path: "Examples/shop/Sources",
             swiftSettings: houseRules),
         // Calls that succeed and fail, to look at on the page of SignetInspector.
         .executableTarget(
@@ -348,7 +350,8 @@ let package = Package(
             "SignetRecording",
             [
                 "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetRecording",
-                "SignetTesting", "SignetTransport", "SignetVault", httpTypes, logging,
+                "SignetStorage", "SignetTesting", "SignetTransport", "SignetVault", "signet",
+                httpTypes, logging,
             ], hasVectors: false),
         tests(
             "SignetTesting",

@@ -32,6 +32,8 @@ struct SignetCommand: AsyncParsableCommand {
             ProjectCommand.self,
             CallCommand.self,
             SendCommand.self,
+            ReplayCommand.self,
+            HARCommand.self,
         ] + ofStorage + ofInspector + [
             SelfCheckCommand.self,
             CompletionsCommand.self,

@@ -46,6 +46,18 @@ import Testing
         }
     }
 
+    @Test(.features("000-60")) func theTourPassesFromItsRecording() async throws {
+        let host = try await OrdersHost.start()
+        let program = try await Program(for: host)
+        let recorded = try await program.run("tour record tour.har")
+        #expect(recorded.exit == 0, "\(recorded.stderr)")
+        try await host.stop()
+        #expect(try await program.run("tour").exit == 1)
+        let replayed = try await program.run("tour replay tour.har")
+        #expect(replayed.exit == 0, "\(replayed.stderr)")
+        #expect(replayed.text == recorded.text)
+    }
+
     @Test(.features("002-29", "004-14", "004-16")) func theTourMakesCallsOfEveryKind() async throws
     {
         let host = try await OrdersHost.start()

@@ -127,6 +127,11 @@ import Testing
         (#"{"a":1}"#, #"{"a":1.0}"#), (#"{"a":"x redacted-4 y"}"#, #"{"a":"x plain z"}"#),
         (#"{"a":["redacted-1"]}"#, #"{"a":["x","y"]}"#), (#"{"a":null}"#, #"{}"#), ("a", "b"),
         (#"{"a":"é"}"#, "{\"a\":\"e\u{301}\"}"),
+        // Business data, which in queries or fields would be a nonce or a time.
+        (#"{"state":"open"}"#, #"{"state":"closed"}"#), (#"{"_":1}"#, #"{"_":2}"#),
+        (#"{"date":"2026-11-27"}"#, #"{"date":"2026-11-28"}"#),
+        (#"{"a":[{"created":1}]}"#, #"{"a":[{"created":2}]}"#),
+        (#"{"expires":"2026"}"#, #"{"expires":"2027"}"#),
     ])
     func comparesAllElse(_ recorded: String, _ live: String) {
         #expect(!matches(recorded, live))
@@ -138,6 +143,18 @@ import Testing
         let left = RecordedExchange.json(request: recorded).request
         let right = RecordedExchange.json(request: live).redacted().request
         return RequestView(left, matching).differences(to: RequestView(right, matching)).isEmpty
+    }
+
+    @Test(arguments: [
+        ("?state=a&_=1", "?state=b&_=2", true), ("?Expires=1", "?Expires=2", true),
+        ("?date=1", "?date=2", false), ("?created=1", "?created=2", false),
+        ("?nonce=a", "?nonce=b", true), ("?states=a", "?states=b", false),
+    ])
+    func masksNamesInTheirPlaces(_ recorded: String, _ live: String, _ isAlike: Bool) {
+        func view(_ query: String) -> RequestView {
+            RequestView(.init(method: "GET", url: "https://a/\(query)"), ReplayMatching())
+        }
+        #expect(view(recorded).differences(to: view(live)).isEmpty == isAlike)
     }
 
     @Test func takesMasksAndPartsOfTheProgram() {
@@ -229,6 +246,19 @@ import Testing
                     == Set(
                         zip(["/known", "/new"], expected).compactMap { $1 == nil ? nil : $0[...] }))
         }
+    }
+
+    @Test func keepsTheLimitsOfWhatItRecords() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .status(200, body: Array("live".utf8)))
+        var options = RecordingOptions.anywhere
+        options.limits.calls = 2
+        let engine = ReplayEngine(Recording(), mode: .all, through: stub, options: options)
+        let system = try await startSystem(engine)
+        for number in 1...5 { _ = try await get("/\(number)", system) }
+        #expect(engine.recording.exchanges.count == 2)
+        #expect(engine.recording.exchanges.last?.request.url == "\(Self.url)/5")
+        #expect(engine.recording.droppedCount == 3)
     }
 
     @Test func isChosenForOneCall() async throws {

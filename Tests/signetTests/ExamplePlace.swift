@@ -25,7 +25,7 @@ struct ExamplePlace {
             set -e
             signet() {
                 case "$1 $2" in
-                call\\ *|send\\ *|"pins show"|"pins check"|"pins plan")
+                call\\ *|send\\ *|replay\\ *|"pins show"|"pins check"|"pins plan")
                     command signet "$@" --ca-file '\(authority.caFile)' \\
                         --connect-to 'api.example.com:443:127.0.0.1:\(server.port)' ;;
                 *) command signet "$@" ;;
@@ -59,6 +59,17 @@ struct ExamplePlace {
             ], directory: folder.url)
     }
 
+    /// A recorded request to the server.
+    private static let recording = #"""
+        {"log":{"version":"1.2","creator":{"name":"browser","version":"1"},"entries":[{
+        "startedDateTime":"2026-11-27T08:00:00.000Z","time":1,"request":{"method":"GET",
+        "url":"https://api.example.com/orders","httpVersion":"HTTP/1.1","cookies":[],"headers":[],
+        "queryString":[],"headersSize":-1,"bodySize":0},"response":{"status":200,"statusText":"OK",
+        "httpVersion":"HTTP/1.1","cookies":[],"headers":[],"content":{"size":2,"mimeType":"",
+        "text":"{}"},"redirectURL":"","headersSize":-1,"bodySize":2},"cache":{},
+        "timings":{"send":0,"wait":1,"receive":0}}]}}
+        """#
+
     /// Makes keys, dumps, messages, policies and certificates.
     private static func files(_ authority: TestAuthority) async throws -> TemporaryDirectory {
         let folder = try TemporaryDirectory()
@@ -68,6 +79,7 @@ struct ExamplePlace {
         }
         try folder.write(
             "POST /orders HTTP/1.1\nHost: api.example.com\n\n{\"item\":\"tea\"}", to: "request")
+        for name in ["shop.har", "browser.har"] { try folder.write(recording, to: name) }
         try folder.write("orders:\n  host: api.example.com\n", to: "config.yaml")
         try folder.write("#!/bin/sh\nexit 0\n", to: "shop", mode: 0o700)
         try folder.write(Data(contentsOf: URL(filePath: authority.leaf.pem)), to: "host.pem")

@@ -1,8 +1,10 @@
 import Foundation
 import Logging
 import SignetClient
+import SignetRecording
 
-/// A client of the orders host: `shop list`, `shop order ITEM QUANTITY` and `shop tour`.
+/// A client of the orders host: `shop list`, `shop order ITEM QUANTITY` and `shop tour`, which can
+/// be recorded, and replayed without the host.
 ///
 /// Addresses, signatures, pins, time limits and numbers of attempts come from the sealed configuration.
 @main struct Shop {
@@ -11,10 +13,12 @@ import SignetClient
 
     static func main() async {
         guard let command = Command(CommandLine.arguments.dropFirst()) else {
-            end("usage: shop list | shop order ITEM QUANTITY | shop tour", exit: 2)
+            end(
+                "usage: shop list | shop order ITEM QUANTITY | shop tour [record FILE|replay FILE]",
+                exit: 2)
         }
         do {
-            let shop = try await start()
+            let shop = try await start(replaying: command.replayed)
             do {
                 try await shop.run(command)
             } catch {
@@ -30,8 +34,12 @@ import SignetClient
 
     /// Opens the configuration that was sealed for this version of the program, and starts the system.
     ///
-    /// - Parameter file: The project file, which names the program's files; `signet self-check` reads it too.
-    static func start(from file: String = "project.json") async throws -> Shop {
+    /// - Parameters:
+    ///   - file: The project file, which names the program's files; `signet self-check` reads it too.
+    ///   - recording: The file of a recording that takes the place of the network.
+    static func start(
+        from file: String = "project.json", replaying recording: String? = nil
+    ) async throws -> Shop {
         let files = try StrictJSONDecoder().decode(
             Files.self, from: Array(Data(contentsOf: URL(filePath: file))))
         let keys = try KeySource.file(files.keys).load()
@@ -45,6 +53,11 @@ import SignetClient
         options.caFile = files.caFile
         options.logger.logLevel = .error
         options.callOptions.attemptInterceptors = [counter]
+        if let recording {
+            let bytes = try Array(Data(contentsOf: URL(filePath: recording)))
+            options.engine = ReplayEngine(try Recording(har: bytes))
+            options.caFile = nil
+        }
         let system = try await NetworkSystem.start(configuration, keys: keys, options: options)
         return Shop(system: system, counter: counter)
     }
@@ -57,8 +70,13 @@ import SignetClient
             let order: Order = try await system.send(
                 Orders.create(item: item, quantity: quantity))
             print(order)
-        case .tour:
+        case .tour, .replayedTour:
             try await tour()
+        case .recordedTour(let file):
+            var options = RecordingOptions()
+            options.recordsInProduction = true  // the user asked for it
+            let recording = try await system.record(options) { try await tour() }
+            try Data(recording.har()).write(to: URL(filePath: file))
         }
     }
 
@@ -82,6 +100,11 @@ enum Command {
     case list
     case order(item: String, quantity: Int)
     case tour
+    case recordedTour(file: String)
+    case replayedTour(file: String)
+
+    /// The file of the recording that takes the place of the network; nil for the network.
+    var replayed: String? { if case .replayedTour(let file) = self { file } else { nil } }
 
     /// Reads the words of a command line; nil if they aren't a command.
     init?(_ words: some Sequence<String>) {
@@ -89,6 +112,8 @@ enum Command {
         switch (words.first, words.count) {
         case ("list", 1): self = .list
         case ("tour", 1): self = .tour
+        case ("tour", 3) where words[1] == "record": self = .recordedTour(file: words[2])
+        case ("tour", 3) where words[1] == "replay": self = .replayedTour(file: words[2])
         case ("order", 3):
             guard let quantity = Int(words[2]) else { return nil }
             self = .order(item: words[1], quantity: quantity)

@@ -102,10 +102,42 @@ extension Recording {
         number()
     }
 
-    /// Whether a document was written by Signet, so that a program may add to it.
-    static func isOwn(_ document: JSONValue) -> Bool {
-        document["log"]?["_signet"]?["version"]?.number?.int64 == Int64(formatVersion)
-            && document["log"]?["entries"]?.array != nil
+    /// Reads a HAR that Signet wrote, to which a program may add.
+    ///
+    /// - Throws: `RecordingError` with `malformed-recording`; `foreign-recording` for another
+    ///   program's.
+    package init(ownHAR bytes: [UInt8]) throws(RecordingError) {
+        guard let document = try? JSONValue(parsing: bytes),
+            document["log"]?["_signet"]?["version"]?.number?.int64 == Int64(Self.formatVersion)
+        else {
+            throw RecordingError(
+                .foreignRecording, "found another program's file, expected a recording of signet")
+        }
+        try self.init(harDocument: document)
+    }
+
+    /// Returns the recording with the calls of another one, whose numbers and marks follow its own.
+    package func appending(_ other: Recording) -> Recording {
+        var whole = self
+        let (last, offset) = (calls.map(\.id).max() ?? 0, lastMark)
+        whole.calls += other.calls.map { call in
+            var call = call
+            call.id += last
+            call.joinedCall = call.joinedCall.map { $0 + last }
+            call.exchanges = call.exchanges.map { $0.shiftingMarks(by: offset) }
+            for index in call.contents.indices {
+                call.contents[index].before = call.contents[index].before.map {
+                    RedactionMark.shifting($0, by: offset)
+                }
+                call.contents[index].after = call.contents[index].after.map {
+                    RedactionMark.shifting($0, by: offset)
+                }
+            }
+            return call
+        }
+        whole.droppedCount += other.droppedCount
+        whole.number()
+        return whole
     }
 
     /// Orders the calls by their starts, and numbers them from 1.

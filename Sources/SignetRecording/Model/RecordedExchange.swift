@@ -143,7 +143,7 @@ public struct RecordedExchange: Sendable, Hashable {
 
 extension RecordedExchange.Request {
     /// The URL without its query, for people.
-    var shownURL: String {
+    package var shownURL: String {
         let end = url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
         return printable(String(url[..<end]), limit: 200)
     }

@@ -53,7 +53,7 @@ public final class Recorder: Sendable {
     ) {
         self.options = options
         self.store = store ?? MemoryRecordingStore(limits: options.limits)
-        marks = RedactionMarks(after: recording.lastMark)
+        marks = RedactionMarks(after: max(recording.lastMark, self.store.lastMark))
         state = Mutex(State(lastID: recording.calls.map(\.id).max() ?? 0))
     }
 

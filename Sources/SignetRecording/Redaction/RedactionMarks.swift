@@ -133,3 +133,50 @@ extension RecordedExchange {
         return Set(texts.flatMap { RedactionMark.all(in: $0).map(\.number) })
     }
 }
+
+extension RedactionMark {
+    /// Returns bytes whose marks have higher numbers.
+    static func shifting(_ bytes: [UInt8], by offset: Int) -> [UInt8] {
+        guard offset > 0 else { return bytes }
+        var result: [UInt8] = []
+        var kept = 0
+        for mark in all(in: bytes) {
+            result += bytes[kept..<mark.range.lowerBound] + text(mark.number + offset).utf8
+            kept = mark.range.upperBound
+        }
+        return result + bytes[kept...]
+    }
+
+    static func shifting(_ text: String, by offset: Int) -> String {
+        String(decoding: shifting(Array(text.utf8), by: offset), as: UTF8.self)
+    }
+}
+
+extension RecordedExchange {
+    /// Returns the exchange with higher numbers of marks.
+    func shiftingMarks(by offset: Int) -> RecordedExchange {
+        guard offset > 0, !redactions.isEmpty else { return self }
+        func shifted(_ fields: [RecordedField]) -> [RecordedField] {
+            fields.map {
+                RecordedField(
+                    name: $0.name, bytes: RedactionMark.shifting($0.bytes, by: offset))
+            }
+        }
+        var result = self
+        result.request.url = RedactionMark.shifting(request.url, by: offset)
+        result.request.fields = shifted(request.fields)
+        if let body = request.body {
+            result.request.body?.bytes = RedactionMark.shifting(body.bytes, by: offset)
+        }
+        if let response {
+            result.response?.fields = shifted(response.fields)
+            result.response?.reason = RedactionMark.shifting(response.reason, by: offset)
+            if let body = response.body {
+                result.response?.body?.bytes = RedactionMark.shifting(body.bytes, by: offset)
+            }
+        }
+        result.failure = failure.map { RedactionMark.shifting($0, by: offset) }
+        for index in redactions.indices { result.redactions[index].mark += offset }
+        return result
+    }
+}

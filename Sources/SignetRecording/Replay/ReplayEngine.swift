@@ -59,7 +59,6 @@ public final class ReplayEngine: HTTPEngine {
         var isRunning = true
         var requests: [HTTPRequest] = []
         var misses: [Miss] = []
-        var added: [RecordedExchange] = []
     }
 
     private static let keptRequests = 10_000
@@ -74,6 +73,7 @@ public final class ReplayEngine: HTTPEngine {
     private let redactor: ExchangeRedactor
     private let engine: (any HTTPEngine)?
     private let limit: Int
+    private let added: MemoryRecordingStore
     private let state = Mutex(State())
 
     /// Creates an engine.
@@ -87,7 +87,7 @@ public final class ReplayEngine: HTTPEngine {
     ///   - source: The origin that records of calls show: `replay` or `mock`.
     ///   - engine: The engine through which new requests are sent, and which is shut down with this
     ///     one; nil for none.
-    ///   - options: The rules of redaction, and the limit of a body.
+    ///   - options: The rules of redaction, and the limits of what is recorded.
     public init(
         _ recording: Recording, mode: Mode = .none, matching: ReplayMatching = ReplayMatching(),
         repeats: Bool = false, as source: ResponseSource = .replay,
@@ -99,6 +99,7 @@ public final class ReplayEngine: HTTPEngine {
         self.source = source
         self.engine = self.mode == .none ? nil : engine
         limit = options.limits.bodySize
+        added = MemoryRecordingStore(limits: options.limits)
         playlist = Playlist(
             self.mode == .all ? [] : recording.exchanges, matching, repeats: repeats)
         redactor = ExchangeRedactor(
@@ -112,13 +113,14 @@ public final class ReplayEngine: HTTPEngine {
         self.capabilities = capabilities
     }
 
-    /// The recording, with what was recorded since.
+    /// The recording, with what was recorded since, within the limits of the options.
     public var recording: Recording {
         var recording = mode == .all ? Recording() : initial
         let last = recording.calls.map(\.id).max() ?? 0
-        let added = state.withLock { $0.added }
-        recording.calls += added.enumerated().map { index, exchange in
-            var call = RecordedCall(exchange)
+        let added = added.current
+        recording.droppedCount += added.droppedCount
+        recording.calls += added.calls.enumerated().map { index, call in
+            var call = call
             call.id = last + index + 1
             return call
         }
@@ -205,7 +207,7 @@ public final class ReplayEngine: HTTPEngine {
         }
         let capture = ExchangeCapture(
             request.request, body: request.body.bytes, attempt: 1, limit: limit, redactor: redactor
-        ) { [weak self] exchange in self?.state.withLock { $0.added.append(exchange) } }
+        ) { [added] exchange in added.add(RecordedCall(exchange)) }
         var request = request
         if request.body.bytes == nil {
             request.body = request.body.tapped(

@@ -8,28 +8,28 @@ struct RequestView {
     private static let mask = JSONValue.string("masked")
 
     private(set) var parts: JSONObject = [:]
-    private let names: Set<String>
+    private let names: ReplayMask.Names
     private let masksIDs: Bool
     private let masksUUIDs: Bool
 
     init(_ request: RecordedExchange.Request, _ matching: ReplayMatching) {
-        var names: Set<String> = []
-        for case .names(let more) in matching.masks.map(\.rule) { names.formUnion(more) }
-        self.names = names
+        names = matching.names
         masksIDs = matching.masks.contains(.rpcIDs)
         masksUUIDs = matching.masks.contains(.uuids)
         let url = RequestTarget(request.url)
         if matching.parts.contains(.method) { parts["method"] = .string(request.method) }
         if matching.parts.contains(.host) { parts["host"] = .string(url.origin) }
         if matching.parts.contains(.path) { parts["path"] = text(url.path) }
-        if matching.parts.contains(.query) { parts["query"] = .object(pairs(url.query)) }
+        if matching.parts.contains(.query) {
+            parts["query"] = .object(pairs(url.query, isQuery: true))
+        }
         if matching.parts.contains(.body), let body = request.body, !body.bytes.isEmpty {
             parts["body"] = self.body(body)
         }
         var fields: JSONObject = [:]
         for case .field(let name) in matching.parts {
             let values = request.fields.filter { $0.isNamed(name) }.map { text($0.value) }
-            let isMasked = names.contains(name.canonicalName)
+            let isMasked = names.contain(field: name.canonicalName)
             if !values.isEmpty {
                 fields[name.canonicalName] = isMasked ? Self.mask : .array(values)
             }
@@ -116,16 +116,16 @@ struct RequestView {
         return groups.map(\.count) == [8, 4, 4, 4, 12] && groups.joined().allSatisfy(\.isHexDigit)
     }
 
-    private func isMasked(_ name: String) -> Bool { names.contains(name.lowercased()) }
+    private func isMasked(_ name: String) -> Bool { names.contain(member: name) }
 
     /// The values of each name, in their order.
-    private func pairs(_ text: ArraySlice<UInt8>) -> JSONObject {
+    private func pairs(_ text: ArraySlice<UInt8>, isQuery: Bool = false) -> JSONObject {
         var pairs: [(name: String, values: [JSONValue])] = []
         for pair in text.split(separator: UInt8(ascii: "&")) {
             let name = pair.prefix { $0 != ASCII.equals }
             let shown = Self.decoded(name)
             let value =
-                isMasked(shown)
+                isQuery && names.contain(inQuery: shown) || isMasked(shown)
                 ? Self.mask : self.text(Self.decoded(pair.dropFirst(name.count + 1)))
             if let index = pairs.firstIndex(where: { sameBytes($0.name, shown) }) {
                 pairs[index].values.append(value)

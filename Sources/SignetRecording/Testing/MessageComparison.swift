@@ -40,9 +40,7 @@ struct MessageComparison {
         guard !name.startsWithBytes(of: ":"), !SentFields.ofConnections.contains(name) else {
             return false
         }
-        return !matching.masks.contains { mask in
-            if case .names(let names) = mask.rule { names.contains(name) } else { false }
-        }
+        return !matching.names.contain(field: name)
     }
 
     /// The differences of a response to the recorded one.

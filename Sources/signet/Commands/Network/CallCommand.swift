@@ -186,6 +186,7 @@ struct CallCommand: AsyncParsableCommand {
             try await withNetworkSystem(
                 for: WebURL.escaping(typed: url), payloadProtocol: payloadProtocol,
                 network: network, call: options, output: output,
+                hiding: given.secrets.map(\.text),
                 configure: { service in
                     service.commonFields = given.fields
                     service.adapter = adapter

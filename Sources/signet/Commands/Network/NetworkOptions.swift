@@ -105,6 +105,8 @@ struct CallSecurityOptions: ParsableArguments {
 
     @OptionGroup var cache: CacheOptions
 
+    @OptionGroup var record: RecordOptions
+
     @OptionGroup var schemeOptions: SchemeOptions
 
     @Option(
@@ -191,13 +193,17 @@ extension KeySet {
 }
 
 /// Runs work with a network system for one URL, and stops the system even if the work fails.
+///
+/// - Parameter secrets: Values of the call that no recording may have.
 func withNetworkSystem<Result>(
     for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
     network: NetworkOptions, call: CallSecurityOptions, output: CallOutput,
+    hiding secrets: [String] = [],
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, ServiceName) async throws -> Result
 ) async throws -> Result {
     let service: ServiceName = "call"
+    let recorder = try call.record.open(hiding: secrets)
     let project = try call.project.load()
     if call.scheme == nil { try project.requireTrust(for: ["scheme"]) }
     let caFile = try network.caFile(of: project)
@@ -233,13 +239,16 @@ func withNetworkSystem<Result>(
         policy: try call.policy(of: project, notingOn: output.terminal)
             ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)
+    try recorder?.start(on: system)
     do {
         let result = try await ProgressBar.showing(bar) { try await work(system, service) }
         // A response that is renewed in the background has the time of the command.
         await system.shutdown(gracePeriod: network.timeout)
+        try await recorder?.finish()
         return result
     } catch {
         await system.shutdown()
+        try await recorder?.finish()
         throw error
     }
 }

@@ -1,0 +1,141 @@
+#if Storage
+import Foundation
+import SignetCrypto
+import SignetStorage
+import TestSupport
+import Testing
+
+@testable import SignetRecording
+
+@Suite struct DiskRecordingStoreTests {
+    private static func call(_ number: Int, _ text: String = "tea") -> RecordedCall {
+        var call = RecordedCall(
+            .json(
+                "POST", "https://a/\(number)",
+                request: #"{"n":\#(number),"token":"redacted-\#(number)"}"#,
+                response: #"{"answer":"\#(text)"}"#, started: Int64(number) * 1000))
+        (call.id, call.service, call.method) = (number, "shop", "orders.create")
+        call.exchanges[0].redactions = [.init(place: "request.body.token", mark: number)]
+        call.exchanges[0].times.send = .zero
+        call.exchanges[0].times.wait = .zero
+        call.exchanges[0].times.receive = .zero
+        return call
+    }
+
+    @Test func keepsCallsForAnotherProcess() async throws {
+        let directory = try TemporaryDirectory()
+        let calls = (1...3).map { Self.call($0) }
+        do {
+            let store = try DiskRecordingStore(in: DataFolder(directory.path("data")))
+            for call in calls { store.add(call) }
+            #expect(try await store.recording().calls == calls)
+            #expect(store.lastMark == 0)
+        }
+        let store = try DiskRecordingStore(in: DataFolder(directory.path("data")))
+        #expect(try await store.recording().calls == calls)
+        #expect(store.lastMark == 3)
+        try await store.removeAll()
+        #expect(try await store.recording().calls.isEmpty)
+        let bytes = try Self.bytes(in: directory.path("data"))
+        #expect(bytes.range(of: Data("answer".utf8)) == nil)
+    }
+
+    private static func bytes(in folder: String) throws -> Data {
+        var all = Data()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            all += FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data()
+        }
+        return all
+    }
+
+    @Test(.features("000-57"), arguments: DataFolder.Kind.allCases)
+    func removingOneKindLeavesFive(_ removed: DataFolder.Kind) async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try DataFolder(directory.path("data"))
+        do {
+            let store = try DiskRecordingStore(in: folder)
+            store.add(Self.call(1))
+            _ = try await store.recording()
+        }
+        for kind in DataFolder.Kind.allCases where kind != .requests && kind != .responses {
+            try Data("x".utf8).write(to: URL(filePath: folder.path(of: kind) + "/file"))
+        }
+        try folder.remove(removed)
+        for kind in DataFolder.Kind.allCases {
+            #expect(try (folder.size(of: kind) == 0) == (kind == removed))
+        }
+        let recording = try await DiskRecordingStore(in: folder).recording()
+        let exchange = try #require(recording.exchanges.first)
+        #expect((exchange.response == nil) == (removed == .responses))
+        #expect((exchange.request.url == "https://a/1") == (removed != .requests))
+        if removed != .responses { #expect(exchange.response?.body?.text == #"{"answer":"tea"}"#) }
+    }
+
+    @Test func dropsTheOldestBeyondItsLimits() async throws {
+        let directory = try TemporaryDirectory()
+        var limits = RecordingLimits()
+        limits.calls = 5
+        let store = try DiskRecordingStore(in: DataFolder(directory.path("data")), limits: limits)
+        for number in 1...20 { store.add(Self.call(number)) }
+        let recording = try await store.recording()
+        #expect(recording.exchanges.map(\.request.url) == (16...20).map { "https://a/\($0)" })
+        #expect(recording.exchanges.allSatisfy { $0.response != nil })
+        #expect(recording.droppedCount >= 15)
+    }
+
+    @Test func refusesAFileThatIsNotItsOwn() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try DataFolder(directory.path("data"))
+        let file = folder.path(of: .requests) + "/signet-records.sqlite"
+        try Data("not a database, but long enough to be read as one\n".utf8).write(
+            to: URL(filePath: file))
+        let error = #expect(throws: StorageError.self) { try DiskRecordingStore(in: folder) }
+        #expect(error?.code == .damagedStore)
+        #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("not".utf8)) == true)
+    }
+
+    /// 100 with SIGNET_SOAK.
+    private static let kills =
+        ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil ? 100 : 8
+
+    @Test(.timeLimit(.minutes(20))) func aKillLeavesWholeCalls() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data")
+        var random = SplitMix(seed: 11)
+        var count = 0
+        for _ in 0..<Self.kills {
+            let pause = Int.random(in: 0..<150, using: &random)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, pause = pause as Int] in
+                try DiskRecordingStoreTests.load(path, killedAfter: pause)
+            }
+            let recording = try await DiskRecordingStore(in: DataFolder(path)).recording()
+            #expect(recording.problems == [])
+            for exchange in recording.exchanges {
+                #expect(
+                    exchange.request.body?.text?.contains("redacted-")
+                        ?? (exchange.request.url == "about:blank"))
+                #expect(exchange.response?.body?.text?.hasSuffix(#""}"#) ?? true)
+            }
+            #expect(recording.calls.count >= count)
+            count = recording.calls.count
+        }
+        #expect(count > 0)
+    }
+
+    private static func load(_ path: String, killedAfter pause: Int) throws {
+        let store = try DiskRecordingStore(in: DataFolder(path))
+        store.add(call(1))
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: Double(pause) / 1000)
+            kill(getpid(), SIGKILL)
+        }
+        var number = 1
+        while true {
+            number += 1
+            store.add(call(number, String(repeating: "x", count: number % 3000)))
+            Thread.sleep(forTimeInterval: 0.0005)
+        }
+    }
+}
+#endif
