@@ -248,6 +248,16 @@ import Testing
         }
     }
 
+    /// A mock, or another program's recording, isn't redacted, and the request is.
+    @Test func aMockMayHaveASecret() async throws {
+        let mock = RecordedExchange.json(
+            "GET", "\(Self.url)/a?access_token=q7Zr2mVx9LkT4bNw8sYc", response: "mocked")
+        let engine = ReplayEngine(Recording(mock), as: .mock)
+        let system = try await startSystem(engine)
+        let response = try await get("/a?access_token=q7Zr2mVx9LkT4bNw8sYc", system)
+        #expect(response.body == Array("mocked".utf8))
+    }
+
     @Test func keepsTheLimitsOfWhatItRecords() async throws {
         let stub = StubEngine()
         stub.respond(with: .status(200, body: Array("live".utf8)))

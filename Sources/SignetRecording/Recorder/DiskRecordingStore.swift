@@ -106,8 +106,10 @@ public final class DiskRecordingStore: RecordingStore {
         }
         // The response first: one without a request is found and left out.
         let dropped = try responses.add(answered, raising: Int64(last), at: now)
-        try requests.remove(keys: dropped)
-        let others = try requests.add(asked, raising: Int64(last), at: now)
+        let gone = Set(dropped)
+        let others = try requests.add(
+            asked.filter { !gone.contains($0.key) }, raising: Int64(last), removing: dropped,
+            at: now)
         try responses.remove(keys: others)
     }
 

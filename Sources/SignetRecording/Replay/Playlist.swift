@@ -31,11 +31,12 @@ final class Playlist: Sendable {
     private let repeats: Bool
     private let state = Mutex(State())
 
-    init(_ exchanges: [RecordedExchange], _ matching: ReplayMatching, repeats: Bool) {
+    init(
+        _ exchanges: [RecordedExchange], repeats: Bool,
+        viewing view: (RecordedExchange) -> RequestView
+    ) {
         self.repeats = repeats
-        for exchange in exchanges {
-            add(exchange, RequestView(exchange.request, matching))
-        }
+        for exchange in exchanges { add(exchange, view(exchange)) }
     }
 
     private func add(_ exchange: RecordedExchange, _ view: RequestView) {

@@ -100,8 +100,14 @@ public final class ReplayEngine: HTTPEngine {
         self.engine = self.mode == .none ? nil : engine
         limit = options.limits.bodySize
         added = MemoryRecordingStore(limits: options.limits)
+        // Another program's recording, or a mock, may have what the redactor replaces in requests.
+        let known = ExchangeRedactor(
+            options.redaction,
+            marks: RedactionMarks(
+                after: recording.largestMark, keeping: .numbers(recording.listedMarks)))
         playlist = Playlist(
-            self.mode == .all ? [] : recording.exchanges, matching, repeats: repeats)
+            self.mode == .all ? [] : recording.exchanges, repeats: repeats
+        ) { RequestView(known.redacted($0).request, matching) }
         redactor = ExchangeRedactor(
             options.redaction, marks: RedactionMarks(after: recording.lastMark))
         var capabilities =

@@ -146,13 +146,20 @@ package final class RecordDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - number: A number that ``lastNumber`` is raised to.
+    ///   - keys: Records that are removed first, and count as removed by the limits.
     ///   - now: Unix milliseconds.
     /// - Returns: The keys of the removed records.
     @discardableResult
     package func add(
-        _ records: [Record], raising number: Int64 = 0, at now: Int64
+        _ records: [Record], raising number: Int64 = 0, removing keys: [[UInt8]] = [],
+        at now: Int64
     ) throws(StorageError) -> [[UInt8]] {
         try perform { database in
+            try Self.remove(keys, from: database)
+            if !keys.isEmpty {
+                try database.execute(
+                    sql: "UPDATE store SET dropped = dropped + ?", arguments: [keys.count])
+            }
             for record in records {
                 guard let bytes = self.seal.protect(record.bytes, in: record.key) else {
                     throw StorageError(.storeFailed, "a record can't be sealed")
@@ -236,11 +243,13 @@ package final class RecordDatabase: Sendable {
     /// Removes the records with some keys.
     package func remove(keys: [[UInt8]]) throws(StorageError) {
         guard !keys.isEmpty else { return }
-        try perform { database in
-            for key in keys {
-                try database.cachedStatement(sql: "DELETE FROM records WHERE key = ?")
-                    .execute(arguments: [Data(key)])
-            }
+        try perform { try Self.remove(keys, from: $0) }
+    }
+
+    private static func remove(_ keys: [[UInt8]], from database: Database) throws {
+        for key in keys {
+            try database.cachedStatement(sql: "DELETE FROM records WHERE key = ?")
+                .execute(arguments: [Data(key)])
         }
     }
 

@@ -154,14 +154,19 @@ struct CallBodyOptions: ParsableArguments {
     /// Opens the files and reads the secrets; all before any connection.
     ///
     /// - Parameter method: The method's description; nil without a description.
-    /// - Returns: The body and its description.
-    func content(for method: MethodDescription?) async throws -> (Content, SuppliedBody) {
-        if let file { return try await content(ofFile: file, for: method) }
-        let fields =
-            try fields.compactMap(NamedText.split)
-            + secretFields.compactMap(NamedText.split).map {
-                ($0.name, try NamedText.secret($0.text))
-            }
+    /// - Returns: The body and its description, and the values that came from sources of secrets.
+    func content(
+        for method: MethodDescription?
+    ) async throws -> (Content, SuppliedBody, hidden: [String]) {
+        if let file {
+            let (content, about) = try await content(ofFile: file, for: method)
+            return (content, about, [])
+        }
+        let secrets = try secretFields.compactMap(NamedText.split).map {
+            (name: $0.name, text: try NamedText.secret($0.text))
+        }
+        let hidden = secrets.map(\.text)
+        let fields = fields.compactMap(NamedText.split) + secrets
         guard !files.isEmpty || method?.onlyBodyType.map(Self.isMultipart) == true else {
             var form: JSONObject = [:]
             for (name, text) in fields {
@@ -169,7 +174,7 @@ struct CallBodyOptions: ParsableArguments {
                 form[name] = before.map { .array($0 + [.string(text)]) } ?? .string(text)
             }
             let body = try RESTBody.form(form)
-            return (.bytes(body), SuppliedBody(body))
+            return (.bytes(body), SuppliedBody(body), hidden)
         }
         var form = MultipartForm()
         for (name, text) in fields { form.append(text, named: name) }
@@ -181,7 +186,7 @@ struct CallBodyOptions: ParsableArguments {
                     contentType: part.type ?? "application/octet-stream",
                     content: try await Self.body(part.path)))
         }
-        return (.upload(upload), SuppliedBody(form, files: upload.files.map(\.name)))
+        return (.upload(upload), SuppliedBody(form, files: upload.files.map(\.name)), hidden)
     }
 
     private static func isMultipart(_ type: String) -> Bool {

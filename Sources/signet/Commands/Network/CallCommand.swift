@@ -129,7 +129,9 @@ struct CallCommand: AsyncParsableCommand {
     ) async throws {
         let known = try described?.method(named: method ?? "")
         try body.requireFit(known?.method ?? RPCMethod(method ?? ""))
-        let (content, about) = try await body.content(for: known)
+        let (content, about, hidden) = try await body.content(for: known)
+        var given = given
+        given.hidden += hidden
         let call = try call(given, describedBy: described, body: about)
         let adapter = try restAdapter(described)
         let request = try (adapter ?? RESTAdapter()).request(for: call)
@@ -186,7 +188,7 @@ struct CallCommand: AsyncParsableCommand {
             try await withNetworkSystem(
                 for: WebURL.escaping(typed: url), payloadProtocol: payloadProtocol,
                 network: network, call: options, output: output,
-                hiding: given.secrets.map(\.text),
+                hiding: given.hidden,
                 configure: { service in
                     service.commonFields = given.fields
                     service.adapter = adapter

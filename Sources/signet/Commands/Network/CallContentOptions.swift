@@ -83,15 +83,20 @@ struct CallContentOptions: ParsableArguments {
         var parameters: RPCParameters?
         /// The secret parameters.
         var secrets: [(name: String, text: String)]
+        /// Every value that came from a source of secrets, which no recording may have.
+        var hidden: [String]
     }
 
     /// Reads files and the sources of secrets.
     func given() throws -> Given {
-        Given(
-            fields: try fields(), parameters: try parameters.map(Self.read),
-            secrets: try secrets.compactMap(NamedText.split).map {
-                ($0.name, try NamedText.secret($0.text))
-            })
+        let (fields, hidden) = try fields()
+        let parameters = try parameters.map(Self.read)
+        let secrets = try secrets.compactMap(NamedText.split).map {
+            (name: $0.name, text: try NamedText.secret($0.text))
+        }
+        return Given(
+            fields: fields, parameters: parameters, secrets: secrets,
+            hidden: hidden + secrets.map(\.text))
     }
 
     /// All parameters together; nil if none is given.
@@ -155,8 +160,10 @@ struct CallContentOptions: ParsableArguments {
         return json
     }
 
-    private func fields() throws -> HTTPFields {
+    /// All fields, and the values of the secret ones.
+    private func fields() throws -> (HTTPFields, hidden: [String]) {
         var fields = try plainFields()
+        var hidden: [String] = []
         for header in secretHeaders {
             let (name, source) = try Self.secretField(header)
             let text = try NamedText.secret(source)
@@ -164,8 +171,9 @@ struct CallContentOptions: ParsableArguments {
                 throw ToolError.usage("the value of a secret header is not valid in an HTTP field")
             }
             fields.append(HTTPField(name: name, value: text))
+            hidden.append(text)
         }
-        return fields
+        return (fields, hidden)
     }
 
     private static func secretField(

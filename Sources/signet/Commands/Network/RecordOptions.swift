@@ -39,7 +39,7 @@ final class CallRecorder: Sendable {
     private let writing = Mutex<Task<Void, any Error>?>(nil)
 
     init(_ file: RecordingFile, hiding secrets: [String]) throws {
-        _ = try file.read()
+        try file.requireUsable()
         var options = RecordingOptions()
         options.recordsInProduction = true  // asked for by the option's name
         for secret in secrets { options.redaction.add(secret: Array(secret.utf8)) }
@@ -93,6 +93,12 @@ struct RecordingFile: Sendable {
         return bytes.isEmpty ? nil : try Self.own(bytes, named: path)
     }
 
+    /// Refuses, before anything is sent, another program's file and a folder that can't be written.
+    func requireUsable() throws {
+        _ = try read()
+        try locked {}
+    }
+
     private func exists() throws -> Bool {
         do throws(FileFailure) {
             _ = try PrivateFile.readAllowingUnsafePermissions(path, limit: Self.limit) { _ in false
@@ -116,11 +122,17 @@ struct RecordingFile: Sendable {
 
     /// Adds calls to the file, or creates it with mode 0600.
     func append(_ new: Recording) throws {
-        // One command at a time reads and replaces the file.
+        try locked {
+            let whole = try read()?.appending(new) ?? new
+            try PrivateFile.writeAtomically(whole.har(), to: path)
+        }
+    }
+
+    /// Does work while no other command reads and replaces the file.
+    private func locked(_ work: () throws -> Void) throws {
         let lock = try LockedFile(path: path + ".lock", until: .now + .seconds(5))
         defer { Folder.remove(file: path + ".lock") }
-        let whole = try read()?.appending(new) ?? new
-        try PrivateFile.writeAtomically(whole.har(), to: path)
+        try work()
         withExtendedLifetime(lock) {}
     }
 }

@@ -202,7 +202,10 @@ struct HARScrubCommand: ParsableCommand {
                 "redacted": .number(JSONNumber(count)),
                 "marks": .number(JSONNumber(redacted.lastMark)), "file": .string(outFile),
             ],
-            lines: ["redacted: \(count) places, \(redacted.lastMark) values"])
+            lines: [
+                "redacted: \(count) place\(count == 1 ? "" : "s"), \(redacted.lastMark) value"
+                    + (redacted.lastMark == 1 ? "" : "s")
+            ])
     }
 }
 
