@@ -203,6 +203,26 @@ import Testing
         if HARSchema.vectors != nil { #expect(try HARSchema().problems(in: har) == []) }
     }
 
+    @Test func namesSecretsByTheirEntries() throws {
+        func entry(_ started: String, _ url: String, _ more: String = "") -> String {
+            #"{"startedDateTime":"\#(started)","request":{"method":"GET","url":"\#(url)"}\#(more)}"#
+        }
+        let secret = "q7Zr2mVx9LkT4bNw8sYc"
+        let har = """
+            {"log":{"entries":[{"request":{}},\(entry("2026-11-28T08:00:00Z", "https://a/?token=\(secret)")),
+            \(entry("2026-11-27T08:00:00Z", "https://a/")),
+            \(entry("2026-11-26T08:00:00Z", "https://a/", #","comment":"password=\#(secret)""#)),
+            \(entry("2026-11-26T08:00:00Z", "https://a/", #","_initiator":{"url":"https://u:\#(secret)@h/"}"#)),
+            \(entry("2026-11-26T08:00:00Z", "https://a/", #","response":{"status":200,"cookies":[{"name":"a","value":"x"}]}"#))]}}
+            """
+        let findings = try Recording.findings(inHAR: Array(har.utf8)).filter { $0.code == .secret }
+        #expect(
+            findings.map(\.place) == [
+                "log.entries[1].request.url.query.token", "log.entries[3].comment",
+                "log.entries[4]._initiator", "log.entries[5].response.cookies",
+            ])
+    }
+
     @Test func numbersCallsByTheirStarts() throws {
         let recording = Recording(
             .json("GET", "https://a/2", started: 2), .json("GET", "https://a/1", started: 1),

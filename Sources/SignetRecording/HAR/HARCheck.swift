@@ -37,28 +37,19 @@ extension Recording {
                     code: .schema, place: "byte 0",
                     message: "found a byte order mark, expected none"))
         }
-        if let document = try? JSONValue(parsing: text) {
-            var check = HARCheck()
-            check.check(document, as: "har", at: "")
-            findings += check.findings
-        }
+        let document = (try? JSONValue(parsing: text)) ?? .null
+        var check = HARCheck()
+        check.check(document, as: "har", at: "")
+        findings += check.findings
         findings += recording.problems.map {
             RecordingFinding(code: .unreadable, place: $0.place, message: $0.message)
         }
-        let redactor = ExchangeRedactor(
-            RedactionRules(), marks: RedactionMarks(after: 900_000_000, keeping: .all))
-        for (index, exchange) in recording.exchanges.enumerated() {
-            // What the exchange has as marks already isn't found again.
-            let known = Set(exchange.redactions)
-            let marks = exchange.marks
-            let places = redactor.redacted(exchange).redactions.filter { redaction in
-                !known.contains(redaction) && !marks.contains(redaction.mark)
-            }
-            for place in Set(places.map(\.place)).sorted() {
-                findings.append(
-                    RecordingFinding(
-                        code: .secret, place: "log.entries[\(index)].\(printable(place))",
-                        message: "found what looks like a secret, expected a mark"))
+        let search = HARSecretSearch()
+        for (index, entry) in (document["log"]?["entries"]?.array ?? []).enumerated() {
+            findings += search.places(in: entry).map { place in
+                RecordingFinding(
+                    code: .secret, place: "log.entries[\(index)].\(printable(place))",
+                    message: "found what looks like a secret, expected a mark")
             }
         }
         return findings
