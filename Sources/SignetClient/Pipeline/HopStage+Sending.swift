@@ -14,6 +14,8 @@ extension HopStage {
         _ request: FrozenRequest, isSigned: Bool, showing certificate: ClientCertificate?,
         in context: CallContext, attempt: Int, within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedResponse {
+        // Before the request begins, because it says nothing about the server or the engine.
+        let pause = await pause(in: context, within: timeout)
         let start = ContinuousClock.now
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
@@ -30,9 +32,9 @@ extension HopStage {
             let engine = engines.engine(of: use)
             try requirePins(of: engine, at: request.url.origin, in: context)
             try requireCertificates(of: engine, for: certificate)
-            var timeout = timeout
+            let timeout = timeout - pause
             do throws(ClientError) {
-                timeout -= try await simulation(in: context).act(within: timeout, by: clock)
+                try simulation(in: context).fail(after: pause)
             } catch {
                 hop.isSimulated = true
                 throw error
@@ -78,7 +80,9 @@ extension HopStage {
             return OpenedResponse(
                 response: response, hop: hop, observations: observations, start: start)
         } catch {
-            engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
+            if !hop.isSimulated {
+                engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
+            }
             hop.failure = error.code.name
             hop.pins = error.pinRefusal.map(PinUse.init)
             hop.timings.total = .now - start
@@ -96,6 +100,18 @@ extension HopStage {
             simulation.isOffline = connectivity.simulatesOffline
         }
         return simulation
+    }
+
+    /// Waits for as long as the switch `simulation.delay` says.
+    ///
+    /// - Returns: The time that it waited, or was to wait before the call was cancelled.
+    private func pause(in context: CallContext, within time: Duration) async -> Duration {
+        let pause = context.snapshot.mode.simulation.pause(within: time)
+        guard pause > .zero, !Task.isCancelled, !context.hasEnded else { return pause }
+        let stage = context.log.begin(.delay)
+        defer { context.log.end(stage) }
+        try? await clock.sleep(pause)
+        return pause
     }
 
     /// Makes the engine's request and hands it to the engine, on the nearest address if the service

@@ -27,14 +27,37 @@ extension Redactor {
         }
         // The longest first, because one may be a part of another.
         let ordered = secrets.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }
+        let short = ordered.filter { $0.utf8.count < shortLength }
+        // Values that have a short secret, and so are secrets as a whole.
+        var whole: [String] = []
         for part in result.parts {
             let value = String(decoding: part.value, as: UTF8.self)
+            let isWhole = value.hasAny(of: short)
+            if isWhole { whole.append(value) }
             parts.append(
-                SignatureBase.Part(name: part.identifier, value: clean(value, of: ordered)))
+                SignatureBase.Part(
+                    name: part.identifier, value: isWhole ? mark : clean(value, of: ordered)))
         }
+        let long = (ordered.filter { $0.utf8.count >= shortLength } + whole)
+            .sorted { $0.utf8.count > $1.utf8.count }
+        let text = clean(String(decoding: result.base, as: UTF8.self), of: long)
         return SignatureBase(
-            scheme: signer.scheme, keyID: signer.keyID,
-            text: clean(String(decoding: result.base, as: UTF8.self), of: ordered), parts: parts)
+            scheme: signer.scheme, keyID: signer.keyID, text: lines(text, without: short),
+            parts: parts)
+    }
+
+    /// The bytes below which a mark in place of a secret would tell it: a digit between others, or
+    /// a word that is in known places too.
+    private static let shortLength = 8
+
+    /// The text with a mark in place of each line that has one of the secrets.
+    private static func lines(_ text: String, without secrets: [String]) -> String {
+        guard !secrets.isEmpty else { return text }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            let rest = line.replacing(mark, with: "")
+            return rest.hasAny(of: secrets) ? mark : String(line)
+        }.joined(separator: "\n")
     }
 
     /// The text with a mark in place of each secret.
@@ -150,6 +173,13 @@ extension Redactor {
 }
 
 extension StringProtocol {
+    /// Whether the text has one of some texts, byte for byte.
+    fileprivate func hasAny(of texts: [String]) -> Bool {
+        guard !texts.isEmpty else { return false }
+        let bytes = Array(utf8)
+        return texts.contains { bytes.firstRange(of: Array($0.utf8)) != nil }
+    }
+
     /// The text without a character at both ends.
     fileprivate func trimming(_ character: Character) -> String {
         var text = self[...]

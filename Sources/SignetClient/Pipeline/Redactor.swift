@@ -22,25 +22,25 @@ enum Redactor {
         let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
         let query = path[mark...].dropFirst()
         let location = CallRecord.Location(request).text
-        return StageContents.Message(
-            head: "\(request.method) \(location)\(query.isEmpty ? "" : "?" + form(query))",
+        return message(
+            "\(request.method) \(location)\(query.isEmpty ? "" : "?" + form(query))",
             fields: fields(request.headerFields),
             body: text(
                 body.bytes, size: body.length, type: request.headerFields[.contentType]))
     }
 
     static func message(_ response: RawResponse) -> StageContents.Message {
-        StageContents.Message(
-            head: "\(response.status)", fields: fields(response.fields),
+        message(
+            "\(response.status)", fields: fields(response.fields),
             body: text(
                 response.body, size: Int64(response.body.count),
                 type: response.fields[.contentType]))
     }
 
     static func message(_ response: UnboxedResponse) -> StageContents.Message {
-        StageContents.Message(
-            head: "\(response.status)", fields: fields(response.fields),
-            body: response.result.map { json($0.value) } ?? "")
+        message(
+            "\(response.status)", fields: fields(response.fields),
+            body: response.result.map { json($0.value) } ?? nothing)
     }
 
     static func message(_ request: CallRequest) -> StageContents.Message {
@@ -48,17 +48,28 @@ enum Redactor {
         case .procedure(let call, let path):
             let body =
                 switch call.parameters {
-                case nil: ""
+                case nil: nothing
                 case .object(let members): json(.object(members))
                 case .array(let elements): json(.array(elements))
                 }
-            return StageContents.Message(
-                head: call.method.name + (path.map { " \($0)" } ?? ""), fields: [], body: body)
+            return message(
+                call.method.name + (path.map { " \($0)" } ?? ""), fields: [], body: body)
         case .resource(let request):
-            return StageContents.Message(
-                head: "\(request.method) \(request.path.template)",
+            return message(
+                "\(request.method) \(request.path.template)",
                 fields: fields(request.fields), body: json(.object(request.query)))
         }
+    }
+
+    /// The text of a body, and how much of the body it has.
+    private typealias Body = (text: String, kind: StageContents.BodyKind)
+
+    private static var nothing: Body { ("", .exact) }
+
+    private static func message(
+        _ head: String, fields: [StageContents.Field], body: Body
+    ) -> StageContents.Message {
+        StageContents.Message(head: head, fields: fields, body: body.text, bodyKind: body.kind)
     }
 
     private static func fields(_ fields: HTTPFields) -> [StageContents.Field] {
@@ -75,16 +86,23 @@ enum Redactor {
             || SecretSearch.looksSecret(.string(field.value), named: name)
     }
 
-    private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> String {
-        guard let bytes else { return size.map { "(\($0) bytes, streamed)" } ?? "(streamed)" }
-        guard !bytes.isEmpty else { return "" }
-        guard bytes.count <= maximumBodySize else { return "(\(bytes.count) bytes)" }
-        if let value = try? JSONValue(parsing: bytes) { return json(value) }
-        let isForm = type?.utf8.starts(with: formType.utf8) ?? false
-        guard isForm, let text = String(validating: bytes, as: UTF8.self) else {
-            return "(\(bytes.count) bytes)"
+    private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> Body {
+        guard let bytes else {
+            return (size.map { "(\($0) bytes, streamed)" } ?? "(streamed)", .omitted)
         }
-        return form(text[...])
+        guard !bytes.isEmpty else { return nothing }
+        guard bytes.count <= maximumBodySize, let text = String(validating: bytes, as: UTF8.self)
+        else { return ("(\(bytes.count) bytes)", .omitted) }
+        if let value = try? JSONValue(parsing: bytes) {
+            // The parser refuses members of one name, so the text has no more than the value.
+            let written = json(value)
+            return written.kind == .exact ? (text, .exact) : written
+        }
+        guard type?.utf8.starts(with: formType.utf8) == true else {
+            return ("(\(bytes.count) bytes)", .omitted)
+        }
+        let written = form(text[...])
+        return (written, sameBytes(written, text) ? .exact : .redacted)
     }
 
     /// A query or a form.
@@ -106,27 +124,41 @@ enum Redactor {
             .flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }
 
-    private static func json(_ value: JSONValue) -> String {
-        String(decoding: redacted(value, named: nil).serialized(), as: UTF8.self)
+    private static func json(_ value: JSONValue) -> Body {
+        var count = 0
+        let redacted = redacted(value, named: nil, counting: &count)
+        return (
+            String(decoding: redacted.serialized(), as: UTF8.self), count == 0 ? .exact : .redacted
+        )
     }
 
-    private static func redacted(_ value: JSONValue, named name: String?) -> JSONValue {
+    /// The value with marks in place of secrets, which are counted.
+    private static func redacted(
+        _ value: JSONValue, named name: String?, counting count: inout Int
+    ) -> JSONValue {
+        func marked() -> JSONValue {
+            count += 1
+            return .string(mark)
+        }
         switch value {
         case .object(let object):
-            if SecretSearch.isSecretWhole(object) { return .string(mark) }
+            if SecretSearch.isSecretWhole(object) { return marked() }
             return .object(
                 JSONObject(
                     object.map { member in
                         // The names on the way count too: an `access` below `tokens` is secret.
                         let path = name.map { "\($0).\(member.name)" } ?? member.name
-                        return (name: member.name, value: redacted(member.value, named: path))
+                        return (
+                            name: member.name,
+                            value: redacted(member.value, named: path, counting: &count)
+                        )
                     }))
         case .array(let elements):
             let isOfValues = !elements.contains { $0.object != nil }
-            if isOfValues, SecretSearch.looksSecret(value, named: name) { return .string(mark) }
-            return .array(elements.map { redacted($0, named: name) })
+            if isOfValues, SecretSearch.looksSecret(value, named: name) { return marked() }
+            return .array(elements.map { redacted($0, named: name, counting: &count) })
         case .null, .bool: return value
-        default: return SecretSearch.looksSecret(value, named: name) ? .string(mark) : value
+        default: return SecretSearch.looksSecret(value, named: name) ? marked() : value
         }
     }
 }

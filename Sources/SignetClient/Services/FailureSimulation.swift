@@ -57,25 +57,22 @@ public struct FailureSimulation: Sendable, Hashable {
         return keys
     }
 
-    /// Fails instead of a request, without any connection, or waits.
+    /// The time that a request waits.
     ///
-    /// - Parameters:
-    ///   - time: The time that the request has.
-    ///   - clock: Waits.
-    /// - Returns: The time that it waited.
-    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it; `cancelled`.
-    func act(within time: Duration, by clock: SystemClock) async throws(ClientError) -> Duration {
-        let pause = min(delay, max(time, .zero))
-        if pause > .zero {
-            do { try await clock.sleep(pause) } catch { throw .cancelledByCaller }
-            if pause < delay { throw Self.failure(.timeout, key: "simulation.delay") }
-        }
+    /// - Parameter time: The time that it has.
+    func pause(within time: Duration) -> Duration { min(delay, max(time, .zero)) }
+
+    /// Fails instead of a request, without any connection.
+    ///
+    /// - Parameter pause: The time that the request has waited.
+    /// - Throws: `offline`, `timeout` or `cut-off`, each saying what simulates it.
+    func fail(after pause: Duration) throws(ClientError) {
+        if pause < delay { throw Self.failure(.timeout, key: "simulation.delay") }
         if isOffline { throw Self.failure(.offline, key: "simulation.offline") }
         if timesOut { throw Self.failure(.timeout, key: "simulation.timeout") }
         if failureRate > 0, Double.random(in: 0..<1) < failureRate {
             throw Self.failure(.cutOff, key: "simulation.failure")
         }
-        return pause
     }
 
     private static func failure(_ code: ClientError.Code, key: String) -> ClientError {

@@ -9,7 +9,8 @@ struct ModeSettings: Sendable {
     let isSwitchable: Bool
     /// The switches for debugging; none is on in production.
     private(set) var switches = DebugSwitches()
-    /// Whether the program set the switches, which then outlive changes of the configuration.
+    /// Whether the program set switches, which then outlive changes of the configuration. With all
+    /// off, those of the next configuration act.
     private(set) var isSwitched = false
     /// The simulated failures; empty in production.
     var simulation: FailureSimulation { switches.simulation }
@@ -75,9 +76,11 @@ struct ModeSettings: Sendable {
     }
 
     /// Returns the settings with other switches.
-    func switched(to switches: DebugSwitches) -> ModeSettings {
+    ///
+    /// - Parameter isHeld: Whether they outlive changes of the configuration.
+    func switched(to switches: DebugSwitches, isHeld: Bool) -> ModeSettings {
         var settings = self
-        (settings.switches, settings.isSwitched) = (switches, true)
+        (settings.switches, settings.isSwitched) = (switches, isHeld && !switches.isEmpty)
         return settings
     }
 

@@ -41,7 +41,7 @@ final class SystemSnapshot: Sendable {
         self.keys = keys
         let mode = try ModeSettings(configuration, options: options)
         if let before, before.mode.isSwitched, mode.mode != .production {
-            self.mode = mode.switched(to: before.mode.switches)
+            self.mode = mode.switched(to: before.mode.switches, isHeld: true)
         } else {
             self.mode = mode
         }

@@ -28,7 +28,7 @@ extension CallRecord {
             private enum Kind: String {
                 case admission, queue, building, joining, cache, interceptors, credentials, attempt,
                     signing,
-                    request, reading, pause, connectivity, unboxing
+                    request, reading, pause, delay, connectivity, unboxing
                 case attemptInterceptors = "attempt-interceptors"
             }
 
@@ -63,6 +63,8 @@ extension CallRecord {
             public static let reading = Name(kind: .reading)
             /// The pause before another attempt.
             public static let pause = Name(kind: .pause)
+            /// The delay before a request that the switch `simulation.delay` makes.
+            public static let delay = Name(kind: .delay)
             /// The call waits until the machine is online.
             public static let connectivity = Name(kind: .connectivity)
             /// The response is unboxed and checked.

@@ -73,6 +73,17 @@ public struct StageContents: Sendable, Hashable {
     /// The bytes that were signed; only of the stage `signing`, and nil if it signed nothing.
     public internal(set) var base: SignatureBase?
 
+    /// How much of a body was written down.
+    public enum BodyKind: String, Sendable, Hashable {
+        /// All of it, as it was.
+        case exact
+        /// All but its secrets, in whose places are marks. JSON is written again, so that spaces
+        /// and escapes may differ.
+        case redacted
+        /// Only its size: it is too long, a stream, or neither JSON nor a form.
+        case omitted
+    }
+
     /// A request or a response.
     public struct Message: Sendable, Hashable, CustomStringConvertible {
         /// The request's method and URL, the response's status, or the procedure's name.
@@ -81,6 +92,8 @@ public struct StageContents: Sendable, Hashable {
         public let fields: [Field]
         /// The parameters, the result or the body as text.
         public let body: String
+        /// How much of the body the text has.
+        public let bodyKind: BodyKind
 
         /// The head, the fields and the body as lines.
         public var description: String {

@@ -51,13 +51,14 @@ import Testing
 
     private func system(
         _ first: any HTTPEngine, _ second: any HTTPEngine, _ choice: EngineChoice,
-        attempts: Int = 1
+        attempts: Int = 1, mode: RunMode = .production
     ) async throws -> NetworkSystem {
         try await Pipeline.system(first) { options in
             options.engines["second"] = second
             options.callOptions.engine = choice
             options.clock.instant = { [clock] in clock.now }
-            options.clock.sleep = { _ in }
+            options.clock.sleep = { [clock] in clock.advance($0) }
+            options.runMode = mode
         } changeService: {
             $0.attempts = attempts
         }
@@ -191,6 +192,29 @@ import Testing
         clock.advance(.seconds(61))
         for _ in 0..<2 { #expect(await call(system) == nil) }
         #expect(first.count == 6 && second.count == 11)
+        await system.shutdown()
+    }
+
+    /// Neither a failure that a switch makes nor its delay is one of the engine.
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [
+            FailureSimulation(failureRate: 1), FailureSimulation(timesOut: true),
+            FailureSimulation(delay: .seconds(1)),
+        ])
+    func aSwitchDoesNotSlowAnEngine(_ simulation: FailureSimulation) async throws {
+        let first = SlowEngine(clock, .milliseconds(10))
+        let second = SlowEngine(clock, .milliseconds(30))
+        let choice = EngineChoice(candidates: ["second"])
+        let system = try await system(first, second, choice, mode: .development)
+        for _ in 0..<3 { #expect(await call(system) == nil) }
+        var switches = DebugSwitches()
+        switches.simulation = simulation
+        try system.update(switches: switches)
+        _ = await call(system)
+        try system.update(switches: DebugSwitches())
+        #expect(await call(system) == nil)
+        #expect(second.count == 1)
         await system.shutdown()
     }
 

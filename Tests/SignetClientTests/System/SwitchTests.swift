@@ -42,6 +42,26 @@ import Testing
         await system.shutdown()
     }
 
+    /// With all switches off, those of the next configuration act.
+    @Test func theConfigurationsSwitchesActAgain() async throws {
+        var options = NetworkSystem.Options()
+        options.engine = RecordingEngine()
+        let configuration = try Settings.configuration([
+            "app.runMode": "development", "simulation.offline": true,
+        ])
+        let system = try await NetworkSystem.start(configuration, options: options)
+        var switches = DebugSwitches()
+        switches.simulation.timesOut = true
+        try system.update(switches: switches)
+        try system.update(configuration)
+        #expect(system.switches == switches && system.holdsSwitches)
+        try system.update(switches: DebugSwitches())
+        #expect(system.switches.isEmpty && !system.holdsSwitches)
+        try system.update(configuration)
+        #expect(system.switches.simulation == FailureSimulation(isOffline: true))
+        await system.shutdown()
+    }
+
     @Test func theEngineIsSwitched() async throws {
         let (one, two) = (RecordingEngine(), RecordingEngine())
         let system = try await Pipeline.system(one) { options in
@@ -88,6 +108,12 @@ import Testing
         let first = try #require(pauses.withLock { $0.first })
         #expect(code == nil ? first == delay : first <= .seconds(30))
         #expect(engine.count == (code == nil ? 1 : 0))
+        // It is a stage of its own, before the request.
+        let trace = CallTrace()
+        _ = await system.response(
+            to: .get("/x", on: "a"), as: .raw, options: RequestOptions(trace: trace))
+        let stages = trace.record?.work.stages.map(\.name) ?? []
+        #expect(stages.filter { $0 == .delay || $0 == .request } == [.delay, .request])
         if code == nil { #expect(engine.requests[0].timeout <= .seconds(28)) }
         await system.shutdown()
     }

@@ -105,6 +105,19 @@ import Testing
         #expect(text.contains("(redacted)"))
     }
 
+    /// A mark between other digits would tell which of them are the secret's.
+    @Test(.enabled(if: RunMode.isSwitchable)) func aShortSecretHidesItsWholeLine() async throws {
+        let signing = ServiceConfiguration.Signing(
+            scheme: "rfc9421", keyID: "HS", covered: ["@method", "@target-uri", "@query"])
+        let base = try await Self.base(signing, target: "/a?page=17&password=7&size=70")
+        let values = base.parts.map(\.value) + [base.text]
+        for value in values {
+            #expect(!value.contains("7") && !value.contains("=(redacted)"), "\(value)")
+        }
+        let lines = ["\"@method\": POST", "\"@target-uri\": (redacted)", "\"@query\": (redacted)"]
+        #expect(base.text.split(separator: "\n").prefix(3).map(String.init) == lines)
+    }
+
     @Test func aFailureHasItsMessageAndTheServicesCode() async throws {
         let engine = RecordingEngine(responses: [
             .init(body: #"{"jsonrpc":"2.0","id":1,"error":{"code":-7,"message":"no"}}"#)

@@ -122,4 +122,34 @@ import Testing
         #expect(response.record?.counted.contents.isEmpty == false)
         await system.shutdown()
     }
+
+    /// The page copies and sends again only bodies that were written down.
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [
+            ("", "text/plain", .exact, ""),
+            (#"{"a" : 1}"#, "application/json", .exact, #"{"a" : 1}"#),
+            (#"{"a" : "\u0041"}"#, "text/plain", .exact, #"{"a" : "\u0041"}"#),
+            ("a=1&b=%20", "application/x-www-form-urlencoded", .exact, "a=1&b=%20"),
+            (#"{"password":"Z"}"#, "application/json", .redacted, #"{"password":"(redacted)"}"#),
+            (
+                "a=1&password=Z", "application/x-www-form-urlencoded", .redacted,
+                "a=1&password=(redacted)"
+            ), ("a=1", "text/plain", .omitted, "(3 bytes)"),
+            (#"{"a":1"#, "application/json", .omitted, "(6 bytes)"),
+            (String(repeating: "1", count: 70_000), "application/json", .omitted, "(70000 bytes)"),
+        ] as [(String, String, StageContents.BodyKind, String)])
+    func aBodySaysHowMuchOfItIsKept(
+        _ body: String, _ type: String, _ kind: StageContents.BodyKind, _ text: String
+    ) async throws {
+        let engine = RecordingEngine(responses: [.init(body: "1")])
+        let system = try await Pipeline.system(engine) { $0.runMode = .development }
+        let trace = CallTrace()
+        _ = try await system.exchange(
+            "a", method: .post, target: "/x", fields: [.contentType: type], body: Array(body.utf8),
+            options: RequestOptions(trace: trace))
+        let sent = trace.record?.counted.contents.last { $0.stage == .request }?.before
+        #expect(sent?.bodyKind == kind && sent?.body == text)
+        await system.shutdown()
+    }
 }
