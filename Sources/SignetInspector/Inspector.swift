@@ -15,10 +15,16 @@ public final class Inspector: Sendable {
     init(
         showing source: any PageSource, user: UInt32, end: @escaping @Sendable () -> Void = {}
     ) async throws(InspectorError) {
-        server = try await PageServer.start()
-        access = try PageAccess(user: user, port: server.port)
-        url = try access.link()
-        self.end = end
+        let server = try await PageServer.start()
+        let (access, url): (PageAccess, String)
+        do throws(InspectorError) {
+            access = try PageAccess(user: user, port: server.port)
+            url = try access.link()
+        } catch {
+            await server.stop()
+            throw error
+        }
+        (self.server, self.access, self.url, self.end) = (server, access, url, end)
         let routes = PageRoutes(access: access, source: source)
         server.begin { await routes.answer($0) }
     }
@@ -28,10 +34,11 @@ public final class Inspector: Sendable {
     /// - Throws: `cannot-listen` if there are no random numbers.
     public func link() throws(InspectorError) -> String { try access.link() }
 
-    /// Stops the page, and removes what it added to the system. Its switches stay as they are.
+    /// Stops the page, removes what it added to the system, cancels the calls that it sent, and
+    /// puts the switches back that it changed.
     public func stop() async {
-        end()
         await server.stop()
+        end()
     }
 }
 
@@ -65,7 +72,12 @@ extension NetworkSystem {
                     + " (app.runMode in a debug build), or dangerous.showProduction()")
         }
         let source = SystemSource(self, options: options)
-        return try await Inspector(showing: source, user: CurrentUser.id) { source.stop() }
+        do throws(InspectorError) {
+            return try await Inspector(showing: source, user: CurrentUser.id) { source.stop() }
+        } catch {
+            source.stop()
+            throw error
+        }
     }
 }
 #endif

@@ -40,7 +40,7 @@ import Testing
             #expect(shown?[name] == value)
         }
         #expect(await Self.outcome(fixture) == expected)
-        _ = try await fixture.browser.act(["action": "switches", "switches": [:]])
+        _ = try await fixture.browser.act(["action": "all-off"])
         #expect(await Self.outcome(fixture) == #"{"item":"tea"}"#)
         await fixture.stop()
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(await Self.outcome(fixture) == #"{"item":"tea"}"#)
         #expect(fixture.stub.requests.last?.request.authority == "staging.example.com")
         let engine = try await fixture.browser.act([
-            "action": "switches", "switches": ["engine": "standard"],
+            "action": "switches", "switches": ["engine": "standard", "hosts": ["orders": ""]],
         ])
         #expect(engine.status == 200)
         #expect(await Self.outcome(fixture) == #"{"item":"tea"}"#)

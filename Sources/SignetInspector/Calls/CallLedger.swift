@@ -12,6 +12,8 @@ final class CallLedger: CallObserver {
         let identity: CallIdentity
         /// The start in Unix milliseconds.
         let start: Int64
+        /// Counts the calls in the order in which they began to be kept.
+        let number: Int
         var record: CallRecord?
         /// Counts the changes of the ledger up to the call's last one.
         var revision: Int
@@ -24,6 +26,7 @@ final class CallLedger: CallObserver {
         /// The ids in the order in which the calls began, from `first`.
         var order: [String] = []
         var first = 0
+        var count = 0
         /// Revisions with the ids of the calls that changed, in order.
         var changes: [(revision: Int, id: String)] = []
         var revision = 0
@@ -61,11 +64,14 @@ final class CallLedger: CallObserver {
             let start =
                 state.entries[id]?.start
                 ?? now - (record.map { Int64($0.duration / .milliseconds(1)) } ?? 0)
-            let old = state.entries.updateValue(
-                Entry(
-                    identity: identity, start: start, record: record, revision: state.revision,
-                    size: size), forKey: id)
-            if old == nil { state.order.append(id) }
+            let old = state.entries[id]
+            if old == nil {
+                state.order.append(id)
+                state.count += 1
+            }
+            state.entries[id] = Entry(
+                identity: identity, start: start, number: old?.number ?? state.count,
+                record: record, revision: state.revision, size: size)
             state.size += size - (old?.size ?? 0)
             state.changes.append((state.revision, id))
             drop(from: &state)
@@ -96,11 +102,21 @@ final class CallLedger: CallObserver {
     /// The revision of the last change.
     var revision: Int { state.withLock { $0.revision } }
 
-    /// Returns calls that changed after a revision, in the order of their last changes.
+    /// Calls that changed after a revision, in the order of their last changes.
+    struct Changes {
+        var entries: [Entry] = []
+        /// The revision after which the next ones begin.
+        var revision: Int
+        /// The number of calls that were dropped.
+        var dropped: Int
+        /// The number of the oldest call that is kept.
+        var oldest: Int
+    }
+
+    /// Returns calls that changed after a revision.
     ///
     /// - Parameter limit: The most calls.
-    func changes(after revision: Int, limit: Int) -> (entries: [Entry], revision: Int, dropped: Int)
-    {
+    func changes(after revision: Int, limit: Int) -> Changes {
         state.withLock { state in
             var (low, high) = (0, state.changes.count)
             while low < high {
@@ -111,17 +127,22 @@ final class CallLedger: CallObserver {
                     low = middle + 1
                 }
             }
-            var entries: [Entry] = []
-            var last = revision
-            while low < state.changes.count, entries.count < limit {
+            let oldest =
+                state.first < state.order.count ? state.entries[state.order[state.first]] : nil
+            var found = Changes(
+                revision: revision, dropped: state.dropped,
+                oldest: oldest?.number ?? state.count + 1)
+            while low < state.changes.count, found.entries.count < limit {
                 let change = state.changes[low]
                 if let entry = state.entries[change.id], entry.revision == change.revision {
-                    entries.append(entry)
+                    found.entries.append(entry)
                 }
-                last = change.revision
+                found.revision = change.revision
                 low += 1
             }
-            return (entries, last, state.dropped)
+            // The last changes may be those of calls that were dropped since.
+            if low == state.changes.count { found.revision = state.revision }
+            return found
         }
     }
 

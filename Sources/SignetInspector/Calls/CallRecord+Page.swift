@@ -20,7 +20,7 @@ extension CallLedger.Entry {
         return [
             "id": .string("\(identity.id)"), "service": .string(identity.service.name),
             "method": .string(identity.method),
-            "isRPC": .bool(http != nil ? http != identity.method : !identity.isHTTPMethod),
+            "isRPC": .bool(isRPC), "number": PageJSON.number(number),
             "http": PageJSON.text(http), "url": PageJSON.text(url), "path": .string(path),
             "host": .string(host), "state": .string(state),
             "kind": PageJSON.text(record?.failure?.kind.rawValue),
@@ -100,13 +100,14 @@ extension CallLedger.Entry {
                 }), "joined": PageJSON.text(work.joinedCall.map { "\($0)" }),
             "cache": work.cache?.json ?? .null, "redacted": .null,
             "contents": .array(contents.map(\.json)), "exchange": Self.exchange(in: contents),
+            "again": again,
         ]
     }
 
     /// The details of a call that runs.
     private static let unknown: JSONValue = [
         "mode": nil, "scenario": nil, "limits": nil, "stages": [], "attempts": [], "stubs": [],
-        "joined": nil, "cache": nil, "redacted": nil, "contents": [], "exchange": nil,
+        "joined": nil, "cache": nil, "redacted": nil, "contents": [], "exchange": nil, "again": nil,
     ]
 
     /// The last request as it was sent, and its response.
@@ -128,7 +129,7 @@ extension CallLedger.Entry {
 
 extension CallIdentity {
     /// Whether the method is one of HTTP's.
-    fileprivate var isHTTPMethod: Bool {
+    var isHTTPMethod: Bool {
         method.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }
 }
@@ -155,7 +156,7 @@ extension StageContents.Message {
         [
             "head": .string(head),
             "fields": .array(fields.map { [.string($0.name), .string($0.value)] }),
-            "body": .string(body),
+            "body": .string(body), "kind": .string(bodyKind.rawValue),
         ]
     }
 }

@@ -23,10 +23,15 @@ final class PageStubs: CallStub {
             guard let status = json["status"]?.number?.int64, (200...599).contains(status) else {
                 throw InspectorError(.invalidAction, "expected a stub's status of 200 to 599")
             }
-            service = json["service"]?.string ?? ""
-            method = json["method"]?.string ?? ""
+            guard let service = (json["service"] ?? "").string,
+                let method = (json["method"] ?? "").string, let body = (json["body"] ?? "").string
+            else {
+                throw InspectorError(.invalidAction, "expected a stub's members as texts")
+            }
+            self.service = service
+            self.method = method
             self.status = Int(status)
-            body = json["body"]?.string ?? ""
+            self.body = body
         }
 
         var json: JSONObject {

@@ -1,5 +1,4 @@
 #if Inspector
-import HTTPTypes
 import SignetBase
 import SignetClient
 import SignetJSON
@@ -14,12 +13,15 @@ final class SystemSource: PageSource {
     private let stubs: PageStubs
     private let title: String
     private let maySwitch: Bool
+    private let sent: SentAgain
+    private let first: (switches: DebugSwitches, isHeld: Bool)
+    private let hasSwitched = Atomic(false)
 
     /// The time for which a request waits for calls, and the time between two looks. Looking, in
     /// place of being told, joins what a busy program does into a few answers a second.
     private static let (patience, pause): (Duration, Duration) = (.seconds(10), .milliseconds(50))
-    /// The most calls of one answer.
-    private static let limit = 2000
+    /// The most calls of one answer, and its bytes, about.
+    private static let (limit, byteLimit) = (2000, 256_000)
 
     init(_ system: NetworkSystem, options: InspectorOptions) {
         self.system = system
@@ -29,12 +31,19 @@ final class SystemSource: PageSource {
             maximumCalls: options.maximumCalls, maximumBytes: options.maximumBytes)
         observation = system.addObserver(ledger)
         stubs = PageStubs(system.stubs)
+        sent = SentAgain(system)
+        first = (system.switches, system.holdsSwitches)
     }
 
-    /// Removes the observer and the stubs from the system.
+    /// Removes the observer and the stubs from the system, cancels what the page sent, and puts
+    /// the switches back that the page changed.
     func stop() {
         observation.remove()
         stubs.replace(with: [])
+        sent.stop()
+        // Refused only by a system that was shut down, or in production, with no switch on.
+        guard hasSwitched.load(ordering: .relaxed) else { return }
+        try? system.update(switches: first.switches, isHeld: first.isHeld)
     }
 
     func about() async -> JSONObject {
@@ -58,9 +67,18 @@ final class SystemSource: PageSource {
             do { try await Task.sleep(for: Self.pause) } catch { break }
         }
         let found = ledger.changes(after: revision, limit: Self.limit)
-        return PageChanges(
-            rows: found.entries.map { .object($0.row) }, revision: found.revision,
-            dropped: found.dropped)
+        var changes = PageChanges(
+            revision: found.revision, dropped: found.dropped, oldest: found.oldest)
+        var size = 0
+        for entry in found.entries {
+            let row = entry.row
+            size += 1000 + (row["text"]?.string?.utf8.count ?? 0)
+            guard size <= Self.byteLimit || changes.rows.isEmpty else { break }
+            changes.rows.append(.object(row))
+            if changes.rows.count < found.entries.count { changes.revision = entry.revision }
+        }
+        if changes.rows.count == found.entries.count { changes.revision = found.revision }
+        return changes
     }
 
     func detail(of id: String) async -> JSONValue? { ledger.entry(id)?.detail }
@@ -72,9 +90,11 @@ final class SystemSource: PageSource {
         }
         switch action["action"]?.string {
         case "switches": try change(action["switches"])
-        case "send": try send(action)
+        case "all-off": try switchOff()
+        case "send": try sent.send(action)
         default:
-            throw InspectorError(.invalidAction, "expected the action \"switches\" or \"send\"")
+            throw InspectorError(
+                .invalidAction, "expected the action \"switches\", \"all-off\" or \"send\"")
         }
     }
 
@@ -96,77 +116,85 @@ final class SystemSource: PageSource {
         ]
     }
 
+    /// Replaces the members that are given; the others stay as they are.
     private func change(_ wanted: JSONValue?) throws(InspectorError) {
         guard let wanted = wanted?.object else {
             throw InspectorError(.invalidAction, "expected an object \"switches\"")
         }
-        var switches = DebugSwitches()
-        switches.simulation.isOffline = wanted["isOffline"]?.bool ?? false
-        switches.simulation.timesOut = wanted["timesOut"]?.bool ?? false
-        switches.simulation.failureRate = wanted["failureRate"]?.number?.double ?? 0
-        // A day, and no number that a duration can't have.
-        let delay = wanted["delay"]?.number?.double ?? 0
-        guard (0...86_400_000).contains(delay) else {
-            throw InspectorError(.invalidAction, "expected a delay of 0 to 86400000 ms")
+        var switches = system.switches
+        var answers: [PageStubs.Answer]?
+        for (name, value) in wanted {
+            switch name {
+            case "isOffline": switches.simulation.isOffline = try Self.bool(value, name)
+            case "timesOut": switches.simulation.timesOut = try Self.bool(value, name)
+            case "failureRate": switches.simulation.failureRate = try Self.double(value, name)
+            case "delay":
+                // A day, and no number that a duration can't have.
+                let delay = try Self.double(value, name)
+                guard (0...86_400_000).contains(delay) else {
+                    throw InspectorError(.invalidAction, "expected a delay of 0 to 86400000 ms")
+                }
+                switches.simulation.delay = .microseconds(Int64(delay * 1000))
+            case "engine":
+                let engine = try Self.text(value, name)
+                switches.engine = engine.isEmpty ? nil : EngineName(engine)
+            case "hosts": try Self.change(&switches.baseURLs, as: value)
+            case "stubs":
+                guard let stubs = value.array else { throw Self.wrong(name, "a list") }
+                answers = []
+                for stub in stubs { answers?.append(try PageStubs.Answer(stub)) }
+            default: throw InspectorError(.invalidAction, "there is no switch \(name)")
+            }
         }
-        switches.simulation.delay = .microseconds(Int64(delay * 1000))
-        if let engine = wanted["engine"]?.string, !engine.isEmpty {
-            switches.engine = EngineName(engine)
-        }
-        for (service, url) in wanted["hosts"]?.object ?? JSONObject() {
-            switches.baseURLs[ServiceName(service)] = url.string
-        }
-        var answers: [PageStubs.Answer] = []
-        for stub in wanted["stubs"]?.array ?? [] { answers.append(try PageStubs.Answer(stub)) }
+        try update(switches)
+        if let answers { stubs.replace(with: answers) }
+    }
+
+    private func update(_ switches: DebugSwitches) throws(InspectorError) {
         do throws(ClientError) {
             try system.update(switches: switches)
         } catch {
             throw InspectorError(.invalidAction, error.message)
         }
-        stubs.replace(with: answers)
+        hasSwitched.store(true, ordering: .relaxed)
     }
 
-    // MARK: Sending
+    /// Turns all switches off. Those of the program's next configuration act again.
+    private func switchOff() throws(InspectorError) {
+        try update(DebugSwitches())
+        stubs.replace(with: [])
+    }
 
-    /// The mark in place of secrets, which is never sent.
-    private static let mark = "(redacted)"
+    /// Changes the hosts that are given; an empty one is the service's own again.
+    private static func change(
+        _ hosts: inout [ServiceName: String], as value: JSONValue
+    ) throws(InspectorError) {
+        guard let wanted = value.object else { throw wrong("hosts", "an object") }
+        for (service, url) in wanted {
+            let url = try text(url, "hosts.\(service)")
+            hosts[ServiceName(service)] = url.isEmpty ? nil : url
+        }
+    }
 
-    /// Sends a request through the whole system, and returns before its response arrives.
-    private func send(_ action: JSONObject) throws(InspectorError) {
-        guard let service = action["service"]?.string.map({ ServiceName($0) }),
-            system.serviceURLs[service] != nil
-        else { throw InspectorError(.invalidAction, "expected a service of the system") }
-        guard let method = action["method"]?.string.flatMap({ HTTPRequest.Method($0) }) else {
-            throw InspectorError(.invalidAction, "expected a method of HTTP")
-        }
-        guard let target = action["target"]?.string, target.utf8.first == ASCII.slash else {
-            throw InspectorError(.invalidAction, "expected a path that begins with /")
-        }
-        var fields = HTTPFields()
-        for pair in action["fields"]?.array ?? [] {
-            guard let pair = pair.array, pair.count == 2, let value = pair[1].string,
-                let name = pair[0].string.flatMap({ HTTPField.Name($0) })
-            else { throw InspectorError(.invalidAction, "expected fields with valid names") }
-            guard HTTPField.isValidValue(value) else {
-                throw InspectorError(.invalidAction, "the field \(name) has an invalid value")
-            }
-            fields.append(HTTPField(name: name, value: value))
-        }
-        let body = Array((action["body"]?.string ?? "").utf8)
-        let texts = [target] + fields.map(\.value) + [String(decoding: body, as: UTF8.self)]
-        guard
-            !texts.contains(where: { Array($0.utf8).firstRange(of: Array(Self.mark.utf8)) != nil })
-        else {
-            throw InspectorError(
-                .invalidAction, "found a mark in place of a secret, expected the value itself")
-        }
-        var options = RequestOptions()
-        options.tags = ["sent-again"]
-        Task { [system, options, fields] in
-            _ = try? await system.exchange(
-                service, method: method, target: target, fields: fields, body: body,
-                options: options)
-        }
+    private static func wrong(_ name: String, _ expected: String) -> InspectorError {
+        InspectorError(.invalidAction, "expected \(name) as \(expected)")
+    }
+
+    private static func bool(_ value: JSONValue, _ name: String) throws(InspectorError) -> Bool {
+        guard let bool = value.bool else { throw wrong(name, "true or false") }
+        return bool
+    }
+
+    private static func double(
+        _ value: JSONValue, _ name: String
+    ) throws(InspectorError) -> Double {
+        guard let double = value.number?.double else { throw wrong(name, "a number") }
+        return double
+    }
+
+    private static func text(_ value: JSONValue, _ name: String) throws(InspectorError) -> String {
+        guard let text = value.string else { throw wrong(name, "a text") }
+        return text
     }
 }
 #endif

@@ -2,6 +2,9 @@
 
 const byID = (id) => document.getElementById(id);
 
+/** A member of an object that isn't inherited; undefined without it. */
+const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+
 /** Makes an element. `class`, `text` and `on…` are what they say, every other name is an attribute. */
 function make(name, attributes = {}, ...children) {
     const element = document.createElement(name);

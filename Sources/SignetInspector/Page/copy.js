@@ -3,42 +3,58 @@
 /** Marks in place of secrets, which are never sent. */
 const redactionMark = /\(redacted\)|redacted-\d+/g;
 
-/** Whether the body is there: of a large, a streamed or a binary one only the size was written down. */
-function bodyIsKept(request) { return !/^\((\d+ bytes(, streamed)?|streamed)\)$/.test(request.body ?? ""); }
+/** How much of a body is kept: all, all but secrets, or nothing but its size. */
+const kindOf = (message) => message?.kind ?? ((message?.body ?? "").search(redactionMark) < 0 ? "exact" : "redacted");
 
-/** A word of a shell, with variables in place of marks. */
-function shellWord(text, variable) {
+/** Names that a shell gives a meaning of its own. */
+const shellNames = /^(PATH|HOME|USER|SHELL|PWD|OLDPWD|IFS|LANG|TERM|TMPDIR|EDITOR|HOST|HOSTNAME|LOGNAME|MAIL|UID|EUID|PPID|DISPLAY|NAME|ENV|PS\d|LD_.*|LC_.*|CURL_.*|.*_PROXY)$/;
+
+/** Gives each mark a name: of the member, the parameter or the field whose value it is in. The same number is the same secret. */
+function markNames() {
+    const names = new Map(), used = new Set();
+    const free = (text) => {
+        let base = text.toUpperCase().replace(/[^A-Z0-9]+/g, "_").replace(/^(?=\d)/, "_") || "SECRET";
+        if (shellNames.test(base)) base += "_VALUE";
+        let name = base;
+        for (let number = 2; used.has(name); number += 1) name = base + "_" + number;
+        used.add(name);
+        return name;
+    };
+    return {
+        used,
+        nameOf(mark, before, place) {
+            if (mark !== "(redacted)" && names.has(mark)) return names.get(mark);
+            const member = /"([^"\\]{1,60})"\s*:\s*"?[^",]*$|(?:^|[?&])([^=&?]{1,60})=[^&=]*$/.exec(before.slice(-200));
+            const name = free(mark === "(redacted)" ? member?.[1] ?? member?.[2] ?? place : mark);
+            names.set(mark, name);
+            return name;
+        },
+    };
+}
+
+/** A word of a shell, with variables in place of marks; a shell ends with an error if one isn't set. */
+function shellWord(text, names, place) {
     let out = "", at = 0;
     const quote = (part) => (part === "" ? "" : "'" + part.replace(/'/g, "'\\''") + "'");
     for (const found of text.matchAll(redactionMark)) {
-        out += quote(text.slice(at, found.index)) + "\"${" + variable(found[0]) + "}\"";
+        out += quote(text.slice(at, found.index)) + "\"${" + names.nameOf(found[0], text.slice(0, found.index), place) + ":?}\"";
         at = found.index + found[0].length;
     }
     return out + quote(text.slice(at)) || "''";
 }
 
-/** A command that sends the same bytes, once its variables are set. */
+/** A command that sends the same bytes, once its variables are set, and the names of these. */
 function asCurl(exchange) {
     const { request } = exchange;
-    const names = new Map();
-    const variables = (name) => (mark) => {
-        const base = name.toUpperCase().replace(/[^A-Z0-9]+/g, "_").replace(/^(?=\d)/, "_") || "SECRET";
-        const key = mark === "(redacted)" ? base + mark : mark;
-        if (!names.has(key)) {
-            let variable = mark === "(redacted)" ? base : mark.toUpperCase().replace("-", "_");
-            while ([...names.values()].includes(variable)) variable += "_2";
-            names.set(key, variable);
-        }
-        return names.get(key);
-    };
-    const words = ["curl", "--globoff", "--path-as-is"];
+    const names = markNames();
+    const words = ["curl", "--proto '=http,https'", "--globoff", "--path-as-is"];
     const has = (name) => request.fields.some(([other]) => other.toLowerCase() === name);
     const hasBody = (request.body ?? "") !== "" || !!request.base64;
     if (request.method === "HEAD") words.push("--head");
-    else if (request.method !== (hasBody ? "POST" : "GET")) words.push("-X " + shellWord(request.method, variables("method")));
+    else if (request.method !== (hasBody ? "POST" : "GET")) words.push("-X " + shellWord(request.method, names, "method"));
     for (const [name, value] of request.fields) {
         if (["content-length", "host"].includes(name.toLowerCase())) continue;
-        words.push("-H " + shellWord(value === "" ? name + ";" : name + ": " + value, variables(name)));
+        words.push("-H " + shellWord(value === "" ? name + ";" : name + ": " + value, names, name));
     }
     // What curl would add by itself.
     for (const name of ["Accept", "User-Agent", ...(hasBody ? ["Content-Type", "Expect"] : [])]) {
@@ -48,15 +64,12 @@ function asCurl(exchange) {
     if (request.base64) {
         before = "base64 -d <<'END' | ";
         words.push("--data-binary @-");
-    } else if (hasBody && !bodyIsKept(request)) {
-        words.push("--data-binary @BODY");
     } else if (hasBody) {
-        words.push("--data-raw " + shellWord(request.body, variables("body")));
+        words.push("--data-raw " + shellWord(request.body, names, "body"));
     }
-    words.push(shellWord(request.url, variables("query")));
-    const set = [...new Set(names.values())];
-    return (set.length > 0 ? "# Set first: " + set.join(", ") + "\n" : "") + before + words.join(" \\\n    ")
-        + (request.base64 ? "\n" + request.base64 + "\nEND" : "");
+    words.push("--url " + shellWord(request.url, names, "query"));
+    const text = before + words.join(" \\\n    ") + (request.base64 ? "\n" + request.base64 + "\nEND" : "");
+    return { text, names: [...names.used] };
 }
 
 /** One entry as HAR 1.2. */
@@ -67,7 +80,7 @@ function asHAR(call, detail) {
     const url = new URL(request.url, "https://invalid.");
     const content = { size: call.received ?? 0, mimeType: typeOf(response) };
     if (response?.base64) Object.assign(content, { text: response.base64, encoding: "base64" });
-    else if (response?.body) content.text = response.body;
+    else if (response?.body && kindOf(response) !== "omitted") content.text = response.body;
     const last = detail.attempts.flatMap((attempt) => attempt.hops).at(-1)?.timings;
     const span = (until, from) => (until > from ? until - from : until > 0 ? 0 : -1);
     const entry = {
@@ -89,47 +102,66 @@ function asHAR(call, detail) {
         },
         _signet: { call: call.id, service: call.service, method: call.method, stages: detail.stages, cache: detail.cache, code: call.code },
     };
-    if ((request.body ?? "") !== "") entry.request.postData = { mimeType: typeOf(request), text: request.body };
-    return JSON.stringify({ log: { version: "1.2", creator: { name: "signet", version: "" }, entries: [entry] } }, null, 2);
+    if ((request.body ?? "") !== "" && kindOf(request) !== "omitted") entry.request.postData = { mimeType: typeOf(request), text: request.body };
+    // A mark in place of a secret has a number, as in a recording.
+    let number = 0;
+    const text = JSON.stringify({ log: { version: "1.2", creator: { name: "signet", version: "" }, entries: [entry] } }, null, 2);
+    return text.replace(/\(redacted\)/g, () => "redacted-" + (number += 1));
+}
+
+/** A text of Swift, with placeholders, which don't compile, in place of marks. */
+function swiftText(text, names, place) {
+    const parts = [];
+    let at = 0;
+    for (const found of text.matchAll(redactionMark)) {
+        if (found.index > at) parts.push(swiftLiteral(text.slice(at, found.index)));
+        parts.push("<#" + names.nameOf(found[0], text.slice(0, found.index), place) + "#>");
+        at = found.index + found[0].length;
+    }
+    if (at < text.length || parts.length === 0) parts.push(swiftLiteral(text.slice(at)));
+    return parts.length === 1 ? parts[0] : "(" + parts.join(" + ") + ")";
 }
 
 /** A literal of Swift, raw so that nothing in it is an escape. */
-function swiftText(text) {
+function swiftLiteral(text) {
     if (/[\u0000-\u0008\u000b-\u001f\u007f\n]/.test(text)) {
         return "\"" + text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t")
             .replace(/[\u0000-\u001f\u007f]/g, (character) => "\\u{" + character.codePointAt(0).toString(16) + "}") + "\"";
     }
-    let marks = "";
-    while (text.includes("\"" + marks) || text.includes("\\" + marks)) marks += "#";
-    return marks + "\"" + text + "\"" + marks;
+    let hashes = "";
+    while (text.includes("\"" + hashes) || text.includes("\\" + hashes)) hashes += "#";
+    return hashes + "\"" + text + "\"" + hashes;
 }
 
 /** Statements of Swift that make the call. */
 function asSwift(call, detail) {
     const { request } = detail.exchange;
+    const names = markNames();
     const head = "import SignetClient\n\n";
     const built = detail.contents.find((part) => part.stage === "building")?.before;
     if (call.isRPC && built) {
         const lines = ["let call = try RPCCall("];
         if (built.body) {
             const kind = built.body.trimStart().startsWith("[") ? "array" : "object";
-            lines[0] = "let parameters = try JSONValue(parsing: Array(" + swiftText(built.body) + ".utf8))";
-            lines.push("let call = RPCCall(" + swiftText(call.method) + ", parameters: ." + kind + "(parameters." + kind + "!))");
+            lines[0] = "let parameters = try JSONValue(parsing: Array(" + swiftText(built.body, names, "body") + ".utf8))";
+            lines.push("let call = RPCCall(" + swiftLiteral(call.method) + ", parameters: ." + kind + "(parameters." + kind + "!))");
         } else {
-            lines[0] = "let call = RPCCall(" + swiftText(call.method) + ")";
+            lines[0] = "let call = RPCCall(" + swiftLiteral(call.method) + ")";
         }
-        lines.push("let response = try await system.call(call, on: " + swiftText(call.service) + ")", "print(response.result?.value as Any)");
+        lines.push("let response = try await system.call(call, on: " + swiftLiteral(call.service) + ")", "print(response.result?.value as Any)");
         return (built.body ? "import SignetJSON\n" : "") + head + lines.join("\n") + "\n";
     }
-    const url = new URL(request.url, "https://invalid.");
     const fields = request.fields.filter(([name]) => !madeFields.has(name.toLowerCase()) && !madeField(name));
-    const lines = ["let response = try await system.exchange(", "    " + swiftText(call.service) + ", method: .init(" + swiftText(request.method) + ")!,",
-        "    target: " + swiftText(url.pathname + url.search) + ",",
-        "    fields: [" + fields.map(([name, value]) => ".init(" + swiftText(name) + ")!: " + swiftText(value)).join(", ") + (fields.length ? "" : ":") + "],",
-        "    body: Array(" + swiftText(request.body ?? "") + ".utf8))", "print(response.status, String(decoding: response.body, as: UTF8.self))"];
+    const lines = ["let response = try await system.exchange(", "    " + swiftLiteral(call.service) + ", method: .init(" + swiftLiteral(request.method) + ")!,",
+        "    target: " + swiftText(pathOf(request.url), names, "query") + ",",
+        "    fields: [" + fields.map(([name, value]) => ".init(" + swiftLiteral(name) + ")!: " + swiftText(value, names, name)).join(", ") + (fields.length ? "" : ":") + "],",
+        "    body: Array(" + swiftText(request.body ?? "", names, "body") + ".utf8))", "print(response.status, String(decoding: response.body, as: UTF8.self))"];
     return head + "import HTTPTypes\n".repeat(fields.length > 0 ? 1 : 0) + lines.join("\n") + "\n";
 }
 
 /** Fields that the system makes new for each request. */
 const madeFields = new Set(["host", "content-length", "signature", "signature-input", "content-digest", "signet-signature", "authorization", "cookie", "dpop"]);
 const madeField = (name) => /^(traceparent|tracestate)$/i.test(name);
+
+/** The path and the query of a URL, as they are. */
+const pathOf = (url) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] || "/";

@@ -61,18 +61,19 @@ function showStages(detail) {
     const box = make("div");
     detail.contents.forEach((part, at) => {
         const isChange = part.before && part.after;
-        const kept = isChange ? diffLines(linesOf(part.before), linesOf(part.after)) : [];
-        const changes = kept.filter(([sign]) => sign !== " ").length;
+        const isEqual = isChange && JSON.stringify(part.before) === JSON.stringify(part.after);
         const note = !part.after ? "the stage failed" : part.stage === "request" ? "answered " + oneLine(part.after.head)
-            : !part.before ? "" : changes === 0 ? "no change" : plural(changes, "changed line");
+            : !part.before ? "" : isEqual ? "no change" : "changed";
         const inside = make("div", { class: "inside" });
         const fold = make("details", { "data-stage": part.stage }, make("summary", {},
-            make("strong", { text: (at + 1) + ". " + (stageWords[part.stage] ?? oneLine(part.stage)) }),
+            make("strong", { text: (at + 1) + ". " + (own(stageWords, part.stage) ?? oneLine(part.stage)) }),
             make("span", { class: "faint", text: note === "" ? "" : " · " + note })), inside);
         fold.addEventListener("toggle", () => {
             if (!fold.open || inside.childElementCount > 0) return;
             if (isChange && part.stage !== "request") {
-                inside.append(make("h3", { text: "What it changed" }), showDiff(kept));
+                const lines = diffLines(linesOf(part.before), linesOf(part.after));
+                const count = lines.filter(([sign]) => sign !== " ").length;
+                inside.append(make("h3", { text: "What it changed: " + plural(count, "line") }), showDiff(lines));
             }
             const sides = make("div", { class: "sides" },
                 make("div", {}, make("h3", { text: "Before" }), showMessage(part.before, "before")),
@@ -97,7 +98,7 @@ function originOf(name) {
         "{method}": "the request's method", "{path}": "the path of the URL", "{query}": "the query of the URL",
         "{body}": "the body", "{time}": "the time of signing", "{nonce}": "a random value of this signature", "{keyid}": "the id of the key",
     };
-    return known[plain] ?? (/^[@{]/.test(plain) ? "the request" : "the field " + plain);
+    return own(known, plain) ?? (/^[@{]/.test(plain) ? "the request" : "the field " + plain);
 }
 
 function showSignature(detail) {

@@ -90,29 +90,41 @@ const linesOf = (message) => (message
     ? [message.head, ...message.fields.map(([name, value]) => name + ": " + value), "", ...pretty(message.body ?? "").split("\n")]
     : []);
 
+/** The changed lines that are shown at once. */
+const shownChanges = 1000;
+
 /** The lines of a difference, long equal parts folded. */
 function showDiff(lines) {
     const box = make("pre", { tabindex: "0" });
     const isNear = lines.map((_, at) => lines.slice(Math.max(0, at - 3), at + 4).some(([sign]) => sign !== " "));
-    let folded = [];
+    let folded = [], changed = 0, rest = -1;
     const unfold = () => {
         if (folded.length === 0) return;
         const kept = folded;
         folded = [];
         if (kept.length < 4) { for (const line of kept) box.append(diffLine(" ", line)); return; }
-        const fold = make("span", { class: "diff skip" });
+        const fold = make("span", { class: "diff fold" });
         fold.append(make("button", {
             type: "button", text: plural(kept.length, "equal line"),
             onclick: () => fold.replaceWith(...kept.map((line) => diffLine(" ", line))),
         }));
         box.append(fold);
     };
-    lines.forEach(([sign, line], at) => {
-        if (sign === " " && !isNear[at]) { folded.push(line); return; }
+    lines.some(([sign, line], at) => {
+        if (sign === " " && !isNear[at]) { folded.push(line); return false; }
         unfold();
+        if (sign !== " ") changed += 1;
+        if (changed > shownChanges) { rest = at; return true; }
         box.append(diffLine(sign, line));
+        return false;
     });
     unfold();
+    if (rest >= 0) {
+        const more = make("button", {
+            type: "button", text: "Show more changed lines", onclick: () => { more.remove(); box.append(...showDiff(lines.slice(rest)).childNodes); },
+        });
+        box.append(more);
+    }
     return box;
 }
 

@@ -1,11 +1,11 @@
 // What happened to a call, in words for someone who sees Signet for the first time.
 
 const meanings = {
-    "pin-mismatch": "The certificate authorities vouch for the server, but none of its keys is one of the pinned keys. Nothing of the request was sent. Either the server got a new key that the pin policy doesn't have yet, or somebody is between you and the server.",
-    "unlisted-host": "The pin policy doesn't list this host, and refuses hosts that it doesn't list. Nothing was sent.",
-    "policy-expired": "The pin policy's rule for this host has expired. Nothing was sent.",
-    "cleartext-to-pinned-host": "The host is pinned and the URL has no TLS. Nothing was sent.",
-    "engine-cannot-pin": "The host is pinned, and the chosen engine can't check pins. Nothing was sent.",
+    "pin-mismatch": "The certificate authorities vouch for the server, but none of its keys is one of the pinned keys. Either the server got a new key that the pin policy doesn't have yet, or somebody is between you and the server.",
+    "unlisted-host": "The pin policy doesn't list this host, and refuses hosts that it doesn't list.",
+    "policy-expired": "The pin policy's rule for this host has expired.",
+    "cleartext-to-pinned-host": "The host is pinned and the URL has no TLS.",
+    "engine-cannot-pin": "The host is pinned, and the chosen engine can't check pins.",
     "rpc-error": "The server answered, and its answer is an error of the remote procedure: the status of HTTP alone says nothing about it.",
     "business-code": "The server answered as if all was well, but the service's own code in the response means failure.",
     "http-status": "The server answered with a status that isn't a success.",
@@ -22,11 +22,20 @@ const meanings = {
     "not-running": "The network system was shut down.",
     "not-cached": "The call wanted a stored response only, and there is none.",
     "interceptor-failed": "Code of the program around the call (an interceptor) threw an error.",
-    "credential-failed": "The program could not give the credential for the call. Nothing was sent.",
-    "signer-failed": "The key that signs is held elsewhere, and it could not sign. Nothing was sent.",
-    "refused-url": "The URL is not one that the configuration's rules allow. Nothing was sent.",
+    "credential-failed": "The program could not give the credential for the call.",
+    "signer-failed": "The key that signs is held elsewhere, and it could not sign.",
+    "refused-url": "The URL is not one that the configuration's rules allow.",
     "redirect-refused": "The server redirected to a place that the policy doesn't allow.",
 };
+
+/** Whether the last request of the call was refused before it was sent, and whether others were sent before it. */
+const unsent = new Set(["pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host", "engine-cannot-pin", "offline", "connect", "name",
+    "credential-failed", "signer-failed", "refused-url", "not-cached"]);
+function sentWords(call, hops) {
+    const wasSent = (hop) => !hop.isSimulated && hop.source !== "stub" && (hop.status > 0 || !unsent.has(hop.failure));
+    if (hops.some(wasSent)) return "Nothing of the last request was sent; the ones before it were.";
+    return call.code === "redirect-refused" ? "" : "Nothing of the request was sent.";
+}
 
 /** The pauses between the attempts, and the reasons of these, as words. */
 function attemptWords(detail) {
@@ -43,7 +52,7 @@ function explain(call, detail) {
     const count = detail.attempts.length;
     const hops = detail.attempts.flatMap((attempt) => attempt.hops);
     const last = hops[hops.length - 1];
-    const isRefusedSignature = call.isSigned && call.code === "http-status" && [400, 401, 403].includes(call.status);
+    const isRefusedSignature = call.isSigned && call.code === "http-status" && [401, 403].includes(call.status);
     if (call.state === "running") {
         return { title: "The call is running", tone: "idle", words: ["Its parts appear when it ends."] };
     }
@@ -53,7 +62,7 @@ function explain(call, detail) {
         if (call.source === "cache") [title, tone] = ["The caller got a stored response", "good"];
         if (detail.cache?.decision === "stale") {
             [title, tone] = ["The caller got a stale response from the cache", "warning"];
-            words.push("The server could not be reached or failed (" + (attemptWords(detail) || "it was not asked") + "), and a stored response whose time was over was used in its place: its data may be old" + (detail.cache.age > 0 ? " (" + plural(detail.cache.age, "second") + ")." : "."));
+            words.push((count === 0 ? "The server was not asked, and a stored response whose time was over was used" : "The server could not be reached or failed (" + attemptWords(detail) + "), and a stored response whose time was over was used in its place") + ": its data may be old" + (detail.cache.age > 0 ? " (" + plural(detail.cache.age, "second") + ")." : "."));
         }
         if (call.status >= 400) [title, tone] = ["The server answered with status " + call.status, "warning"];
     } else if (call.state === "cancelled") {
@@ -66,19 +75,22 @@ function explain(call, detail) {
         }
         if (isRefusedSignature) title = "The server refused the signed request: status " + call.status;
     }
-    if (call.code && meanings[call.code] && !isRefusedSignature) words.push(meanings[call.code]);
+    const meaning = own(meanings, call.code ?? "");
+    if (meaning && !isRefusedSignature) words.push(meaning);
+    if (unsent.has(call.code) && !last?.isSimulated && (!last || last.failure === call.code || hops.length === 0)) words.push(sentWords(call, hops));
     if ((call.code === "business-code" || call.code === "rpc-error") && call.status) {
         words.push("The status of HTTP was " + call.status + ".");
     }
     if (isRefusedSignature) {
-        words.push("The request was signed, and a server answers so when it can't verify a signature (it also may know the key, and not allow the call). Compare the signature base below, byte for byte, with the one that the server computed; the line that differs is the cause. If all are equal, the key is another one.");
+        words.push("The request was signed. A server may answer so when it can't verify the signature; it also may know the key, and not allow the call, or want another credential. If it speaks of the signature, compare the signature base below, byte for byte, with the one that the server computed; a line that differs is the likely cause. If all are equal, the keys may be different ones.");
     }
-    if (call.isSimulated) words.push("A switch (simulation) made the failure. Nothing was sent.");
+    if (last?.isSimulated && call.state === "failed") words.push("A switch (simulation) made the failure. " + sentWords(call, hops));
+    else if (call.isSimulated) words.push("A switch (simulation) made an attempt fail.");
     if (call.source === "stub") words.push("A stub answered in place of the server.");
     if (call.source === "interceptor") words.push("The program's own code answered; no server was asked.");
     if (call.source === "replay") words.push("A recording answered in place of the server.");
     if (count > 1) {
-        const outcome = call.state === "success" ? "The last one succeeded" : "None succeeded, and no further one was allowed";
+        const outcome = call.state === "success" && (last?.status ?? 500) < 400 ? "The last one succeeded" : "None succeeded, and no further one was made";
         words.push("The request was sent in " + plural(count, "attempt") + ": " + attemptWords(detail) + ". " + outcome
             + (detail.limits?.attempts ? " (the limit is " + plural(detail.limits.attempts, "attempt") + ")." : "."));
         if (count >= 3 && call.state === "failed") words.push("A server that is down or busy gets " + count + " times the load from calls like this one: look at the pauses between the attempts below.");

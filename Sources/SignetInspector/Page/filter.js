@@ -11,7 +11,8 @@ const tokenHelp = [
     ["engine:", "the engine's name"], ["body:", "text in a field or a body, before or after a stage"],
 ];
 
-const marks = {
+/** The tests of `has:`. */
+const traits = {
     retry: (call) => call.attempts > 1, redirect: (call) => call.redirects > 0,
     pin: (call) => call.pin !== "none", signature: (call) => call.isSigned, cache: (call) => !!call.cache,
     stub: (call) => call.stubs.length > 0, simulated: (call) => call.isSimulated,
@@ -41,7 +42,7 @@ const units = { ms: 1, s: 1000, min: 60000, "": 1, b: 1, kb: 1000, mb: 1e6, k: 1
 /** A comparison such as >1s; null if it is none. */
 function comparison(text, defaultSign = ">=") {
     const found = /^(>=|<=|>|<|=)?\s*(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text);
-    const unit = found && units[found[3].toLowerCase()];
+    const unit = found && own(units, found[3].toLowerCase());
     if (!found || unit === undefined) return null;
     const sign = found[1] ?? defaultSign, limit = Number(found[2]) * unit;
     return (value) => {
@@ -73,7 +74,7 @@ function testOf(token) {
             if (value === "any" || value === "") return (call) => !!call.code;
             return (call) => (call.code ?? "").includes(value) || call.kind === value;
         case "is": return (call) => call.state.startsWith(value);
-        case "has": return marks[value] ?? "has: knows " + Object.keys(marks).join(", ");
+        case "has": return own(traits, value) ?? "has: knows " + Object.keys(traits).join(", ");
         case "status": {
             const group = /^([1-5])xx$/.exec(value);
             if (group) return (call) => Math.floor((call.status ?? 0) / 100) === Number(group[1]);
@@ -124,16 +125,16 @@ function suggestionsFor(text, cursor, calls) {
     if (token.name === "") {
         choices = tokenHelp.filter(([name]) => name.startsWith(token.value.toLowerCase()));
     } else {
-        const fixed = {
-            has: Object.keys(marks), is: ["running", "success", "failed", "cancelled"], slow: [">200ms", ">1s", ">10s"],
+        const fixed = own({
+            has: Object.keys(traits), is: ["running", "success", "failed", "cancelled"], slow: [">200ms", ">1s", ">10s"],
             status: ["2xx", "4xx", "5xx"], size: [">10kB", ">1MB"],
-        }[token.name];
+        }, token.name);
         const values = new Map();
-        const get = {
+        const get = own({
             service: (call) => [call.service], host: (call) => [call.host], method: (call) => [call.method],
             tag: (call) => call.tags, error: (call) => [call.code, call.kind], code: (call) => [call.serverCode],
             engine: (call) => [call.engine], cache: (call) => [call.cache], status: (call) => [call.status],
-        }[token.name];
+        }, token.name);
         // The latest ones are enough for suggestions.
         if (get) for (const call of calls.slice(-2000)) {
             for (const value of get(call)) if (value) values.set(String(value), (values.get(String(value)) ?? 0) + 1);

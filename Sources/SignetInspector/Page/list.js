@@ -1,171 +1,6 @@
-// The calls, those that the filter shows, and the part of them that is on the screen.
+// The part of the calls that is on the screen.
 
 const rowHeight = 44;
-
-/** All calls that the page knows. */
-class Calls {
-    constructor() {
-        this.all = [];
-        this.places = new Map();
-    }
-
-    /** Adds calls, or replaces those that it has; returns the places of new ones and whether others changed. */
-    take(rows) {
-        const first = this.all.length;
-        const changed = [];
-        for (const row of rows) {
-            // The text of searches, once and in lower case.
-            row.find = [row.method, row.http, row.url, row.service, row.code, row.serverCode, row.status, ...row.tags]
-                .filter(Boolean).join(" ").toLowerCase();
-            row.lower = (row.text ?? "").toLowerCase();
-            delete row.text;
-            const place = this.places.get(row.id);
-            if (place === undefined) {
-                this.places.set(row.id, this.all.length);
-                this.all.push(row);
-            } else {
-                this.all[place] = row;
-                changed.push(place);
-            }
-        }
-        return { first, changed };
-    }
-
-    clear() {
-        this.all = [];
-        this.places.clear();
-    }
-}
-
-/** Whole numbers by which calls are ordered, the largest first; in 10 µs and in bytes. */
-const orders = {
-    duration: (call) => Math.round((call.duration ?? 8e7) * 100),
-    size: (call) => call.received ?? 0,
-};
-const orderLimit = 2 ** 33 - 1, placeLimit = 2 ** 20;
-
-/**
- * The places of the calls that the filter lets through, in the order and the groups of the reader. An entry below zero
- * is the head of group -entry-1.
- */
-class View {
-    constructor(calls, changed) {
-        this.calls = calls;
-        this.changed = changed;
-        this.filter = parseFilter("");
-        this.group = "";
-        this.order = "start";
-        this.closed = new Set();
-        this.found = [];
-        this.entries = [];
-        this.groups = [];
-        this.isSearching = false;
-        this.stop = () => {};
-    }
-
-    setFilter(text) {
-        this.filter = parseFilter(text);
-        this.search();
-        return this.filter.problem;
-    }
-
-    /** Looks through all calls, newest first, so that the first results are there at once. */
-    search() {
-        this.stop();
-        const { all } = this.calls;
-        if (this.filter.isEmpty) {
-            this.found = Array.from(all.keys());
-            this.isSearching = false;
-            this.arrange();
-            return;
-        }
-        const found = [];
-        let at = all.length - 1, shown = performance.now();
-        this.found = found;
-        this.isSearching = true;
-        const step = () => {
-            const end = performance.now() + slice;
-            let count = 0;
-            while (at >= 0) {
-                if (this.filter.test(all[at])) found.push(at);
-                at -= 1;
-                if ((count += 1) % 16 === 0 && performance.now() > end) break;
-            }
-            const isDone = at < 0;
-            this.isSearching = !isDone;
-            // The first results at once, later ones a few times a second.
-            if (isDone || (found.length > 0 && performance.now() - shown > 100) || (this.entries.length === 0 && found.length > 0)) {
-                shown = performance.now();
-                this.found = isDone ? found.reverse() : found.slice().reverse();
-                this.arrange();
-            }
-            return isDone;
-        };
-        this.found = [];
-        this.entries = [];
-        if (!step()) {
-            this.changed();
-            this.stop = inSlices(step);
-        }
-    }
-
-    /** Takes the calls that came or changed since. */
-    take({ first, changed }) {
-        const { all } = this.calls;
-        if (this.isSearching) { this.search(); return; }
-        let isWhole = changed.length > 0 && (!this.filter.isEmpty || this.order === "duration" || this.order === "size");
-        if (isWhole) {
-            const had = new Set(this.found);
-            for (const place of changed) if (this.filter.test(all[place]) !== had.has(place)) { this.search(); return; }
-        }
-        let added = 0;
-        for (let place = first; place < all.length; place += 1) {
-            if (this.filter.test(all[place])) { this.found.push(place); added += 1; }
-        }
-        if (added > 0 && this.group === "" && this.order === "start") {
-            for (const place of this.found.slice(-added)) this.entries.push(place);
-            this.changed();
-        } else if (added > 0 || isWhole) {
-            this.arrange();
-        } else {
-            this.changed();
-        }
-    }
-
-    /** Orders and groups what was found. */
-    arrange() {
-        const { all } = this.calls;
-        let places = this.found.slice();
-        if (this.order === "newest") places.reverse();
-        const key = orders[this.order];
-        if (key) {
-            // Key and place in one number, because an array of numbers is sorted without calls of a function.
-            const packed = new Float64Array(places.length);
-            places.forEach((place, at) => {
-                packed[at] = (orderLimit - Math.min(Math.max(key(all[place]), 0), orderLimit)) * placeLimit + place;
-            });
-            places = Array.from(packed.sort(), (number) => number % placeLimit);
-        }
-        this.groups = [];
-        if (this.group !== "") {
-            const members = new Map();
-            for (const place of places) {
-                const name = all[place][this.group];
-                if (!members.has(name)) members.set(name, []);
-                members.get(name).push(place);
-            }
-            places = [];
-            for (const name of [...members.keys()].sort()) {
-                const own = members.get(name);
-                this.groups.push({ name, count: own.length, failures: own.filter((place) => all[place].state === "failed").length });
-                places.push(-this.groups.length);
-                if (!this.closed.has(name)) for (const place of own) places.push(place);
-            }
-        }
-        this.entries = places;
-        this.changed();
-    }
-}
 
 const states = {
     running: ["…", "running", "idle"], success: ["✓", "succeeded", "good"], failed: ["✕", "failed", "bad"],
@@ -210,6 +45,7 @@ class List {
         this.rows = byID("rows");
         this.pool = [];
         this.chosen = null;
+        this.head = null;
         this.marked = null;
         this.isDue = false;
         this.follows = true;
@@ -239,9 +75,14 @@ class List {
         const { entries } = this.view;
         const height = entries.length * rowHeight;
         if (this.height !== height) {
+            // Newer calls above don't move what is read.
+            const grown = height - (this.height ?? height);
+            const keeps = this.view.order === "newest" && this.view.group === "" && grown > 0 && this.box.scrollTop > 0 && this.keepsPlace;
+            this.keepsPlace = true;
             this.height = height;
             this.rows.style.height = height + "px";
             if (this.follows && this.view.order === "start" && this.chosen === null) this.box.scrollTop = height;
+            if (keeps) this.box.scrollTop += grown;
         }
         const first = Math.max(0, Math.floor(this.box.scrollTop / rowHeight) - 4);
         const last = Math.min(entries.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / rowHeight) + 4);
@@ -265,7 +106,7 @@ class List {
                 if (!isShown) row.element.removeAttribute("id");
             }
         }
-        const active = this.chosen === null ? -1 : this.entryOf(this.chosen);
+        const active = this.head !== null ? this.entryOfHead() : this.chosen === null ? -1 : this.entryOf(this.chosen);
         if (active >= first && active < last) this.box.setAttribute("aria-activedescendant", "entry-" + active);
         else this.box.removeAttribute("aria-activedescendant");
     }
@@ -287,7 +128,8 @@ class List {
     fill(row, entry) {
         const place = this.view.entries[entry];
         const call = place >= 0 ? this.view.calls.all[place] : null;
-        const isChosen = call !== null && call.id === this.chosen;
+        const isChosen = call !== null ? this.head === null && call.id === this.chosen
+            : this.head !== null && this.view.groups[-place - 1].name === this.head;
         const isMarked = call !== null && call.id === this.marked;
         const look = (call ? "row" : "row group") + (isChosen ? " chosen" : "") + (isMarked ? " marked" : "");
         const { element, parts } = row;
@@ -323,9 +165,10 @@ class List {
             parts.state.className = "";
             for (const name of ["size", "time", "began"]) parts[name].textContent = "";
             parts.chips.replaceChildren();
+            element.setAttribute("aria-label", short(shown.name || "(none)", 100) + ", group of " + parts.result.textContent + (isClosed ? ", closed" : ", open"));
             return;
         }
-        const [symbol, word, tone] = states[call.state] ?? states.running;
+        const [symbol, word, tone] = own(states, call.state) ?? states.running;
         parts.state.textContent = symbol;
         parts.state.className = tone + (call.state === "running" ? " running" : "");
         parts.state.title = word;
@@ -337,12 +180,21 @@ class List {
         parts.size.textContent = call.received === null || call.received === undefined ? "" : showSize(call.received);
         parts.time.textContent = call.duration === null || call.duration === undefined ? "" : showTime(call.duration);
         parts.began.textContent = showClock(call.start).slice(0, 12);
+        element.setAttribute("aria-label", [nameOf(call), call.host, resultOf(call), word, parts.time.textContent, ...chipsOf(call).map(([text, , title]) => title === "Tag" ? "tag " + text : title)]
+            .filter(Boolean).map((text) => short(text, 200)).join(", "));
         parts.chips.replaceChildren(...chipsOf(call).map(([text, tone, title]) => make("span", { class: "chip " + tone, text, title })));
     }
 
     entryOf(id) {
         const place = this.view.calls.places.get(id);
         return place === undefined ? -1 : this.view.entries.indexOf(place);
+    }
+
+    /** The entry of the chosen head of a group; -1 if none is chosen. */
+    entryOfHead() {
+        if (this.head === null) return -1;
+        const at = this.view.groups.findIndex((group) => group.name === this.head);
+        return at < 0 ? -1 : this.view.entries.indexOf(-at - 1);
     }
 
     /** Shows an entry of the list on the screen. */
@@ -359,6 +211,7 @@ class List {
         if (place === undefined) return;
         if (place < 0) {
             const { name } = this.view.groups[-place - 1];
+            this.head = name;
             if (!this.view.closed.delete(name)) this.view.closed.add(name);
             this.view.arrange();
             return;
@@ -366,6 +219,7 @@ class List {
         const call = this.view.calls.all[place];
         if (isMark) { this.mark(call); return; }
         this.chosen = call.id;
+        this.head = null;
         this.at = entry;
         this.reveal(entry);
         this.draw();
@@ -376,7 +230,8 @@ class List {
         if (event.ctrlKey || event.altKey || event.metaKey) return;
         const { length } = this.view.entries;
         const page = Math.max(1, Math.floor(this.box.clientHeight / rowHeight) - 1);
-        const known = this.chosen === null ? -1 : this.entryOf(this.chosen);
+        const head = this.entryOfHead();
+        const known = head >= 0 ? head : this.chosen === null ? -1 : this.entryOf(this.chosen);
         const now = known >= 0 ? known : this.at ?? (this.view.order === "start" && this.follows ? length : -1);
         const steps = {
             ArrowDown: now + 1, ArrowUp: now - 1, j: now + 1, k: now - 1, PageDown: now + page, PageUp: now - page,
@@ -384,16 +239,21 @@ class List {
         };
         if (event.key in steps && length > 0) {
             event.preventDefault();
-            let entry = Math.min(length - 1, Math.max(0, steps[event.key]));
-            // The head of a group isn't a call.
-            const step = steps[event.key] < now || event.key === "End" ? -1 : 1;
-            while (entry > 0 && entry < length - 1 && this.view.entries[entry] < 0) entry += step;
-            if (this.view.entries[entry] < 0) entry = Math.min(length - 1, entry + 1);
-            if (this.view.entries[entry] >= 0) this.open(entry);
+            const entry = Math.min(length - 1, Math.max(0, steps[event.key]));
+            if (this.view.entries[entry] >= 0) { this.open(entry); return; }
+            // The head of a group is chosen, and opened or closed with Enter and the arrows.
+            this.head = this.view.groups[-this.view.entries[entry] - 1].name;
+            this.at = entry;
+            this.reveal(entry);
+            this.draw();
+        } else if (head >= 0 && (["Enter", " "].includes(event.key)
+            || event.key === (this.view.closed.has(this.head) ? "ArrowRight" : "ArrowLeft"))) {
+            event.preventDefault();
+            this.open(head);
         } else if (event.key === "Enter" && this.chosen !== null) {
             event.preventDefault();
             byID("detail").focus();
-        } else if (event.key === "x" && known >= 0) {
+        } else if (event.key === "x" && head < 0 && known >= 0) {
             this.mark(this.view.calls.all[this.view.entries[known]]);
         }
     }

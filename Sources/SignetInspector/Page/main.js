@@ -1,7 +1,7 @@
 // Joins the parts: the source, the list, the chosen call, the filter and its views, and the keyboard.
 
 const builtInViews = [
-    ["All", ""], ["Failures", "is:failed"], ["Slow", "slow:>1s"], ["Retries", "has:retry"], ["Pins", "error:pin"],
+    ["All", ""], ["Failures", "is:failed"], ["Slow", "slow:>1s"], ["Retries", "has:retry"], ["Pins", "error:pin error:unlisted-host error:policy-expired"],
     ["From the cache", "has:cache -cache:miss -cache:bypassed"], ["Simulated", "has:simulated"],
 ];
 
@@ -28,19 +28,21 @@ class App {
         filter.addEventListener("keydown", (event) => this.filterKey(event));
         byID("bar").addEventListener("submit", (event) => event.preventDefault());
         byID("group").addEventListener("change", () => { this.view.group = byID("group").value; this.view.arrange(); });
-        byID("order").addEventListener("change", () => { this.view.order = byID("order").value; this.list.follows = false; this.list.box.scrollTop = 0; this.view.arrange(); });
+        byID("order").addEventListener("change", () => { this.view.order = byID("order").value; this.list.follows = false; this.list.keepsPlace = false; this.list.box.scrollTop = 0; this.view.arrange(); });
         byID("open-help").addEventListener("click", () => this.help());
         byID("open-switches").addEventListener("click", () => openSwitches(this));
         document.addEventListener("keydown", (event) => this.key(event));
         byID("detail").addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); this.close(); } });
     }
 
-    take({ calls, about, dropped }) {
+    take({ calls, about, dropped, oldest }) {
         if (about) {
             this.about = about;
             this.showAbout();
         }
         if (dropped > (this.dropped ?? 0)) this.dropped = dropped;
+        const moved = this.calls.drop(oldest);
+        if (moved) this.view.move(moved);
         if (!calls || calls.length === 0) { this.viewChanged(); return; }
         const news = this.calls.take(calls);
         this.view.take(news);
@@ -76,6 +78,11 @@ class App {
         const total = this.calls.all.length, found = this.view.entries.length - this.view.groups.length;
         const words = this.view.filter.isEmpty ? plural(total, "call") : this.view.found.length.toLocaleString("en") + " of " + plural(total, "call");
         byID("count").textContent = words + (this.view.isSearching ? " …" : "") + (this.dropped ? ", " + this.dropped + " dropped" : "");
+        // A screen reader says it after a change of the filter, and not with every call that comes.
+        if (this.speaks && !this.view.isSearching) {
+            this.speaks = false;
+            byID("said").textContent = words;
+        }
         const empty = byID("empty");
         empty.hidden = this.view.entries.length > 0 || this.view.isSearching;
         if (!empty.hidden) empty.textContent = total > 0 ? "No call matches the filter." : this.source.isLive ? "No calls yet. They appear as the program makes them." : "The recording has no calls.";
@@ -86,6 +93,8 @@ class App {
     applyFilter() {
         const text = this.filterBox.value;
         this.list.box.scrollTop = 0;
+        this.list.keepsPlace = false;
+        this.speaks = true;
         const problem = this.view.setFilter(text);
         this.filterBox.setAttribute("aria-invalid", problem !== "");
         this.filterBox.title = problem;
@@ -220,6 +229,7 @@ class App {
 
     close() {
         byID("detail").hidden = true;
+        this.list.chosen = null;
         document.body.classList.remove("detailed");
         this.shown = null;
         this.list.draw();
@@ -227,15 +237,22 @@ class App {
     }
 
     buttons(call, detail) {
-        const make1 = (text, action, attributes = {}) => make("button", { type: "button", text, onclick: action, ...attributes });
+        const button = (text, action, attributes = {}) => make("button", { type: "button", text, onclick: action, ...attributes });
         const hasRequest = !!detail.exchange?.request;
-        const buttons = [make1(this.list.marked === null || this.list.marked === call.id ? "Compare" : "Compare with call " + this.list.marked, () => this.markCall(call), { "aria-keyshortcuts": "x" })];
-        if (hasRequest) {
-            buttons.push(make1("Copy as curl", () => copy(asCurl(detail.exchange), "a curl command")),
-                make1("Copy as HAR", () => copy(asHAR(call, detail), "HAR")), make1("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
+        const buttons = [button(this.list.marked === null || this.list.marked === call.id ? "Compare" : "Compare with call " + this.list.marked, () => this.markCall(call), { "aria-keyshortcuts": "x" })];
+        const isWhole = hasRequest && kindOf(detail.exchange.request) !== "omitted";
+        if (isWhole) {
+            const curl = () => {
+                const { text, names } = asCurl(detail.exchange);
+                copy(text, "a curl command" + (names.length > 0 ? "; set " + names.join(", ") + " first" : ""));
+            };
+            buttons.push(button("Copy as curl", curl), button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
         }
-        if (hasRequest && this.about.isSwitchable) buttons.push(make1("Send again…", () => openSender(this, call, detail)));
-        buttons.push(make1("Calls like this", () => this.setFilter("service:" + quoted(call.service) + " method:" + quoted(call.method))));
+        if (hasRequest) buttons.push(button("Copy as HAR", () => copy(asHAR(call, detail), "HAR")));
+        const canSend = this.about.isSwitchable && detail.again;
+        if (canSend && kindOf(detail.again) !== "omitted") buttons.push(button("Send again…", () => openSender(this, call, detail)));
+        if (hasRequest && !isWhole) buttons.push(make("span", { class: "faint", text: "The body wasn't kept, so the call can't be copied as a command or sent again." }));
+        buttons.push(button("Calls like this", () => this.setFilter("service:" + quoted(call.service) + " method:" + quoted(call.method))));
         return buttons;
     }
 
@@ -250,6 +267,7 @@ class App {
             tell("No call is marked.");
         } else {
             const first = this.calls.all[this.calls.places.get(marked)];
+            if (!first) { this.list.marked = null; tell("The marked call isn't kept any longer."); this.list.draw(); return; }
             const pair = await Promise.all([first, call].map(async (call) => ({ call, detail: await this.detailOf(call) })));
             this.list.marked = null;
             openDialog("Two calls", ...showComparison(...pair), make("div", { class: "tools" }, closeButton()));
@@ -271,13 +289,13 @@ class App {
         if (event.ctrlKey || event.altKey || event.metaKey || byID("dialog").open) return;
         const isWriting = ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName);
         if (isWriting) return;
-        const act = {
+        const act = own({
             "/": () => { this.filterBox.focus(); this.filterBox.select(); },
             "?": () => this.help(), Escape: () => this.close(),
             g: () => { const box = byID("group"); box.selectedIndex = (box.selectedIndex + 1) % box.options.length; box.dispatchEvent(new Event("change")); },
             s: () => { if (this.about.isSwitchable) openSwitches(this); },
             l: () => byID("list").focus(),
-        }[event.key];
+        }, event.key);
         if (!act) return;
         event.preventDefault();
         act();

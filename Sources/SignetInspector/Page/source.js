@@ -23,16 +23,19 @@ class ServerSource {
     async run(take, state) {
         let revision = 0;
         for (;;) {
+            let answer;
             try {
-                const answer = await this.ask("/api/calls?after=" + revision);
-                revision = answer.revision;
-                state("live");
-                take(answer);
-                if (answer.isEnded) { state("all"); return; }
+                answer = await this.ask("/api/calls?after=" + revision);
             } catch (error) {
                 state("lost", error.message);
                 await new Promise((resume) => setTimeout(resume, 1000));
+                continue;
             }
+            revision = answer.revision;
+            state("live");
+            // A mistake of the page says nothing about the connection.
+            try { take(answer); } catch (error) { reportError(error); }
+            if (answer.isEnded) { state("all"); return; }
         }
     }
 
@@ -41,7 +44,7 @@ class ServerSource {
 }
 
 /** Reads the calls from blocks of JSON in the page, one line for each call. */
-class PageSource {
+class FileSource {
     constructor(blocks) {
         this.blocks = blocks;
         this.isLive = false;
@@ -70,7 +73,7 @@ class PageSource {
                 if (line === "") continue;
                 const { row } = JSON.parse(line);
                 this.lines.set(row.id, line);
-                calls.push(row);
+                calls.push(prepared(row));
             }
             take({ revision: 0, calls });
             const isDone = block >= this.blocks.length;
@@ -85,5 +88,5 @@ class PageSource {
 
 function makeSource() {
     const blocks = [...document.querySelectorAll("script.calls")];
-    return byID("about") ? new PageSource(blocks) : new ServerSource();
+    return byID("about") ? new FileSource(blocks) : new ServerSource();
 }

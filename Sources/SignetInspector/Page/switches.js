@@ -16,91 +16,90 @@ function switchWords(switches) {
 
 function openSwitches(app) {
     const { about } = app;
-    const now = () => app.about.switches;
+    const now = () => app.about.switches ?? {};
+    const problem = make("p", { class: "bad", role: "alert" });
+    const summary = make("p", { role: "status" });
+    const stubs = make("div");
+    const updates = [];
+    // What is being written stays: only controls without the keyboard get the program's values.
+    const put = (control, name, value) => { if (document.activeElement !== control) control[name] = value; };
+    const update = () => {
+        const on = switchWords(now());
+        summary.textContent = on.length === 0 ? "None is on. They act at once, on the calls that begin from now on." : "On: " + on.join(", ") + ".";
+        off.disabled = on.length === 0;
+        for (const change of updates) change();
+        stubs.replaceChildren(...(now().stubs ?? []).map((stub, at) => make("p", {},
+            "Answers " + oneLine(stub.service || "all services") + " " + oneLine(stub.method || "(all methods)") + " with " + stub.status + " ",
+            make("button", { type: "button", text: "Remove", onclick: () => change({ stubs: now().stubs.filter((_, other) => other !== at) }) }))));
+    };
+    const act = async (action) => {
+        try {
+            await app.act(action);
+            problem.textContent = "";
+        } catch (error) { problem.textContent = oneLine(error.message); }
+        update();
+    };
+    const change = (switches) => act({ action: "switches", switches });
     const line = (label, control, help) => {
         control.id = "switch-" + label.replace(/\W+/g, "-");
         return make("div", { class: "line" }, make("label", { for: control.id, text: label }), make("div", {}, control, help ? make("span", { class: "faint", text: " " + help }) : null));
     };
-    const change = async (changes) => {
-        try {
-            await app.act({ action: "switches", switches: { ...now(), ...changes } });
-        } catch (error) { tell(error.message); }
-        draw();
-    };
     const box = (name) => {
         const control = make("input", { type: "checkbox", onchange: () => change({ [name]: control.checked }) });
-        control.checked = now()[name];
+        updates.push(() => { control.checked = now()[name]; });
         return control;
     };
     const number = (name, factor, attributes) => {
         const control = make("input", { type: "number", min: "0", ...attributes, onchange: () => change({ [name]: Math.max(0, Number(control.value)) / factor }) });
-        control.value = Math.round(now()[name] * factor);
+        updates.push(() => put(control, "value", Math.round(now()[name] * factor)));
         return control;
     };
-    const draw = () => {
-        const switches = now();
-        const engine = make("select", { onchange: () => change({ engine: engine.value }) },
-            make("option", { value: "", text: "as the program chooses" }), ...about.engines.map((name) => make("option", { value: name, text: oneLine(name) })));
-        engine.value = switches.engine ?? "";
-        const parts = [
-            line("Offline", box("isOffline"), "every request fails with offline"),
-            line("Timeout", box("timesOut"), "every request fails with timeout, at once"),
-            line("Slow, ms", number("delay", 1, { step: "100" }), "before each request"),
-            line("Failures, %", number("failureRate", 100, { max: "100", step: "5" }), "of the requests fail with cut-off"),
-            line("Engine", engine),
-        ];
-        for (const { name, url } of about.services) {
-            const control = make("input", {
-                type: "text", placeholder: url, spellcheck: "false",
-                onchange: () => {
-                    const hosts = { ...now().hosts };
-                    if (control.value.trim() === "") delete hosts[name]; else hosts[name] = control.value.trim();
-                    change({ hosts });
-                },
-            });
-            control.value = switches.hosts?.[name] ?? "";
-            parts.push(line("Host of " + oneLine(name), control));
-        }
-        const stubs = make("div");
-        (switches.stubs ?? []).forEach((stub, at) => stubs.append(make("p", {},
-            "Answers " + oneLine(stub.service || "all services") + " " + oneLine(stub.method || "(all methods)") + " with " + stub.status + " ",
-            make("button", { type: "button", text: "Remove", onclick: () => change({ stubs: now().stubs.filter((_, other) => other !== at) }) }))));
-        const service = make("select", { "aria-label": "Service of the stub" }, make("option", { value: "", text: "all services" }),
-            ...about.services.map(({ name }) => make("option", { value: name, text: oneLine(name) })));
-        const method = make("input", { type: "text", placeholder: "method, or empty for all", "aria-label": "Method of the stub" });
-        const status = make("input", { type: "number", min: "200", max: "599", "aria-label": "Status of the stub" });
-        status.value = 503;
-        const body = make("textarea", { "aria-label": "Body of the stub", placeholder: "{\"error\":\"maintenance\"}" });
-        const add = make("button", {
-            type: "button", text: "Add stub",
-            onclick: () => change({ stubs: [...(now().stubs ?? []), { service: service.value, method: method.value.trim(), status: Number(status.value), body: body.value }] }),
+    const engine = make("select", { onchange: () => change({ engine: engine.value }) },
+        make("option", { value: "", text: "as the program chooses" }), ...about.engines.map((name) => make("option", { value: name, text: oneLine(name) })));
+    updates.push(() => put(engine, "value", now().engine ?? ""));
+    const parts = [
+        line("Offline", box("isOffline"), "every request fails with offline"),
+        line("Timeout", box("timesOut"), "every request fails with timeout, at once"),
+        line("Slow, ms", number("delay", 1, { step: "100" }), "before each request"),
+        line("Failures, %", number("failureRate", 100, { max: "100", step: "5" }), "of the requests fail with cut-off"),
+        line("Engine", engine),
+    ];
+    for (const { name, url } of about.services) {
+        const control = make("input", {
+            type: "text", placeholder: url, spellcheck: "false", onchange: () => change({ hosts: { [name]: control.value.trim() } }),
         });
-        const on = switchWords(switches);
-        openDialog("Switches", make("p", { text: on.length === 0 ? "None is on. They act at once, on the calls that begin from now on." : "On: " + on.join(", ") + "." }),
-            ...parts, make("h3", { text: "Stubs: an answer in place of the server" }), stubs,
-            make("div", { class: "line" }, service, method), make("div", { class: "line" }, status, add), body,
-            make("div", { class: "tools" }, make("button", {
-                type: "button", text: "All off", disabled: on.length === 0,
-                onclick: () => change({ isOffline: false, timesOut: false, delay: 0, failureRate: 0, engine: "", hosts: {}, stubs: [] }),
-            }), closeButton()));
-    };
-    draw();
+        updates.push(() => put(control, "value", own(now().hosts ?? {}, name) ?? ""));
+        parts.push(line("Host of " + oneLine(name), control));
+    }
+    const service = make("select", { "aria-label": "Service of the stub" }, make("option", { value: "", text: "all services" }),
+        ...about.services.map(({ name }) => make("option", { value: name, text: oneLine(name) })));
+    const method = make("input", { type: "text", placeholder: "method, or empty for all", "aria-label": "Method of the stub" });
+    const status = make("input", { type: "number", min: "200", max: "599", "aria-label": "Status of the stub" });
+    status.value = 503;
+    const body = make("textarea", { "aria-label": "Body of the stub", placeholder: "{\"error\":\"maintenance\"}" });
+    const add = make("button", {
+        type: "button", text: "Add stub",
+        onclick: () => change({ stubs: [...(now().stubs ?? []), { service: service.value, method: method.value.trim(), status: Number(status.value), body: body.value }] }),
+    });
+    const off = make("button", { type: "button", text: "All off", onclick: () => act({ action: "all-off" }) });
+    update();
+    openDialog("Switches", summary, problem, ...parts, make("h3", { text: "Stubs: an answer in place of the server" }), stubs,
+        make("div", { class: "line" }, service, method), make("div", { class: "line" }, status, add), body,
+        make("div", { class: "tools" }, off, closeButton()));
 }
 
 /** Shows a call to be changed and sent again. */
 function openSender(app, call, detail) {
-    const { request } = detail.exchange;
-    const url = new URL(request.url, "https://invalid.");
-    const method = make("input", { type: "text", "aria-label": "HTTP method" });
-    method.value = request.method;
-    const target = make("input", { type: "text", "aria-label": "Path and query", spellcheck: "false" });
-    target.value = url.pathname + url.search;
+    const { again } = detail;
+    const method = make("input", { type: "text", "aria-label": again.isRPC ? "Procedure" : "HTTP method" });
+    method.value = again.method;
+    const target = make("input", { type: "text", "aria-label": "Path and query", spellcheck: "false", hidden: again.isRPC && !again.target });
+    target.value = again.target ?? "";
     const fields = make("textarea", { "aria-label": "Fields", spellcheck: "false" });
-    fields.value = request.fields.filter(([name]) => !madeFields.has(name.toLowerCase())).map(([name, value]) => name + ": " + value).join("\n");
-    const body = make("textarea", { "aria-label": "Body", spellcheck: "false" });
-    body.value = bodyIsKept(request) ? request.body ?? "" : "";
+    fields.value = again.fields.map(([name, value]) => name + ": " + value).join("\n");
+    const body = make("textarea", { "aria-label": again.isRPC ? "Parameters" : "Body", spellcheck: "false" });
+    body.value = again.body;
     const problem = make("p", { class: "bad", role: "alert" });
-    if (!bodyIsKept(request)) problem.textContent = "The body was not kept. Write one, or the request is sent without.";
     const send = async () => {
         try {
             const lines = fields.value.split("\n").filter((line) => line.trim() !== "").map((line) => {
@@ -110,12 +109,16 @@ function openSender(app, call, detail) {
             if ((body.value + fields.value + target.value).match(redactionMark)) {
                 throw new Error("A mark in place of a secret is still there: write the value in its place, or remove it.");
             }
-            await app.act({ action: "send", service: call.service, method: method.value, target: target.value, fields: lines, body: body.value });
+            const action = { action: "send", service: call.service, method: method.value, body: body.value };
+            if (again.isRPC) Object.assign(action, { isRPC: true }, target.value ? { target: target.value } : {});
+            else Object.assign(action, { target: target.value, fields: lines });
+            await app.act(action);
             byID("dialog").close();
             tell("Sent. It is the newest call of the list.");
         } catch (error) { problem.textContent = oneLine(error.message); }
     };
     openDialog("Send again", make("p", { text: "To the service " + oneLine(call.service) + ", through the whole system: with a new signature, and its pins are checked." }),
-        make("div", { class: "line" }, method, target), make("h3", { text: "Fields" }), fields, make("h3", { text: "Body" }), body, problem,
+        make("div", { class: "line" }, method, target), ...(again.isRPC ? [] : [make("h3", { text: "Fields" }), fields]),
+        make("h3", { text: again.isRPC ? "Parameters" : "Body" }), body, problem,
         make("div", { class: "tools" }, make("button", { type: "button", class: "primary", text: "Send", onclick: send }), closeButton("Cancel")));
 }

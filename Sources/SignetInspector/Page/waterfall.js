@@ -1,7 +1,7 @@
 // The times of a call, one line for each wait, pause and request.
 
 const partNames = {
-    queue: "in the queue", pause: "pause before a retry", name: "name", connect: "connect", secure: "TLS",
+    queue: "in the queue", pause: "pause before a retry", delay: "delay of the switch slow", name: "name", connect: "connect", secure: "TLS",
     wait: "first byte", body: "body", failed: "failed", other: "other work",
 };
 
@@ -11,7 +11,7 @@ function waterfallLines(call, detail) {
     const others = [];
     const isTiny = (span) => span < 1 && span < (call.duration ?? 0) / 50;
     for (const stage of detail.stages) {
-        if (stage.name === "queue" || stage.name === "pause") {
+        if (["queue", "pause", "delay"].includes(stage.name)) {
             lines.push({ label: partNames[stage.name], at: stage.start, parts: [[stage.name, stage.start, stage.duration]] });
         } else if (!["attempt", "request", "reading", "interceptors", "attempt-interceptors"].includes(stage.name) ) {
             if (isTiny(stage.duration)) others.push(["other", stage.start, stage.duration]);

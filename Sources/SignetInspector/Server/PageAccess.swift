@@ -82,7 +82,9 @@ final class PageAccess: Sendable {
         let isReading = sameBytes(request.method, "GET")
         if isReading, sameBytes(request.path, "/"), let token = request.parameter("token") {
             guard use(token) else {
-                return .refused("the link was used before; each is good once")
+                return .refused(
+                    "the link was used before, or is of another run; open a new link, each is good once"
+                )
             }
             return .welcome(
                 cookie: "\(cookieName)=\(session); Path=/; HttpOnly; SameSite=Strict")

@@ -12,7 +12,8 @@ enum PageDocument {
     static let script: [UInt8] = {
         let parts = [
             PackageResources.base_js, PackageResources.source_js, PackageResources.filter_js,
-            PackageResources.list_js, PackageResources.explain_js, PackageResources.diff_js,
+            PackageResources.calls_js, PackageResources.list_js, PackageResources.explain_js,
+            PackageResources.diff_js,
             PackageResources.waterfall_js, PackageResources.detail_js, PackageResources.compare_js,
             PackageResources.copy_js, PackageResources.switches_js, PackageResources.main_js,
         ]

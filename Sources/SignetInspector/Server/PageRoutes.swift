@@ -24,6 +24,8 @@ struct PageChanges: Sendable {
     var isEnded = false
     /// The number of calls that were dropped because of a limit.
     var dropped = 0
+    /// The number of the oldest call that is kept; rows with lower ones are gone.
+    var oldest = 0
 }
 
 /// Answers the requests of the page.
@@ -65,6 +67,7 @@ struct PageRoutes: Sendable {
             return Self.json([
                 "revision": .number(JSONNumber(changes.revision)), "calls": .array(changes.rows),
                 "isEnded": .bool(changes.isEnded), "dropped": .number(JSONNumber(changes.dropped)),
+                "oldest": .number(JSONNumber(changes.oldest)),
                 "about": .object(await source.about()),
             ])
         case ("GET", "/api/call"):

@@ -74,8 +74,13 @@ final class PageServer: Sendable {
         }
 
         func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
+            // The body is framed before anything else is decided: one that isn't read would be
+            // taken for the next request.
+            guard let count = request.bodySequence.count, count <= PageServer.bodyLimit else {
+                return Self.refusal
+            }
             guard let (port, answer) = state.withLock({ $0 }) else {
-                return HTTPResponse(statusCode: .forbidden)
+                return Self.response(.text(403, "403: the page isn't ready"))
             }
             var page = PageRequest(
                 method: request.method.rawValue, path: request.target.path(),
@@ -84,16 +89,29 @@ final class PageServer: Sendable {
             if case .ip4("127.0.0.1", let peer)? = request.remoteAddress {
                 page.user = PeerUser.user(at: peer, connectedTo: port)
             }
-            guard let count = request.bodySequence.count, count <= PageServer.bodyLimit else {
-                return HTTPResponse(statusCode: .payloadTooLarge)
-            }
             page.body = Array(try await request.bodyData)
-            let made = await answer(page)
+            return Self.response(await answer(page))
+        }
+
+        private static func response(_ answer: PageAnswer) -> HTTPResponse {
             var response = HTTPResponse(
-                statusCode: HTTPStatusCode(made.status, phrase: "Signet"), body: Data(made.body))
-            for (name, value) in made.fields { response.headers[HTTPHeader(name)] = value }
+                statusCode: HTTPStatusCode(answer.status, phrase: "Signet"), body: Data(answer.body)
+            )
+            for (name, value) in answer.fields { response.headers[HTTPHeader(name)] = value }
             return response
         }
+
+        /// Refuses a request whose body is too long or has no length. Its connection is closed, so
+        /// that what follows is never read as a request.
+        private static let refusal: HTTPResponse = {
+            let answer = PageAnswer.text(
+                413, "413: expected a length of the body, of at most 1 MiB")
+            var refusal = Handler.response(answer)
+            refusal.headers[.connection] = "close"
+            refusal.payload = .httpBody(
+                HTTPBodySequence(from: LastBytes(answer.body), count: answer.body.count))
+            return refusal
+        }()
     }
 }
 #endif
