@@ -23,6 +23,9 @@ CHOOSE = """(async (filter) => {
     return document.getElementById("detail").innerText;
 })"""
 
+# The calls that the program keeps.
+KEPT = 60
+
 # The filter of each failure, and what a newcomer has to find on the page to explain it.
 FAILURES = {
     "wrong-pin": ("method:payments.take", [
@@ -30,8 +33,8 @@ FAILURES = {
         "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=", "sha256/C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", "Wanted by the rule pay.example.com",
     ]),
     "wrong-signature": ("service:partner", [
-        "refused the signed request: status 401", "Compare the signature base", '"@method": GET', "@signature-params", "orders-2026", "the request's method",
-        "signature does not match",
+        "refused the signed request: status 401", "compare the signature base", '"@method": GET', "@signature-params", "orders-2026", "the request's method",
+        "The server's own words: {\"error\":\"signature does not match\"}",
     ]),
     "retry-storm": ("service:busy", [
         "4 attempts", "503, then 503, then 503, then 503", "the limit is 4 attempts", "pause before a retry", "gets 4 times the load",
@@ -40,14 +43,14 @@ FAILURES = {
         "a stale response from the cache", "could not be reached or failed (connect)", "its data may be old", "Age", "stale-if-error", '"tea": 3.50',
     ]),
     "business-code": ("method:stock.reserve", [
-        "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "sold out",
+        "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "The server's own words:", "sold out",
     ]),
 }
 
 
 def live(browser, program, out, check, pictures):
     """Opens the page of a running program."""
-    with subprocess.Popen(["stdbuf", "-oL", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(["stdbuf", "-oL", program, str(KEPT)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             link = next(word for line in process.stdout for word in line.split() if word.startswith("http://127.0.0.1:"))
             browser.size(1280, 900)
@@ -61,13 +64,14 @@ def live(browser, program, out, check, pictures):
                 for word in words:
                     check(word in text, f"{name}: the page doesn't say {word!r}")
                 browser.picture(out / f"failure-{name}.png")
+            follows(browser, check)
             stages(browser, out, check)
             curl(browser, check)
             switch(browser, out, check)
             text = browser.run(f"{CHOOSE}('method:orders.greet')")
             check("</script><script>" in text and "\\u{202e}" in text and "\u202e" not in text, "a hostile name isn't shown as it is")
             check(browser.run("document.title") == "look – Calls", "a script of a name ran")
-            browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
+            browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input')); document.getElementById('suggestions').hidden = true")
             pictures(browser, "live")
             origin = link.split("/?")[0]
             check([url for url in browser.requests() if not url.startswith(origin)] == [], "the page asked others")
@@ -79,10 +83,34 @@ def live(browser, program, out, check, pictures):
             process.kill()
 
 
+def follows(browser, check):
+    """Calls that come and calls that are dropped leave the chosen call where it is on the screen."""
+    dropped = "Number(/([0-9]+) dropped/.exec(document.getElementById('count').textContent)?.[1] ?? 0)"
+    browser.wait(f"{dropped} > 0", 60)
+    browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
+    browser.run("document.getElementById('suggestions').hidden = true")
+    browser.wait(f"document.getElementById('rows').offsetHeight >= {KEPT} * 44")
+    browser.run(f"document.getElementById('list').scrollTop = {KEPT - 30} * 44; 0")
+    browser.wait(f"[...document.querySelectorAll('.row:not([hidden])')].some((row) => row.dataset.entry === '{KEPT - 25}')")
+    browser.run(f"[...document.querySelectorAll('.row')].find((row) => row.dataset.entry === '{KEPT - 25}').click()")
+    browser.wait("document.querySelector('.row.chosen') && document.querySelector('#detail .title')")
+    state = """JSON.stringify([Math.round(document.querySelector('.row.chosen')?.getBoundingClientRect().top ?? -1),
+        document.querySelector('.row.chosen .first')?.textContent, document.querySelector('#detail .title')?.textContent])"""
+    before, first = browser.run(state), browser.run(dropped)
+    browser.wait(f"{dropped} >= {first} + 12", 60)
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+    after, count = browser.run(state), browser.run("document.getElementById('count').textContent")
+    check(after == before, f"the chosen call moved from {before} to {after}")
+    total = int(count.split(" ")[0].replace(",", ""))
+    check(total <= KEPT + KEPT // 2, f"the page has {total} calls, the program keeps {KEPT}: {count}")
+    browser.run("[...document.querySelectorAll('#views button')].find((button) => button.textContent === 'Orders that failed').click()")
+    check(browser.run("document.getElementById('filter').value") == "service:orders is:failed", "the program's view isn't offered")
+
+
 def stages(browser, out, check):
-    """The differences of a call's stages, and no secret."""
+    """The differences of a call's stages, the engine and the address with their reasons, and no secret."""
     text = browser.run(f"{CHOOSE}('method:orders.create')")
-    for word in ["1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
+    for word in ["standard (no other was chosen)", "192.0.2.2 (the fastest when it was measured)", "1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
         check(word.lower() in text.lower(), f"the stages don't show {word!r}")
     check("hunter2" not in browser.run("document.documentElement.innerHTML"), "a secret is on the page")
     browser.run("document.getElementById('part-stages').scrollIntoView()")

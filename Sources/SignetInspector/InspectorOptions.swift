@@ -9,7 +9,26 @@ public struct InspectorOptions: Sendable {
     /// The most bytes that the kept contents of calls take, about; the oldest calls are dropped.
     /// Defaults to 128 MiB.
     public var maximumBytes = 128 << 20
+    /// Filters that the page offers as buttons, beside its own ones.
+    ///
+    /// A view that a reader saves on the page is kept by the browser for this run alone, because
+    /// the next one has another address.
+    public var views: [View] = []
     var showsProduction = false
+
+    /// A filter with a name.
+    public struct View: Sendable, Hashable {
+        /// The name on the button.
+        public var name: String
+        /// The filter as it is written on the page, such as `service:orders is:failed`.
+        public var filter: String
+
+        /// Names a filter.
+        public init(_ name: String, filter: String) {
+            self.name = name
+            self.filter = filter
+        }
+    }
 
     /// The defaults.
     public init() {}

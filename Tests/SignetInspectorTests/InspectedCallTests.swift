@@ -1,9 +1,11 @@
 #if Inspector
+import HTTPTypes
 import SignetClient
 import SignetInspector
 import SignetJSON
 import SignetRPC
 import SignetTesting
+import SignetTransport
 import Testing
 
 /// The calls of a running system as the page gets them.
@@ -37,6 +39,61 @@ import Testing
         #expect(answer?.contains("tea") == true)
         #expect(!row.text.contains("ZZZZZZ"))
         #expect(!detail.text.contains("ZZZZZZ"))
+        await fixture.stop()
+    }
+
+    /// An engine of two addresses, the first of which has no server.
+    private struct AddressEngine: HTTPEngine {
+        let capabilities = EngineCapabilities(
+            name: "addresses", pinsPublicKeys: true, speaksHTTP2: false,
+            connectsToAddresses: true)
+
+        func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
+            guard probe.connectTo.first?.address?.description != "192.0.2.1" else {
+                throw TransportError(.connect, "no server")
+            }
+            return ProbeResult(chain: [], isTrusted: true)
+        }
+
+        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+            EngineResponse(
+                response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
+        }
+
+        func shutdown() async {}
+    }
+
+    @Test func theAddressHasItsReason() async throws {
+        var options = NetworkSystem.Options()
+        options.runMode = .development
+        options.engine = AddressEngine()
+        options.dangerous.allowUnpinnedServices()
+        options.addresses.startLimit = .seconds(60)
+        var service = ServiceConfiguration(
+            baseURL: "https://shop.example.com", payloadProtocol: .rest)
+        service.addresses = try ["192.0.2.1", "192.0.2.2"].map { try ServiceAddress(parsing: $0) }
+        let system = try await NetworkSystem.start(
+            services: ["shop": service], options: options)
+        let page = try await system.inspect()
+        let browser = try await PageBrowser(opening: page.url)
+        _ = try await system.call(RESTRequest(.get, "/x"), on: "shop")
+        _ = try await browser.calls { $0.first?["state"] == "success" }
+        let detail = try await browser.get("/api/call?id=1")
+        let expected: JSONValue = ["address": "192.0.2.2", "reason": "fastest", "failed": []]
+        #expect(member(detail, "attempts", "0", "hops", "0", "address") == expected)
+        await page.stop()
+        await system.shutdown()
+        await browser.close()
+    }
+
+    @Test func theProgramsViewsAreOffered() async throws {
+        var options = InspectorOptions()
+        options.views = [.init("Tea", filter: "body:tea <b>")]
+        let fixture = try await InspectorFixture(options: options)
+        _ = try await fixture.system.call(RPCCall("orders.list"), on: "orders")
+        let about = try await fixture.browser.get("/api/calls?after=0")["about"]
+        #expect(about?["views"] == [["Tea", "body:tea <b>"]])
         await fixture.stop()
     }
 

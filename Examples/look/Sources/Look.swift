@@ -7,7 +7,7 @@ import SignetJSON
 /// A program to look at: it makes calls that succeed and calls that fail in five ways, and shows
 /// them on a page. None leaves this machine.
 ///
-///     swift run look
+///     swift run look      # with 60, the page keeps the last 60 calls
 @main enum Look {
     /// A name that would be a script if a page took it for one.
     static let hostile = "</script><script>document.title=\"pwned\"</script>\u{202e}"
@@ -16,6 +16,10 @@ import SignetJSON
         let system = try await start()
         var options = InspectorOptions()
         options.title = "look"
+        if let count = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
+            options.maximumCalls = count
+        }
+        options.views = [.init("Orders that failed", filter: "service:orders is:failed")]
         let page = try await system.inspect(options)
         print("Open this link, which is good once: \(page.url)")
         print("Calls are made every two seconds; Ctrl-C ends them.")
@@ -36,6 +40,8 @@ import SignetJSON
             "busy": service("https://busy.example.com", .rest, [pin, reserve]),
             "prices": service("https://prices.example.com", .rest, [pin, reserve]),
         ]
+        services["orders"]?.addresses = try ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
+            .map { try ServiceAddress(parsing: $0) }
         services["busy"]?.attempts = 4
         services["prices"]?.options.cache = .http
         services["prices"]?.attempts = 1

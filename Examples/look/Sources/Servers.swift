@@ -9,7 +9,7 @@ import Synchronization
 /// engine is the network system as it is: signatures, pins, retries, the cache and the checks.
 final class Servers: HTTPEngine {
     let capabilities = EngineCapabilities(
-        name: "servers", pinsPublicKeys: true, speaksHTTP2: true)
+        name: "servers", pinsPublicKeys: true, speaksHTTP2: true, connectsToAddresses: true)
     private let prices = Atomic(0)
 
     /// The keys of the servers' chain, leaf first.
@@ -27,15 +27,9 @@ final class Servers: HTTPEngine {
         do { try await Task.sleep(for: .milliseconds(12)) } catch {
             throw TransportError(.cancelled, "the call was cancelled")
         }
-        var verdict: PinVerdict?
-        let chain: [SeenCertificate]
+        let chain = try Self.chain(of: authority)
+        let verdict: PinVerdict?
         do {
-            chain = [
-                SeenCertificate(
-                    subject: "CN=\(authority)", pin: try Pin(parsing: Self.pins.leaf)),
-                SeenCertificate(
-                    subject: "CN=Example CA", pin: try Pin(parsing: Self.pins.authority)),
-            ]
             verdict = request.policy?.verdict(for: try HostName.canonical(authority), chain: chain)
         } catch {
             throw TransportError(.tls, "the server's chain can't be read")
@@ -51,6 +45,31 @@ final class Servers: HTTPEngine {
             body: HTTPResponseBody(bytes: Array(body.utf8)),
             httpVersion: .init(major: 2, minor: 0), timings: timings, verdict: verdict,
             peerChain: chain)
+    }
+
+    /// The first address has no server, the last one is the slowest.
+    func probe(_ probe: EngineProbe) async throws(TransportError) -> ProbeResult {
+        let address = probe.connectTo.first?.address?.description ?? ""
+        do { try await Task.sleep(for: .milliseconds(address.last == "3" ? 30 : 5)) } catch {
+            throw TransportError(.cancelled, "the measurement was cancelled")
+        }
+        if address.last == "1" { throw TransportError(.connect, "\(address) has no server") }
+        return ProbeResult(
+            chain: try Self.chain(of: "\(probe.authority.host)"), isTrusted: true)
+    }
+
+    private static func chain(
+        of authority: String
+    ) throws(TransportError) -> [SeenCertificate] {
+        do {
+            return [
+                SeenCertificate(subject: "CN=\(authority)", pin: try Pin(parsing: pins.leaf)),
+                SeenCertificate(
+                    subject: "CN=Example CA", pin: try Pin(parsing: pins.authority)),
+            ]
+        } catch {
+            throw TransportError(.tls, "the server's chain can't be read")
+        }
     }
 
     func shutdown() async {}

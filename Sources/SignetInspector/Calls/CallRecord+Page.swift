@@ -172,6 +172,15 @@ extension CacheUse {
     }
 }
 
+extension AddressUse {
+    fileprivate var json: JSONValue {
+        [
+            "address": PageJSON.text(address), "reason": .string(reason.name),
+            "failed": .array(failed.map(JSONValue.string)),
+        ]
+    }
+}
+
 extension CallRecord.Attempt {
     fileprivate var json: JSONValue {
         [
@@ -193,7 +202,7 @@ extension CallRecord.Exchange {
             "method": .string(method.rawValue), "url": .string(url),
             "status": PageJSON.number(status), "version": PageJSON.text(httpVersion?.description),
             "engine": PageJSON.text(engine?.engine.name),
-            "reason": PageJSON.text(engine?.reason.name), "address": nil,
+            "reason": PageJSON.text(engine?.reason.name), "address": address?.json ?? .null,
             "source": .string(source.rawValue), "start": PageJSON.time(start),
             "timings": [
                 "name": PageJSON.time(timings.nameResolved),

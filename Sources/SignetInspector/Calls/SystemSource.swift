@@ -12,6 +12,7 @@ final class SystemSource: PageSource {
     private let observation: CallObservation
     private let stubs: PageStubs
     private let title: String
+    private let views: [InspectorOptions.View]
     private let maySwitch: Bool
     private let sent: SentAgain
     private let first: (switches: DebugSwitches, isHeld: Bool)
@@ -26,6 +27,7 @@ final class SystemSource: PageSource {
     init(_ system: NetworkSystem, options: InspectorOptions) {
         self.system = system
         title = options.title
+        views = options.views
         maySwitch = system.mode != .production
         ledger = CallLedger(
             maximumCalls: options.maximumCalls, maximumBytes: options.maximumBytes)
@@ -58,6 +60,7 @@ final class SystemSource: PageSource {
                     ["name": .string(service.key.name), "url": .string(service.value)]
                 }),
             "engines": .array(system.engineNames.map { .string($0.name) }),
+            "views": .array(views.map { [.string($0.name), .string($0.filter)] }),
         ]
     }
 

@@ -186,9 +186,10 @@ class View {
         }
     }
 
-    /** Follows the calls to other places. */
+    /** Follows the calls to other places; returns the number of lines that are gone from the top. */
     move(moved) {
         this.gather();
+        const before = this.found.length;
         this.found = this.found.map((place) => moved[place]).filter((place) => place >= 0);
         if (this.at >= 0) {
             let at = this.at;
@@ -196,6 +197,7 @@ class View {
             this.at = at >= 0 ? moved[at] : -1;
         }
         this.arrange();
+        return this.order === "start" && this.group === "" ? before - this.found.length : 0;
     }
 
     /** Orders and groups what was found. */

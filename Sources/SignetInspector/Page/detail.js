@@ -151,12 +151,25 @@ function showCache(detail) {
     ]);
 }
 
+/** The engine that sent a request, and why. */
+function engineWords({ engine, reason }) {
+    const why = own({ standard: "no other was chosen", chosen: "chosen by the options", trial: "a share of the calls tries it", speed: "the fastest", fallback: "the one before it fails" }, reason ?? "") ?? reason;
+    return (engine ?? "") + (why ? " (" + why + ")" : "");
+}
+
+/** The address that a request went to, and why. */
+function addressWords(use) {
+    if (!use) return "";
+    const why = own({ fastest: "the fastest when it was measured", next: "the next one", name: "no address works or is measured yet" }, use.reason) ?? use.reason;
+    return (use.address ?? "by the host's name") + " (" + why + (use.failed.length > 0 ? "; no connection to " + use.failed.join(", ") : "") + ")";
+}
+
 function showAttempts(detail) {
     const rows = [];
     detail.attempts.forEach((attempt, at) => attempt.hops.forEach((hop, place) => {
         rows.push([String(at + 1) + (attempt.hops.length > 1 ? "." + (place + 1) : ""), hop.method + " " + hop.url,
             hop.failure ?? String(hop.status ?? "no response"), hop.version ?? "",
-            (hop.engine ?? "") + (hop.reason ? " (" + hop.reason + ")" : ""), hop.address ?? "",
+            engineWords(hop), addressWords(hop.address),
             [hop.source !== "server" ? hop.source : "", hop.timings.isReused ? "kept connection" : "", hop.isSigned ? "signed" : "", hop.isPinned ? "pinned" : "", hop.isSimulated ? "simulated" : ""].filter(Boolean).join(", ")]);
         const redirect = attempt.redirects[place];
         if (redirect) rows.push(["", "redirected to " + redirect.to, String(redirect.status), "", "", "", "then " + redirect.method]);
@@ -199,6 +212,10 @@ function showCall(box, call, detail, actions) {
     const what = make("div", { class: "what " + told.tone }, make("strong", { text: oneLine(told.title) }));
     for (const words of told.words) what.append(make("p", { text: oneLine(words) }));
     if (call.message) what.append(make("p", {}, make("code", { text: short(call.message, 4000) })));
+    const answer = detail.exchange?.response;
+    if (call.state === "failed" && answer?.body && kindOf(answer) !== "omitted") {
+        what.append(make("p", {}, "The server's own words: ", make("code", { text: short(answer.body, 500) })));
+    }
     box.replaceChildren(
         make("div", { class: "top" },
             make("button", { type: "button", class: "back", text: "← List", onclick: actions.close }), " ",

@@ -74,6 +74,7 @@ function explain(call, detail) {
             title = "The service said no" + (call.serverCode !== null && call.serverCode !== undefined ? ": code " + call.serverCode : "");
         }
         if (isRefusedSignature) title = "The server refused the signed request: status " + call.status;
+        if (count > 1) title += ", after " + plural(count, "attempt");
     }
     const meaning = own(meanings, call.code ?? "");
     if (meaning && !isRefusedSignature) words.push(meaning);
@@ -82,7 +83,7 @@ function explain(call, detail) {
         words.push("The status of HTTP was " + call.status + ".");
     }
     if (isRefusedSignature) {
-        words.push("The request was signed. A server may answer so when it can't verify the signature; it also may know the key, and not allow the call, or want another credential. If it speaks of the signature, compare the signature base below, byte for byte, with the one that the server computed; a line that differs is the likely cause. If all are equal, the keys may be different ones.");
+        words.push("Read the response below. If it speaks of the signature, compare the signature base below, byte for byte, with the one that the server computed: a line that differs is the cause, and if all are equal, the two sides have different keys. Otherwise the server may know the key and not allow this call, or want another credential.");
     }
     if (last?.isSimulated && call.state === "failed") words.push("A switch (simulation) made the failure. " + sentWords(call, hops));
     else if (call.isSimulated) words.push("A switch (simulation) made an attempt fail.");

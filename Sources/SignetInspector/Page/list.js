@@ -61,6 +61,11 @@ class List {
         this.box.addEventListener("keydown", (event) => this.key(event));
     }
 
+    /** Keeps what is read in its place when lines above it are gone. */
+    lift(count) {
+        if (count > 0 && (!this.follows || this.chosen !== null)) this.box.scrollTop -= count * rowHeight;
+    }
+
     /** Draws with the next frame. */
     draw() {
         if (this.isDue) return;

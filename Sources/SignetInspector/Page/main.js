@@ -42,7 +42,7 @@ class App {
         }
         if (dropped > (this.dropped ?? 0)) this.dropped = dropped;
         const moved = this.calls.drop(oldest);
-        if (moved) this.view.move(moved);
+        if (moved) this.list.lift(this.view.move(moved));
         if (!calls || calls.length === 0) { this.viewChanged(); return; }
         const news = this.calls.take(calls);
         this.view.take(news);
@@ -59,6 +59,12 @@ class App {
         badge.textContent = oneLine(mode ?? "");
         badge.className = "badge" + (mode && mode !== "production" ? " warning" : "");
         byID("source").textContent = [title, version && "signet " + version].filter(Boolean).map(oneLine).join(" · ");
+        // Only if they are others, because the buttons are made again.
+        const views = JSON.stringify(this.about.views ?? []);
+        if (views !== this.givenViews) {
+            this.givenViews = views;
+            this.showViews();
+        }
         const button = byID("open-switches");
         const on = switchWords(switches);
         button.hidden = !isSwitchable;
@@ -109,10 +115,11 @@ class App {
 
     showViews() {
         const now = this.filterBox.value.trim();
-        const buttons = [...builtInViews, ...this.views].map(([name, filter]) => make("button", {
+        const given = [...builtInViews, ...(this.about.views ?? [])];
+        const buttons = [...given, ...this.views].map(([name, filter]) => make("button", {
             type: "button", text: oneLine(name), title: filter || "all calls", "aria-pressed": String(filter === now), onclick: () => this.setFilter(filter),
         }));
-        const known = [...builtInViews, ...this.views].some(([, filter]) => filter === now);
+        const known = [...given, ...this.views].some(([, filter]) => filter === now);
         const own = this.views.findIndex(([, filter]) => filter === now && now !== "");
         if (!known && now !== "") {
             buttons.push(make("button", {
@@ -126,7 +133,9 @@ class App {
                         this.showViews();
                     };
                     name.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
-                    openDialog("Save this view", make("p", { text: now }), name, make("div", { class: "tools" }, make("button", { type: "button", class: "primary", text: "Save", onclick: save }), closeButton("Cancel")));
+                    const kept = !this.source.isLive ? "This browser keeps it."
+                        : "This browser keeps it until the program ends. To have it each time, add it to the options of inspect().";
+                    openDialog("Save this view", make("p", {}, make("code", { text: oneLine(now) })), name, make("p", { class: "faint", text: kept }), make("div", { class: "tools" }, make("button", { type: "button", class: "primary", text: "Save", onclick: save }), closeButton("Cancel")));
                     name.select();
                 },
             }));

@@ -14,8 +14,8 @@ struct InspectCommand: AsyncParsableCommand {
         discussion: """
             Prints a link that opens the page once, and serves it on this machine, for this user \
             alone, until Ctrl-C. With --html the page is one file, which needs no server. FILE is a \
-            HAR of signet or of another program; a browser's contains secrets, which signet har \
-            scrub redacts.
+            HAR of signet or of another program. The page shows what it holds: a browser's contains \
+            secrets.
             """,
         examples: ["signet inspect shop.har", "signet inspect shop.har --html shop.html"])
 
