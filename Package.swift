@@ -306,7 +306,11 @@ let package = Package(
         tests("SignetJSON", ["SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         tests(
-            "SignetCache", ["SignetBase", "SignetCache", "SignetJSON", httpTypes],
+            "SignetCache",
+            [
+                "SignetBase", "SignetCache", "SignetClient", "SignetJSON", "SignetPinning",
+                "SignetStorage", "SignetTransport", httpTypes,
+            ],
             hasVectors: false),
         tests(
             "SignetStorage",

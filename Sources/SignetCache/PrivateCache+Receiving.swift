@@ -13,7 +13,7 @@ extension PrivateCache {
         _ response: HTTPResponse, to exchange: CacheExchange, at now: Int64
     ) -> CacheOutcome {
         guard response.status.code >= 200 else { return CacheOutcome(answer: .received(response)) }
-        let changes = invalidations(by: response, to: exchange)
+        let changes = invalidations(by: response, to: exchange.original)
         var outcome = answer(response, to: exchange, at: now)
         outcome.changes = changes + outcome.changes
         return outcome

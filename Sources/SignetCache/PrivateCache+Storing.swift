@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 import SignetBase
 
 extension PrivateCache {
@@ -187,11 +187,15 @@ extension PrivateCache {
             publicKeys: stored.publicKeys.filter(exchange.publicKeys.contains))
     }
 
-    /// Returns what a method that is not safe and `Clear-Site-Data` remove (section 4.4).
-    func invalidations(by response: HTTPResponse, to exchange: CacheExchange) -> [CacheChange] {
-        guard let key = exchange.key else { return [] }
+    /// Returns what a method that is not safe and `Clear-Site-Data` remove, in all scopes
+    /// (section 4.4). ``receive(_:to:at:)`` includes it; a request that isn't answered from the
+    /// cache needs this alone.
+    public func invalidations(
+        by response: HTTPResponse, to request: HTTPRequest
+    ) -> [CacheChange] {
+        guard let key = CacheKey(request) else { return [] }
         var changes: [CacheChange] = []
-        let isUnsafe = !Self.safeMethods.contains(exchange.original.method)
+        let isUnsafe = !Self.safeMethods.contains(request.method)
         if isUnsafe, (200..<400).contains(response.status.code) {
             changes.append(.invalidate(url: key.url))
             for name in [HTTPField.Name.location, .contentLocation] {

@@ -4,6 +4,10 @@ import SignetJSON
 import TestSupport
 import Testing
 
+#if Storage
+import SignetStorage
+#endif
+
 /// The 333 cases of http-tests/cache-tests that bind a private cache.
 struct CacheTestsSuite {
     enum Kind: String { case required, optimal, check }
@@ -71,12 +75,19 @@ struct CacheTestsSuite {
         }
     }
 
-    static func results(of cache: PrivateCache) throws -> Results {
+    /// - Parameter client: Makes a client whose cache is empty.
+    static func results(
+        of client: () async throws -> any SuiteClient
+    ) async throws -> Results {
         var results = Results()
         for one in try load() {
             results.cases[one.id] = one
-            var run = SuiteRun(one.requests, cache: cache)
-            do throws(SuiteRun.Failure) { try run.run() } catch { results.failures[one.id] = error }
+            var run = SuiteRun(one.requests, client: try await client())
+            do throws(SuiteRun.Failure) {
+                try await run.run()
+            } catch {
+                results.failures[one.id] = error
+            }
         }
         return results
     }
@@ -110,12 +121,12 @@ struct CacheTestsSuiteTests {
     /// The checks, which have no right answer, that tell yes.
     static let checks = 66
 
-    @Test func passesAllRequiredCases() throws {
+    @Test func passesAllRequiredCases() async throws {
         // stale-close, on which two required cases depend, wants a stale response without
         // stale-if-error when the origin fails. Only a setting gives one.
         var cache = PrivateCache()
         cache.staleIfError = 3600
-        let results = try CacheTestsSuite.results(of: cache)
+        let results = try await CacheTestsSuite.results { SimulatedClient(cache) }
         try report(results)
         #expect(results.passed(.required) == 145)
         #expect(results.passed(.optimal) == 95 - Self.refused.count)
@@ -123,8 +134,8 @@ struct CacheTestsSuiteTests {
         #expect(results.passed(.check) == Self.checks)
     }
 
-    @Test func passesThemWithTheDefaults() throws {
-        let results = try CacheTestsSuite.results(of: PrivateCache())
+    @Test func passesThemWithTheDefaults() async throws {
+        let results = try await CacheTestsSuite.results { SimulatedClient() }
         try report(results)
         let failed = results.failures.keys.filter { results.cases[$0]?.kind == .required }
         #expect(failed.isEmpty)
@@ -132,6 +143,35 @@ struct CacheTestsSuiteTests {
         let uncounted = ["stale-close-must-revalidate", "stale-close-no-cache"]
         #expect(results.failed(.required) == uncounted)
         #expect(results.failed(.optimal) == Self.refused.keys.sorted())
+    }
+
+    // MARK: Through the whole client
+
+    /// The cases that fail through the client and pass by the decisions alone, and why.
+    static let unreachable: [String: String] = [:]
+
+    enum Store: String, CaseIterable, Sendable { case memory, disk }
+
+    /// The same results through a network system, with each store.
+    @Test(arguments: Store.allCases) func passesThemThroughTheClient(_ kind: Store) async throws {
+        let directory = try TemporaryDirectory()
+        let store: any CacheStore
+        switch kind {
+        case .memory: store = MemoryCacheStore(byteLimit: 1 << 24)
+        case .disk:
+            #if Storage
+            store = try DiskCacheStore(folder: directory.path("cache"))
+            #else
+            return
+            #endif
+        }
+        let client = try await PipelineClient(store)
+        let results = try await CacheTestsSuite.results { await client.emptied() }
+        await client.shutdown()
+        try report(results)
+        let failed = results.failures.keys.filter { results.cases[$0]?.kind != .check }
+        #expect(
+            Set(failed) == Set(Self.unreachable.keys).union(Self.refused.keys))
     }
 
     /// Prints the table if the run asks for it.

@@ -22,7 +22,7 @@ struct ClientReply {
 }
 
 /// A client with a cache, without a network: the origin is a function, the clock is a number.
-final class SimulatedClient {
+final class SimulatedClient: SuiteClient {
     let cache: PrivateCache
     let store: MemoryCacheStore
     var now: Int64
@@ -39,6 +39,9 @@ final class SimulatedClient {
         self.now = now
     }
 
+    /// The server of a case of the public suite.
+    var server = SuiteServer([])
+
     func send(_ request: HTTPRequest, scope: String = "") -> ClientReply {
         let key = CacheKey(request, scope: scope)
         let entries = key.map { store.entries(for: $0) } ?? []
@@ -52,6 +55,11 @@ final class SimulatedClient {
         case .validate(let exchange), .fetch(let exchange): return run(exchange, entries)
         case .unavailable(let response): return ClientReply(response: response)
         }
+    }
+
+    func receive(_ request: HTTPRequest) async -> ClientReply {
+        origin = { [unowned self] in server.reply(to: $0, now: now) }
+        return send(request)
     }
 
     private func run(_ exchange: CacheExchange, _ entries: [MemoryCacheStore.Entry]) -> ClientReply

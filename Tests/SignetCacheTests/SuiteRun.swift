@@ -3,7 +3,16 @@ import SignetBase
 import SignetCache
 import SignetJSON
 
-/// One case of the public suite, played against a ``SimulatedClient`` as the suite's client does:
+/// A client with a cache, whose clock the suite moves.
+protocol SuiteClient: AnyObject {
+    var now: Int64 { get set }
+    /// The server of the case.
+    var server: SuiteServer { get set }
+    /// Sends a request, and returns when a renewal that it began has ended.
+    func receive(_ request: HTTPRequest) async -> ClientReply
+}
+
+/// One case of the public suite, played against a client as the suite's client does:
 /// `client/test.mjs`, in its mode for a cache that is part of the client.
 struct SuiteRun {
     /// Why a case fails.
@@ -16,21 +25,19 @@ struct SuiteRun {
     }
 
     let requests: [JSONValue]
-    let client: SimulatedClient
-    let server: SuiteServer
+    let client: any SuiteClient
+    private var server: SuiteServer { client.server }
     private var replies: [ClientReply] = []
 
-    init(_ requests: [JSONValue], cache: PrivateCache) {
+    init(_ requests: [JSONValue], client: any SuiteClient) {
         self.requests = requests
-        client = SimulatedClient(cache)
-        server = SuiteServer(requests)
-        client.origin = { [server, client] in server.reply(to: $0, now: client.now) }
+        self.client = client
+        client.server = SuiteServer(requests)
     }
 
-    mutating func run() throws(Failure) {
-        defer { client.origin = { _ in nil } }
+    mutating func run() async throws(Failure) {
         for (index, step) in requests.enumerated() {
-            let reply = client.send(request(step, at: index))
+            let reply = await client.receive(request(step, at: index))
             replies.append(reply)
             try checkType(reply, step, number: index + 1)
             try checkStatus(reply, step, number: index + 1)

@@ -4,9 +4,9 @@ import SignetJSON
 
 /// The server of the public suite http-tests/cache-tests, as its handle-test describes it, for one
 /// case.
-final class SuiteServer {
+struct SuiteServer: Sendable {
     /// A request that arrived, for the checks after the case.
-    struct Seen {
+    struct Seen: Sendable {
         let number: Int?
         let request: HTTPRequest
         /// The fields that the client must get, each with its lines joined.
@@ -28,7 +28,7 @@ final class SuiteServer {
     }
 
     /// Returns nil if the case wants the connection closed.
-    func reply(to request: HTTPRequest, now: Int64) -> OriginReply? {
+    mutating func reply(to request: HTTPRequest, now: Int64) -> OriginReply? {
         let number = request.headerFields[HTTPField.Name("Req-Num")!].flatMap { Int($0) }
         let index = (number ?? seen.count + 1) - 1
         let step = requests[index]

@@ -60,11 +60,14 @@ struct CacheScopes: Sendable {
     func scope(
         of context: CallContext, fields: HTTPFields, origin: WebOrigin
     ) -> CacheScope? {
-        var values = fields[values: .authorization] + fields[values: .cookie]
+        // Labelled, because a text may stand in another field for another user.
+        var values = [HTTPField.Name.authorization, .cookie].flatMap { name in
+            fields[values: name].map { "\(name.canonicalName): \($0)" }
+        }
         if let certificate = context.options.clientCertificate {
             // A certificate that can't be shown now gets no response, also not a stored one.
             guard let shown = try? certificate.current() else { return nil }
-            values.append("\(shown.fingerprint)")
+            values.append("certificate: \(shown.fingerprint)")
         }
         guard values.isEmpty else { return makeScope(of: context, values, origin: origin) }
         let key = Memo.Key(

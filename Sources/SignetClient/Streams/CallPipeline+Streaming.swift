@@ -39,7 +39,7 @@ extension CallPipeline {
     private func open(
         _ request: CallRequest, into reader: StreamReader, in context: CallContext
     ) async throws(ClientError) -> RawResponse {
-        let boxed = try context.box(request)
+        let boxed = try context.box(await context.beforeBoxing(request))
         let raw = try await send(context.request(boxed), into: reader, in: context)
         guard try !reader.hasFinished(), !raw.isSuccess else { return raw }
         _ = try ClientError.rpc { () throws(PayloadError) in

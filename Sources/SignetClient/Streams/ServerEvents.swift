@@ -7,7 +7,7 @@ import SignetRPC
 ///
 /// Each connection is a call of the pipeline: signed, pinned, with the call's options. After a
 /// connection ended or broke, the next one follows after the time that the stream asked for
-/// (`retry`), or ``reconnectionTime``, and asks for the events after the last one
+/// (`retry`, at most five minutes), or ``reconnectionTime``, and asks for the events after the last one
 /// (`Last-Event-ID`). The events end if the server responds with 204, or if the reader stops.
 ///
 /// ```swift
@@ -19,13 +19,16 @@ import SignetRPC
 /// ```
 ///
 /// A connection ends after `RequestOptions.timeout`, by default that of the service, and the next
-/// one follows; a longer one saves connections. `RequestOptions.maximumResponseSize` is the limit
-/// of one connection.
+/// one follows; a longer one saves connections. It also ends after
+/// `RequestOptions.maximumResponseSize`, which is an error if it has brought no event by then.
 public struct ServerEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerEvent
     /// The error that ends the events.
     public typealias Failure = ClientError
+
+    /// The longest time that a stream can ask for: five minutes.
+    static let longestPause: Duration = .seconds(300)
 
     let connect: @Sendable (_ lastID: String) async throws(ClientError) -> StreamedResponse
     let sleep: @Sendable (Duration) async throws -> Void
@@ -46,6 +49,8 @@ public struct ServerEvents: AsyncSequence, Sendable {
         fileprivate var hasConnected = false
         fileprivate var hasEnded = false
         fileprivate var failures = 0
+        /// Whether the connection has brought an event.
+        fileprivate var hasEvents = false
 
         /// Returns the next event, or nil after the last one.
         ///
@@ -62,7 +67,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
                     }
                     if let chunk = try await chunks?.next() {
                         ready = try parser.push(chunk)
-                        if !ready.isEmpty { failures = 0 }
+                        if !ready.isEmpty { hasEvents = true }
                     } else {
                         close()
                     }
@@ -89,17 +94,20 @@ public struct ServerEvents: AsyncSequence, Sendable {
 
         /// Whether an error is one of the connection, which another one may not have.
         private func isWorthAnother(_ error: ClientError) -> Bool {
+            // A connection that brought events has only become too long.
+            if error.code == .responseTooLarge { return hasEvents }
             // If TLS or the pins refused the server, the reader should know.
-            error.kind == .noResponse && error.pinRefusal == nil && error.code != .tls
+            return error.kind == .noResponse && error.pinRefusal == nil && error.code != .tls
         }
 
         private mutating func connect() async throws(ClientError) {
             if hasConnected {
                 let pause =
-                    parser.retry.map { Duration.milliseconds($0) } ?? events.reconnectionTime
+                    parser.retry.map { Swift.min(.milliseconds($0), ServerEvents.longestPause) }
+                    ?? events.reconnectionTime
                 do { try await events.sleep(pause) } catch { throw .cancelledByCaller }
             }
-            hasConnected = true
+            (hasConnected, hasEvents) = (true, false)
             parser.restart()
             let response = try await events.connect(parser.lastID)
             guard response.status != 204 else {
@@ -115,6 +123,7 @@ public struct ServerEvents: AsyncSequence, Sendable {
                         + " text/event-stream", status: response.status
                 ).of(response.identity, record: nil)
             }
+            failures = 0
             chunks = response.body.makeAsyncIterator()
         }
     }

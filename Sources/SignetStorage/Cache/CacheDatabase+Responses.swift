@@ -240,7 +240,14 @@ extension CacheDatabase {
     }
 
     func removeAll(ofURL url: String) throws {
-        try remove(where: "url = ?", Data(seal.name(url, as: "url")).databaseValue)
+        let name = Data(seal.name(url, as: "url"))
+        // Asked after each call with an unsafe method, and most URLs have no response.
+        let isStored = try read { database in
+            try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT id FROM responses WHERE url = ? LIMIT 1"),
+                arguments: [name]) != nil
+        }
+        if isStored { try remove(where: "url = ?", name.databaseValue) }
     }
 
     private func remove(where condition: String, _ value: DatabaseValue) throws {

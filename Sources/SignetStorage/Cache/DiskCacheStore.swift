@@ -127,6 +127,22 @@ public final class DiskCacheStore: CacheStore {
         return nil
     }
 
+    /// Removes responses. If they can't be removed, as on a full disk, the whole store is, because
+    /// what was removed must not be served.
+    private func performRemoval(
+        _ work: @escaping @Sendable (CacheDatabase) throws -> Void
+    ) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                if self.run(work) == nil, self.state.withLock({ $0.database.take() }) != nil {
+                    self.memory.removeAll()
+                    CacheDatabase.removeFiles(in: self.folder)
+                }
+                continuation.resume()
+            }
+        }
+    }
+
     private func currentDatabase() -> CacheDatabase? {
         var database = state.withLock { $0.database }
         if database?.isCurrent != true {
@@ -182,19 +198,20 @@ public final class DiskCacheStore: CacheStore {
     /// - Returns: `false` if a response should have been stored and wasn't.
     @discardableResult
     public func change(_ change: CacheChange) async -> Bool {
-        if case .copy(let old, let new) = change { return await copy(old, to: new) }
-        return await perform(otherwise: false) { database in
-            defer { self.memory.forget(change) }
-            try self.flushUses(into: database)
-            switch change {
-            case .update(let old, let new): return try database.update(old, to: new)
-            case .remove(let id): try database.remove(id)
-            case .invalidate(let url): try database.removeAll(ofURL: url)
-            case .clear(let origin): try database.remove(.origin(origin))
-            case .store, .join, .copy: return false
+        defer { memory.forget(change) }
+        switch change {
+        case .copy(let old, let new): return await copy(old, to: new)
+        case .update(let old, let new):
+            return await perform(otherwise: false) { database in
+                self.flushUses(into: database)
+                return try database.update(old, to: new)
             }
-            return true
+        case .remove(let id): await performRemoval { try $0.remove(id) }
+        case .invalidate(let url): await performRemoval { try $0.removeAll(ofURL: url) }
+        case .clear(let origin): await performRemoval { try $0.remove(.origin(origin)) }
+        case .store, .join: return false
         }
+        return true
     }
 
     private func copy(_ old: StoredResponse, to new: StoredResponse) async -> Bool {
@@ -219,7 +236,7 @@ public final class DiskCacheStore: CacheStore {
 
     /// Removes responses.
     public func remove(_ selection: CacheSelection) async {
-        await perform(otherwise: ()) { database in
+        await performRemoval { database in
             defer { self.memory.removeAll() }
             try database.remove(selection)
         }
@@ -230,7 +247,7 @@ public final class DiskCacheStore: CacheStore {
     public func trim(origin: String, to byteCount: Int) async {
         await perform(otherwise: ()) { database in
             defer { self.memory.removeAll() }
-            try self.flushUses(into: database)
+            self.flushUses(into: database)
             try database.trim(origin: origin, to: byteCount)
         }
     }
@@ -238,14 +255,15 @@ public final class DiskCacheStore: CacheStore {
     /// Returns all responses, the most recently used first.
     public func list() async -> [StoredResponse] {
         await perform(otherwise: []) { database in
-            try self.flushUses(into: database)
+            self.flushUses(into: database)
             return try database.list()
         }
     }
 
-    private func flushUses(into database: CacheDatabase) throws {
+    /// Writes down which responses were used. A use that can't be written is forgotten.
+    private func flushUses(into database: CacheDatabase) {
         let uses = memory.takeUses()
-        if !uses.isEmpty { try database.note(uses: uses) }
+        if !uses.isEmpty { try? database.note(uses: uses) }
     }
 
     // MARK: For writers
@@ -267,7 +285,7 @@ public final class DiskCacheStore: CacheStore {
                 self.memory.forget(.store(response))
                 if let old { self.memory.forget(.remove(old.id)) }
             }
-            try self.flushUses(into: database)
+            self.flushUses(into: database)
             return try database.insert(
                 StoredHead(response, contentID: contentID), at: place, replacing: old)
         }

@@ -83,15 +83,6 @@ import Testing
         await cached.system.shutdown()
     }
 
-    @Test func anUnsafeMethodInvalidates() async throws {
-        let origin = CachedOrigin.counter()
-        let cached = try await CachedSystem(origin)
-        #expect(try await cached.text() == "1")
-        _ = try await cached.system.exchange("a", method: .put, target: "/v1/n", body: [1])
-        #expect(try await cached.text() == "3")
-        await cached.system.shutdown()
-    }
-
     @Test func aRangeIsServedFromTheWhole() async throws {
         let origin = CachedOrigin { _, _ in
             .init(fields: [.cacheControl: "max-age=60", .eTag: "\"a\""], body: "0123456789")
@@ -280,22 +271,7 @@ import Testing
         await cached.system.shutdown(gracePeriod: .zero)
     }
 
-    // MARK: Renewing, modes, streams
-
-    @Test func aStaleResponseIsRenewedInTheBackground() async throws {
-        let origin = CachedOrigin.counter("max-age=1, stale-while-revalidate=100")
-        let cached = try await CachedSystem(origin)
-        #expect(try await cached.text() == "1")
-        cached.clock.now += 10
-        let (text, use) = try await cached.get()
-        #expect(text == "1" && use?.decision == .hit && use?.reason == "stale-while-revalidate")
-        // A shutdown waits for the renewal.
-        await cached.system.shutdown()
-        #expect(origin.count == 2)
-        #expect(origin.requests.last?.request.headerFields[.ifNoneMatch] == "\"1\"")
-        let key = try #require(cached.store.list().first?.id.key)
-        #expect(cached.store.entries(for: key).map(\.content) == [Array("2".utf8)])
-    }
+    // MARK: Modes, streams
 
     @Test func theModeDecidesWhoIsAsked() async throws {
         let origin = CachedOrigin.counter()

@@ -179,6 +179,50 @@ import Testing
         await system.shutdown()
     }
 
+    /// A connection that the server accepts and that brings no event hasn't failed.
+    @Test func aQuietConnectionIsNoFailure() async throws {
+        let quiet = RecordingEngine.Response(body: ": nothing new\n\n", fields: Self.type)
+        let down = RecordingEngine.Response(failure: TransportError(.connect, "down"))
+        let (system, engine) = try await Self.system([
+            down, quiet, down, quiet, down, .init(status: 204, body: ""),
+        ])
+        var events = system.serverEvents(of: .get("/events", on: "a"))
+        events.maximumFailures = 2
+        for try await _ in events {}
+        #expect(engine.count == 6)
+        await system.shutdown()
+    }
+
+    /// A connection ends at the limit of a response. Only one without an event is an error.
+    @Test func aLongStreamIsContinued() async throws {
+        let (system, engine) = try await Self.system([
+            .init(
+                body: "id: 1\ndata: a\n\n: \(String(repeating: "x", count: 90))", fields: Self.type),
+            .init(body: ": \(String(repeating: "x", count: 120))", fields: Self.type),
+        ])
+        var options = RequestOptions()
+        options.maximumResponseSize = 80
+        var found: [String] = []
+        let events = system.serverEvents(of: .get("/events", on: "a"), options: options)
+        let code = await Pipeline.code { () async throws(ClientError) in
+            for try await event in events { found.append(event.data) }
+        }
+        #expect(found == ["a"] && code == .responseTooLarge && engine.count == 2)
+        await system.shutdown()
+    }
+
+    @Test func aStreamCannotAskForALongPause() async throws {
+        let pauses = InterceptorTests.Notes()
+        let (system, _) = try await Self.system(
+            [
+                .init(body: "retry: 9999999999999\n\n", fields: Self.type),
+                .init(status: 204, body: ""),
+            ], pauses: pauses)
+        for try await _ in system.serverEvents(of: .get("/events", on: "a")) {}
+        #expect(pauses.all == ["\(Duration.seconds(300))"])
+        await system.shutdown()
+    }
+
     @Test func aShutdownEndsThem() async throws {
         let (system, _) = try await Self.system([
             .init(body: "data: a\n\n", fields: Self.type)
