@@ -12,7 +12,7 @@ import Synchronization
 struct BatchCalls: Sendable {
     enum Outcome {
         case arrived
-        /// The server won't take it, now or later.
+        /// The server won't take it, now or later, or no call can carry it.
         case refused(ClientError)
         /// It may not have arrived. The server asked for a pause, or for none (zero).
         case delayed(ClientError, wait: Duration)
@@ -28,6 +28,12 @@ struct BatchCalls: Sendable {
     /// and too many requests (RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section
     /// 4).
     private static let passing = [408, 425, 429]
+    /// The codes of calls that can't be made, and couldn't be later.
+    private static let hopeless: Set<ClientError.Code> = [
+        .invalidParameters, .invalidMethod, .reservedMethod, .reservedMember, .invalidPath,
+        .unsupportedCall, .unknownMethod, .unknownService, .unknownScenario, .invalidOptions,
+        .invalidRequest, .refusedURL,
+    ]
     /// The field of draft-ietf-httpapi-idempotency-key-header.
     private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
 
@@ -44,7 +50,7 @@ struct BatchCalls: Sendable {
         let note = RetryAfterNote(clock)
         options.attemptInterceptors.append(note)
         if let name = Self.idempotencyKey { options.fields[name] = "\"\(batch.id)\"" }
-        let call = RPCCall(destination.method, parameters: .object(Self.parameters(of: batch)))
+        let call = call(Self.parameters(of: batch))
         do throws(ClientError) {
             _ = try await system.call(
                 call, on: destination.service, path: destination.path, options: options)
@@ -54,6 +60,21 @@ struct BatchCalls: Sendable {
                 ? .refused(error)
                 : .delayed(error, wait: min(note.wait ?? .zero, Self.longestWait))
         }
+    }
+
+    /// Checks that batches can be sent: the configuration has the service, and its protocol has
+    /// such calls. Sends nothing.
+    func check(with system: NetworkSystem) throws(ClientError) {
+        try system.check(
+            call(["batch": "0", "records": []]), on: destination.service, path: destination.path,
+            isResource: destination.path != nil)
+    }
+
+    private func call(_ parameters: JSONObject) -> RPCCall {
+        var call = RPCCall(destination.method, parameters: .object(parameters))
+        // A server may respond to a POST with any content, or none.
+        if destination.path != nil { call.responseContent = .any }
+        return call
     }
 
     static func parameters(of batch: OutboxBatch) -> JSONObject {
@@ -74,19 +95,19 @@ struct BatchCalls: Sendable {
         return object
     }
 
-    /// Whether a server refused the batch itself, so that it would refuse it again.
+    /// Whether a server refused the batch itself, so that it would refuse it again, or no call can
+    /// carry it.
     static func isRefusal(_ error: ClientError) -> Bool {
+        if hopeless.contains(error.code) { return true }
         guard error.kind == .refused else { return false }
+        // A status that tells of the moment counts more than an error in its body.
+        if let status = error.status, passing.contains(status) || status >= 500 { return false }
         if let server = error.serverError {
             return ![.internalError, .serverError].contains(server.kind)
         }
         guard let status = error.status else { return true }
-        return switch status {
-        // A business code.
-        case 200..<300: true
-        case 400..<500: !passing.contains(status)
-        default: false
-        }
+        // 200 to 299 with a business code.
+        return (200..<300).contains(status) || (400..<500).contains(status)
     }
 }
 

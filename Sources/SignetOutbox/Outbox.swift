@@ -19,7 +19,7 @@ import Synchronization
 /// func run(_ system: NetworkSystem) async throws {
 ///     let clicks = try Outbox(
 ///         "clicks", in: "/var/lib/shop", to: .procedure("clicks.add", on: "shop"))
-///     clicks.start(through: system)
+///     try clicks.start(through: system)
 ///     try await clicks.add(Click(button: "buy"))  // on disk when this returns
 ///     await clicks.close()
 /// }
@@ -95,7 +95,8 @@ public final class Outbox: Sendable {
 
     /// Adds several records at once: all of them are on the disk when this returns, or none.
     ///
-    /// - Throws: As `add(_:)`.
+    /// - Throws: As `add(_:)`; `record-too-large` also if they take more than
+    ///   ``OutboxOptions/byteLimit`` together.
     public func add(
         contentsOf records: [some Encodable & Sendable]
     ) async throws(StorageError) {
@@ -106,7 +107,11 @@ public final class Outbox: Sendable {
 
     private func encoded(_ record: some Encodable) throws(StorageError) -> [UInt8] {
         do throws(JSONError) {
-            return try StrictJSONEncoder().encode(record)
+            let text = try StrictJSONEncoder().encode(record)
+            // It must be readable inside a batch, which is nested itself.
+            _ = try JSONReader(
+                text, maximumDepth: JSONReader.maximumDepth - 8, recordedDepth: 0)
+            return text
         } catch {
             throw StorageError(.invalidRecord, "a record can't be encoded: \(error.message)")
         }
@@ -127,7 +132,7 @@ public final class Outbox: Sendable {
             }
             if begins { queue.async { self.write() } }
         }
-        sender.noteAdded(try result.get(), count: records.count)
+        sender.noteAdded(try result.get())
     }
 
     /// Writes what waits, until nothing does: records that come while others are written share the
@@ -159,11 +164,16 @@ public final class Outbox: Sendable {
     // MARK: Sending
 
     /// Begins to send: at once what earlier runs of the program left, then batches as they become
-    /// full, after a while, or when ``networkReturned()`` is called. A second start does nothing.
+    /// full, after a while, or when the network returns (`NetworkSystem.connectivity`). A second
+    /// start does nothing.
     ///
     /// - Parameter system: The system, which is held until ``close()``. Shut it down after the
     ///   outbox.
-    public func start(through system: NetworkSystem) { sender.start(through: system) }
+    /// - Throws: `ClientError` if no batch could ever be sent: `unknown-service`,
+    ///   `unsupported-call`, `invalid-method`, `invalid-path` and the like. Nothing was sent.
+    public func start(through system: NetworkSystem) throws(ClientError) {
+        try sender.start(through: system)
+    }
 
     /// Sends all records that are there now, also those of a batch that isn't full, and doesn't
     /// wait for the pause after a failure.
@@ -172,7 +182,8 @@ public final class Outbox: Sendable {
     @discardableResult
     public func flush() async -> Bool { await sender.flush() }
 
-    /// Sends what waits, because the network is there again.
+    /// Sends what waits, because the network is there again. The outbox notices that by itself;
+    /// this is for a program that knows more, such as of a VPN of its own.
     public func networkReturned() { sender.request() }
 
     /// Closes the outbox: takes no more records, sends what waits for at most

@@ -13,7 +13,8 @@ public struct OutboxOptions: Sendable {
     /// The time that a record waits for others before it leaves without them. Defaults to a minute.
     public var batchAge = Duration.seconds(60)
     /// The bytes of all records that are kept, counting 64 for each besides its JSON. If a new one
-    /// doesn't fit, the oldest are dropped. Defaults to 64 MiB.
+    /// doesn't fit, the oldest are dropped. Defaults to 64 MiB. A file of about 2 MiB besides keeps
+    /// room on the disk, so that batches leave even if it is full.
     public var byteLimit = 64 << 20
     /// The time after which a record is dropped. Changes of the wall clock don't count. Defaults to
     /// a week.
@@ -80,8 +81,8 @@ public enum OutboxEvent: Sendable {
     case sent(batch: String, records: Int)
     /// A batch may not have arrived. It is sent again after a pause, with the same id.
     case delayed(batch: String, error: ClientError, pause: Duration)
-    /// The server refused a batch. It is kept until ``Outbox/sendParked()`` or
-    /// ``Outbox/removeParked(_:)``; later batches pass it.
+    /// The server refused a batch, or no call can carry it. It is kept until
+    /// ``Outbox/sendParked()`` or ``Outbox/removeParked(_:)``; later batches pass it.
     case parked(batch: String, records: Int, error: ClientError)
     /// Records were dropped; the next batch tells the server. The reason is `bytes`, `age` or
     /// `damaged`.

@@ -15,7 +15,7 @@ import SignetStorage
 ///     var options = NetworkSystem.Options()
 ///     options.pinReports.sinks = [OutboxPinReports(reports)]
 ///     let system = try await NetworkSystem.start(configuration, options: options)
-///     reports.start(through: system)
+///     try reports.start(through: system)
 ///     return (system, reports)
 /// }
 /// ```

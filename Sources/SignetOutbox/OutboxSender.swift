@@ -11,6 +11,11 @@ final class OutboxSender: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var system: NetworkSystem?
+        var observation: ConnectivityObservation?
+        /// Whether the machine was offline in the last state of the network.
+        var wasOffline = false
+        /// Whether a server answered when a batch failed, so that no other network helps.
+        var wasAnswered = false
         /// Whether the next round sends all that is there, without the pause after a failure.
         var sendsAll = false
         var flushes: [Latch<Bool>] = []
@@ -55,7 +60,8 @@ final class OutboxSender: Sendable {
 
     // MARK: Start and end
 
-    func start(through system: NetworkSystem) {
+    func start(through system: NetworkSystem) throws(ClientError) {
+        try calls.check(with: system)
         state.withLock { state in
             guard state.task == nil, !state.isStopping else { return }
             state.system = system
@@ -63,6 +69,25 @@ final class OutboxSender: Sendable {
             state.sendsAll = true
             state.task = Task.detached(priority: .utility) { await self.run() }
         }
+        follow(system.connectivity)
+    }
+
+    /// Sends what waits when the machine, which was offline, is online.
+    private func follow(_ connectivity: Connectivity) {
+        let observation = connectivity.observe { [weak self] network in
+            guard let self else { return }
+            let isDue = state.withLock { state in
+                defer { state.wasOffline = !network.isOnline }
+                return state.wasOffline && network.isOnline && !state.wasAnswered
+            }
+            if isDue { request() }
+        }
+        let isNeeded = state.withLock { state in
+            guard state.task != nil, state.observation == nil, !state.hasEnded else { return false }
+            state.observation = observation
+            return true
+        }
+        if !isNeeded { observation.remove() }
     }
 
     /// Ends without sending what waits.
@@ -115,10 +140,9 @@ final class OutboxSender: Sendable {
     }
 
     /// Notes that records were added.
-    func noteAdded(_ contents: OutboxContents, count: Int) {
+    func noteAdded(_ contents: OutboxContents) {
         tellDrops()
-        // The first one needs a timer.
-        if contents.wait == 0 || contents.newCount <= count { wakeup.set() }
+        if contents.wait == 0 { wakeup.set() }
     }
 
     // MARK: The loop
@@ -130,6 +154,10 @@ final class OutboxSender: Sendable {
                 return (state.sendsAll, state.flushes)
             }
             let round = await send(all: sendsAll)
+            // Nothing was sent, so all of it still is to be.
+            if sendsAll, round == .busy || round == .fileFailed {
+                state.withLock { $0.sendsAll = true }
+            }
             let asked = options.clock.instant()
             let pause = await pause(after: round)
             if !flushes.isEmpty {
@@ -139,11 +167,12 @@ final class OutboxSender: Sendable {
             let rest = pause - (options.clock.instant() - asked)
             if rest > .zero { await wakeup.wait(atMost: rest, by: options.clock) }
         }
-        let flushes = state.withLock { state in
+        let (flushes, observation) = state.withLock { state in
             (state.hasEnded, state.system) = (true, nil)
-            defer { state.flushes = [] }
-            return state.flushes
+            defer { (state.flushes, state.observation) = ([], nil) }
+            return (state.flushes, state.observation)
         }
+        observation?.remove()
         for latch in flushes { latch.set(false) }
     }
 
@@ -177,7 +206,9 @@ final class OutboxSender: Sendable {
     /// Sends batches until none is due, or one doesn't arrive.
     private func send(all: Bool) async -> Round {
         do throws(StorageError) {
-            let lock = try await perform { store throws(StorageError) in store.lockForSending() }
+            let lock = try await perform { store throws(StorageError) in
+                try store.lockForSending()
+            }
             guard let lock else { return .busy }
             defer { withExtendedLifetime(lock) {} }
             if let arrived = state.withLock({ $0.arrived }) { try await remove(arrived) }
@@ -208,17 +239,19 @@ final class OutboxSender: Sendable {
         guard let system = state.withLock({ $0.system }) else { return false }
         switch await calls.send(batch, through: system) {
         case .arrived:
-            state.withLock { $0.arrived = batch }
+            state.withLock { ($0.arrived, $0.wasAnswered) = (batch, false) }
             try await remove(batch)
             tell(.sent(batch: batch.id, records: batch.records.count))
             return true
         case .refused(let error):
+            state.withLock { $0.wasAnswered = false }
             try await perform { store throws(StorageError) in
                 try store.park(batch, code: error.code.name)
             }
             tell(.parked(batch: batch.id, records: batch.records.count, error: error))
             return true
         case .delayed(let error, let wait):
+            state.withLock { $0.wasAnswered = error.status != nil }
             let isEnding = Task.isCancelled
             let pause = try await perform { [self] store throws(StorageError) in
                 try store.keep(

@@ -53,6 +53,23 @@ package final class StoreFolder: Sendable {
         return Int64(status.st_size)
     }
 
+    /// Sets room on the disk apart for a file of zeros, which is created or made longer.
+    ///
+    /// - Throws: `FileFailure`, such as for a full disk. Then the file is as it was.
+    package func allocate(_ name: String, bytes: Int64) throws(FileFailure) {
+        let file = try Descriptor(
+            named: name, in: folder.number,
+            flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: 0o600,
+            shownAs: path(of: name))
+        let before = try file.status().st_size
+        guard before < bytes else { return }
+        let code = posix_fallocate(file.number, 0, off_t(bytes))
+        guard code != 0 else { return }
+        _ = ftruncate(file.number, before)
+        if before == 0 { remove(name) }
+        throw FileFailure(path: file.path, operation: "write", errno: code)
+    }
+
     /// Removes a file, if it exists.
     package func remove(_ name: String) { _ = unsafe unlinkat(folder.number, name, 0) }
 

@@ -97,7 +97,7 @@ import Testing
         let count = collector.requests.count
         let second = try collector.outbox()
         #expect(try await second.status().waitingCount == 42)
-        second.start(through: try await collector.system())
+        try await second.start(through: collector.system())
         try await collector.wait(for: count + 2)
         #expect(Array(collector.records[count...]) == [Array(1...30), Array(31...42)])
         #expect(collector.ids[count] == ids.first)
@@ -107,7 +107,7 @@ import Testing
 
     @Test func aProcedureGetsTheBatchAsParameters() async throws {
         let outbox = try collector.outbox(to: .procedure("clicks.add", on: "shop"))
-        outbox.start(through: try await collector.system(.jsonRPC2))
+        try await outbox.start(through: collector.system(.jsonRPC2))
         await collector.idle()
         try await outbox.add(1...30)
         try await collector.wait(for: 1)

@@ -105,7 +105,7 @@ final class Collector: Sendable {
         change: (inout OutboxOptions) -> Void = { _ in }
     ) async throws -> Outbox {
         let outbox = try outbox(change: change)
-        outbox.start(through: try await system(payload))
+        try await outbox.start(through: system(payload))
         await idle()
         return outbox
     }

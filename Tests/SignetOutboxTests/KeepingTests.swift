@@ -41,7 +41,7 @@ import Testing
         let kept = try await outbox.status()
         #expect(kept.byteCount <= 1024 && kept.waitingCount == 20 - (kept.dropped["bytes"] ?? 0))
         #expect(kept.dropped.keys.sorted() == ["bytes"])
-        outbox.start(through: try await collector.system())
+        try await outbox.start(through: collector.system())
         try await collector.wait(for: 1)
         let dropped = 20 - kept.waitingCount
         #expect(collector.records == [Array((dropped + 1)...20)])
@@ -91,7 +91,8 @@ import Testing
         try await outbox.add(10...19)
         let status = try await outbox.status()
         #expect(
-            status.parked.isEmpty && status.dropped == ["bytes": 5] && status.waitingCount == 10)
+            status.parked.isEmpty && status.dropped == ["bytes": 5] && status.waitingCount == 10,
+            "\(status)")
         await outbox.close()
     }
 
@@ -123,7 +124,7 @@ import Testing
         try await outbox.add(1...20)
         let dropped = try await outbox.status().dropped["bytes"]
         collector.set(.responds(.status(400)))
-        outbox.start(through: try await collector.system())
+        try await outbox.start(through: collector.system())
         try await collector.wait(for: 2)
         for request in collector.requests {
             #expect(
@@ -160,7 +161,8 @@ import Testing
     }
 
     @Test func theTimeOfARestartCounts() async throws {
-        let store = { (boot: String, wall: Int64, uptime: Int64) -> OutboxStore in
+        let store = { (boot: String, milliseconds: Int64, uptime: Int64) -> OutboxStore in
+            let wall = 1_790_000_000_000 + milliseconds
             var clock = OutboxClock()
             (clock.boot, clock.now, clock.uptime) = (boot, { wall }, { uptime })
             return try OutboxStore(

@@ -56,7 +56,7 @@ import Testing
             var number = try Self.last(in: String(contentsOfFile: self.ledger, encoding: .utf8))
             try ledger.seekToEnd()
             let outbox = try outbox()
-            outbox.start(through: try await system())
+            try await outbox.start(through: system())
             while true {
                 for _ in 0..<Int.random(in: 1...8, using: &random) {
                     number += 1
@@ -104,7 +104,7 @@ import Testing
         // The last run sends what is left.
         let outbox = try program.outbox()
         let system = try await program.system()
-        outbox.start(through: system)
+        try outbox.start(through: system)
         for _ in 0..<100 where await !outbox.flush() {}
         await outbox.close()
         await system.shutdown()
@@ -146,7 +146,7 @@ import Testing
         let outbox = try wrong.outbox()
         try await outbox.add(1...7)
         var system = try await wrong.system()
-        outbox.start(through: system)
+        try outbox.start(through: system)
         #expect(await outbox.flush() == false)
         await outbox.close()
         await system.shutdown()
@@ -155,7 +155,7 @@ import Testing
         let right = program([authority.leaf.pin, authority.root.pin])
         let next = try right.outbox()
         system = try await right.system()
-        next.start(through: system)
+        try next.start(through: system)
         #expect(await next.flush())
         await next.close()
         await system.shutdown()

@@ -78,7 +78,7 @@ import Testing
     ])
     func anRPCErrorIsJudgedByItsCode(_ code: Int, _ isRefusal: Bool) async throws {
         let outbox = try collector.outbox(to: .procedure("clicks.add", on: "shop"))
-        outbox.start(through: try await collector.system(.jsonRPC2))
+        try await outbox.start(through: collector.system(.jsonRPC2))
         await collector.idle()
         collector.set(.responds(.rpcError(code: code, message: "no")))
         try await outbox.add(1...30)

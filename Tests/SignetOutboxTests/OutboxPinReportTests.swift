@@ -34,7 +34,7 @@ import Testing
             }
         }
         let outbox = try collector.outbox("pins")
-        outbox.start(through: try await collector.system())
+        try await outbox.start(through: collector.system())
         try await collector.wait(for: 1)
         let hosts = collector.requests[0]["records"]?.array?.compactMap { $0["host"]?.string }
         #expect(hosts == ["a.example.com", "b.example.com"])

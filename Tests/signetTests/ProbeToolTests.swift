@@ -107,7 +107,7 @@ import Testing
             ("a GET: as expected, in ", ""),
             ("slow GET: no response within 200 ms", "find out why the service is slow"),
             ("wrong GET: ", "if the host's owner changed its keys"),
-            ("a GET: http-status: ", "look at the service's log"),
+            ("a GET: http-status, status ", "look at the service's log"),
             ("a GET: the result isn't as expected at $.state", "fix the service"),
         ]
         for (line, (detail, remedy)) in zip(lines, expected) {

@@ -23,7 +23,7 @@ public struct EngineComparison: Sendable, Hashable {
         public internal(set) var failures: [ClientError.Code: Int] = [:]
         /// The calls whose result wasn't as expected.
         public internal(set) var unexpectedCount = 0
-        /// The times of the calls that had a response, shortest first.
+        /// The times of the calls that didn't fail, shortest first.
         public internal(set) var durations: [Duration] = []
         /// The bytes that were sent, header and body, as the engine tells.
         public internal(set) var bytesSent: Int64 = 0
@@ -37,10 +37,10 @@ public struct EngineComparison: Sendable, Hashable {
 
         /// The number of calls that failed or whose result wasn't as expected.
         public var failureCount: Int { failures.values.reduce(unexpectedCount, +) }
-        /// The median of the times; nil without a response.
+        /// The median of the times; nil if all calls failed.
         public var medianDuration: Duration? { duration(at: 0.5) }
 
-        /// Returns the time below which a share of the calls ended; nil without a response.
+        /// Returns the time below which a share of the calls ended; nil if all failed.
         ///
         /// - Parameter share: In 0...1.
         public func duration(at share: Double) -> Duration? {

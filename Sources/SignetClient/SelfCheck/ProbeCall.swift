@@ -27,6 +27,8 @@ extension CallPipeline {
         options.attempts = 1
         options.cache = .never
         options.duplicates = .allow
+        options.merging = .never
+        options.waitsForConnectivity = false
         options.keepsContents = false
         if let engine { options.engine = EngineChoice(engine) }
         var target = CallTarget(

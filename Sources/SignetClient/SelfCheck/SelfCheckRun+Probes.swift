@@ -58,6 +58,13 @@ extension SelfCheckRun {
         if error.code == .timeout {
             return "no response within \(probe.timeout.wholeMilliseconds) ms"
         }
+        // Its message may have the path of the URL, or a text of the server.
+        if error.kind == .refused {
+            let origin = error.url.flatMap { try? WebURL(parsing: $0) }?.origin
+            return [
+                error.code.name, error.status.map { "status \($0)" }, origin.map { "from \($0)" },
+            ].compactMap { $0 }.joined(separator: ", ")
+        }
         return "\(error.code.name): \(error.message)"
     }
 

@@ -69,7 +69,8 @@ public struct Probe: Sendable, Hashable {
         guard let called = services[self.service] else {
             throw reader.invalid("service", reason: "isn't the name of a service")
         }
-        let isREST = called.adapter == nil && called.payloadProtocol == .rest
+        let isREST =
+            called.adapter.map { $0 is any RESTBoxing } ?? (called.payloadProtocol == .rest)
         let method = try reader.read("method", as: String.self)
         if isREST {
             let name = method ?? "GET"

@@ -39,6 +39,7 @@ final class OutboxDatabase: Sendable {
                     PRAGMA auto_vacuum = INCREMENTAL;
                     PRAGMA journal_mode = WAL;
                     PRAGMA synchronous = FULL;
+                    PRAGMA wal_autocheckpoint = \(OutboxReserve.walPages);
                     PRAGMA cache_size = -1000;
                     """)
             if let maximumPages {
@@ -83,7 +84,8 @@ final class OutboxDatabase: Sendable {
     }
 
     /// `age` is the outbox's own time in milliseconds, which no change of the wall clock moves.
-    /// The bytes of a record are those of its content and of its row.
+    /// The bytes of a record are those of its content and of its row. The number of a batch is
+    /// never used again; its count and its age are those of its records when it was made.
     private static let schema = """
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
@@ -96,9 +98,11 @@ final class OutboxDatabase: Sendable {
         ) STRICT;
         CREATE TABLE batches (
             number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
-            state INTEGER NOT NULL,
-            code TEXT NOT NULL
+            state INTEGER NOT NULL, code TEXT NOT NULL, count INTEGER NOT NULL,
+            added INTEGER NOT NULL
         ) STRICT;
+        CREATE INDEX batchesByState ON batches (state, number);
+        CREATE INDEX batchesByAge ON batches (added);
         CREATE TABLE records (
             number INTEGER PRIMARY KEY, batch INTEGER, added INTEGER NOT NULL,
             bytes INTEGER NOT NULL, content BLOB NOT NULL
@@ -132,17 +136,44 @@ final class OutboxDatabase: Sendable {
     static func isDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return error is Damaged }
         switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_FORMAT:
-            return true
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return true
         default: return false
         }
     }
 
-    /// Gives pages back to the system after much was sent.
-    func returnPages() throws {
+    /// Whether an error may be that of a full disk. A quota, and the file that processes share in
+    /// memory, are reported as failed writes.
+    static func isFull(_ error: any Error) -> Bool {
+        switch error {
+        case let error as DatabaseError:
+            [.SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+        case let error as FileFailure: error.kind == .system
+        default: false
+        }
+    }
+
+    /// Gives the room of free pages and of the log back to the system.
+    ///
+    /// - Parameter count: Does nothing if there are fewer free pages.
+    func returnRoom(from count: Int) throws {
         try queue.inDatabase { database in
-            let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-            if free > 256 { try database.execute(sql: "PRAGMA incremental_vacuum") }
+            func freePages() throws -> Int {
+                try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+            }
+            func emptyLog() throws {
+                try database.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+            var free = try freePages()
+            guard free >= count else { return }
+            try emptyLog()
+            // A few pages at a time, so that the log stays small on a full disk.
+            while free > 0 {
+                try database.execute(sql: "PRAGMA incremental_vacuum(128)")
+                try emptyLog()
+                let left = try freePages()
+                guard left < free else { return }
+                free = left
+            }
         }
     }
 }

@@ -9,9 +9,10 @@ extension SignetErrorCode {
     /// The records couldn't be stored, such as for a full disk. What was stored before is still
     /// there.
     public static let outboxNotWritten = usage("outbox-not-written")
-    /// A record takes more than half of the outbox's limit.
+    /// A record takes more than half of the outbox's limit, or records that are added at once more
+    /// than the limit.
     public static let recordTooLarge = usage("record-too-large")
-    /// A record can't be encoded as JSON.
+    /// A record can't be encoded as JSON, or is nested too deep to be read again.
     public static let invalidRecord = usage("invalid-record")
     /// The outbox was closed.
     public static let outboxClosed = usage("outbox-closed")

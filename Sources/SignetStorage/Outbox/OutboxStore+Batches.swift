@@ -6,7 +6,7 @@ import SignetCrypto
 import Synchronization
 
 extension OutboxStore {
-    /// The state of a batch.
+    /// The state of a batch. The batches below ``parked`` wait for the server.
     enum State: Int, DatabaseValueConvertible {
         case waiting = 0
         /// A process sends it, or was killed meanwhile. It isn't dropped.
@@ -44,20 +44,20 @@ extension OutboxStore {
             let rest = try Int64.fetchOne(database, sql: "SELECT restsUntil FROM outbox") ?? 0
             guard ignoresRest || rest <= age else { return nil }
             if let row = try Row.fetchOne(
-                database, sql: "SELECT number, id FROM batches WHERE state <> ? ORDER BY number",
+                database, sql: "SELECT number, id FROM batches WHERE state < ? ORDER BY number",
                 arguments: [State.parked])
             {
-                return try batch(row["number"], id: row["id"], in: database, seal)
+                return try batch(row["number"], id: row["id"], isNew: false, in: database, seal)
             }
             guard
                 let first = try Row.fetchOne(
                     database,
                     sql: "SELECT number, added FROM records WHERE batch IS NULL ORDER BY number")
             else { return nil }
-            let contents = try contents(at: age, in: database)
+            let counters = try counters(at: age, in: database)
             let isDue =
                 (first["number"] as Int64) <= (last ?? 0)
-                || contents.newCount >= rule.batchCount || contents.newBytes >= rule.batchBytes
+                || counters.newCount >= rule.batchCount || counters.newBytes >= rule.batchBytes
                 || age - (first["added"] as Int64) >= rule.batchAge
             return isDue ? try makeBatch(in: database, seal) : nil
         }
@@ -68,29 +68,41 @@ extension OutboxStore {
         let id = String(
             decoding: try RandomBytes.bytes(16).hexadecimal(), as: UTF8.self)
         try database.execute(
-            sql: "INSERT INTO batches (id, state, code) VALUES (?, ?, '')",
+            sql: "INSERT INTO batches (id, state, code, count, added) VALUES (?, ?, '', 0, 0)",
             arguments: [id, State.out])
         let number = database.lastInsertedRowID
-        var (bytes, last) = (Int64(0), Int64(0))
+        var (bytes, last, count) = (Int64(0), Int64(0), 0)
         let rows = try Row.fetchAll(
             database,
-            sql: "SELECT number, bytes FROM records WHERE batch IS NULL ORDER BY number LIMIT ?",
-            arguments: [rule.batchCount])
+            sql: """
+                SELECT number, added, bytes FROM records WHERE batch IS NULL
+                ORDER BY number LIMIT ?
+                """, arguments: [rule.batchCount])
         for row in rows {
             bytes += row["bytes"] as Int64
-            if last > 0, bytes > rule.batchBytes { break }
+            if count > 0, bytes > rule.batchBytes { break }
             last = row["number"]
+            count += 1
         }
+        // The first one is the oldest.
+        let added: Int64 = rows.first?["added"] ?? 0
+        try database.execute(
+            sql: "UPDATE batches SET count = ?, added = ? WHERE number = ?",
+            arguments: [count, added, number])
         try database.execute(
             sql: "UPDATE records SET batch = ? WHERE batch IS NULL AND number <= ?",
             arguments: [number, last])
         try database.execute(
             sql: "UPDATE drops SET batch = ? WHERE batch = 0", arguments: [number])
-        return try batch(number, id: id, in: database, seal)
+        return try batch(number, id: id, isNew: true, in: database, seal)
     }
 
+    /// Returns a batch; one without records if all that it had are damaged.
+    ///
+    /// A new batch is made of the records that are whole. One that may have arrived never changes:
+    /// with a damaged record it is dropped.
     private func batch(
-        _ number: Int64, id: String, in database: Database, _ seal: StoreSeal
+        _ number: Int64, id: String, isNew: Bool, in database: Database, _ seal: StoreSeal
     ) throws -> OutboxBatch {
         var (records, damaged) = ([[UInt8]](), [Int64]())
         for row in try Row.fetchAll(
@@ -101,10 +113,17 @@ extension OutboxStore {
             let content = seal.open(Array(row["content"] as Data), in: Self.context(of: number))
             if let content { records.append(content) } else { damaged.append(number) }
         }
+        if !damaged.isEmpty, !isNew {
+            try drop(batch: number, for: "damaged", in: database)
+            return OutboxBatch(number: number, id: id, records: [], dropped: [])
+        }
         for number in damaged {
             try database.execute(sql: "DELETE FROM records WHERE number = ?", arguments: [number])
         }
         if !damaged.isEmpty {
+            try database.execute(
+                sql: "UPDATE batches SET count = ? WHERE number = ?",
+                arguments: [records.count, number])
             try note(dropped: damaged.count, for: "damaged", in: database)
         }
         try database.execute(
@@ -114,7 +133,7 @@ extension OutboxStore {
             dropped: try Self.drops(ofBatch: number, in: database))
     }
 
-    /// Removes a batch that has arrived.
+    /// Removes a batch that has arrived. Does nothing if it isn't there any more.
     package func arrived(_ batch: OutboxBatch) throws(StorageError) {
         let isEmpty = try write { database, _ in
             _ = try tick(in: database)
@@ -126,10 +145,12 @@ extension OutboxStore {
             try Self.endRest(in: database)
             return try Int.fetchOne(database, sql: "SELECT bytes FROM outbox") == 0
         }
-        if isEmpty { returnPages() }
+        if isEmpty { returnRoom(from: 256, usesReserve: true) }
+        reserve.refill(isEmpty: isEmpty)
     }
 
-    /// Keeps a batch that the server refused; later ones pass it.
+    /// Keeps a batch that the server refused; later ones pass it. Does nothing if it isn't there
+    /// any more.
     package func park(_ batch: OutboxBatch, code: String) throws(StorageError) {
         try write { database, _ in
             _ = try tick(in: database)
@@ -143,7 +164,7 @@ extension OutboxStore {
         }
     }
 
-    /// Keeps a batch that may not have arrived, for later.
+    /// Keeps a batch that may not have arrived, for later. Does nothing if it isn't there any more.
     ///
     /// - Parameter pause: Returns the milliseconds before another attempt, by the number of
     ///   failures in a row before this one; nil for none, if the program's own end cut the attempt
@@ -261,10 +282,8 @@ extension OutboxStore {
         guard limit > 0 else { return }
         let batches = try Int64.fetchAll(
             database.cachedStatement(
-                sql: """
-                    SELECT number FROM batches WHERE state <> ? AND
-                        (SELECT min(added) FROM records WHERE batch = batches.number) < ?
-                    """), arguments: [State.out, limit])
+                sql: "SELECT number FROM batches WHERE added < ? AND state <> ? ORDER BY number"),
+            arguments: [limit, State.out])
         for number in batches { try drop(batch: number, for: "age", in: database) }
         try database.cachedStatement(sql: "DELETE FROM records WHERE batch IS NULL AND added < ?")
             .execute(arguments: [limit])
@@ -275,7 +294,7 @@ extension OutboxStore {
     private func drop(batch number: Int64, for reason: String, in database: Database) throws {
         let count =
             try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM records WHERE batch = ?",
+                database, sql: "SELECT count FROM batches WHERE number = ?",
                 arguments: [number]) ?? 0
         try Self.returnDrops(ofBatch: number, in: database)
         try Self.remove(batch: number, in: database)

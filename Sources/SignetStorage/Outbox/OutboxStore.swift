@@ -16,16 +16,19 @@ package final class OutboxStore: Sendable {
     let file: String
     let rule: OutboxRule
     let clock: OutboxClock
-    private let lockPath: String
-    private let key: CryptoKey?
-    private let maximumPages: Int?
+    let lockPath: String
+    let key: CryptoKey?
+    let maximumPages: Int?
+    let reserve: OutboxReserve
     /// Nil after ``close()``, until it is used again.
-    private let database: Mutex<OutboxDatabase?>
+    let database = Mutex<OutboxDatabase?>(nil)
     /// The drops since they were last taken.
     let drops = Mutex<[OutboxDrop]>([])
 
     /// The bytes that are counted for a record beside its content.
     static let rowBytes: Int64 = 64
+    /// A wall clock before 2024 was never set.
+    private static let earliestWall: Int64 = 1_704_067_200_000
 
     /// Opens the outbox of a name, or creates it.
     ///
@@ -58,102 +61,8 @@ package final class OutboxStore: Sendable {
         self.clock = clock
         self.key = key
         self.maximumPages = maximumPages
-        database = Mutex(
-            try Self.open(file, in: folder, lockPath, key: key, maximumPages: maximumPages))
-    }
-
-    /// Opens the database, in place of a damaged one.
-    private static func open(
-        _ file: String, in folder: StoreFolder, _ lockPath: String, key: CryptoKey?,
-        maximumPages: Int?
-    ) throws(StorageError) -> OutboxDatabase {
-        do {
-            // One process at a time, so that two don't set two files aside.
-            let lock = OutboxSendLock(
-                try LockedFile(path: lockPath + "-open", until: .now + .seconds(10)))
-            defer { withExtendedLifetime(lock) {} }
-            do {
-                return try OutboxDatabase(file, in: folder, key: key, maximumPages: maximumPages)
-            } catch  where OutboxDatabase.isDamage(error) {
-                let suffix = "damaged-\(UnixTime.now())"
-                // The log first: it must not be applied to another database.
-                for part in ["-wal", "-shm", ""] where folder.identity(of: file + part) != nil {
-                    _ = folder.rename(file + part, to: "\(file).\(suffix)\(part)")
-                }
-                let database = try OutboxDatabase(
-                    file, in: folder, key: key, maximumPages: maximumPages)
-                try database.queue.write { try Self.tell(0, for: "damaged", in: $0) }
-                return database
-            }
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw StorageError(
-                .unusableOutbox,
-                error is ForeignDatabase
-                    ? "\(printable(folder.path(of: file))) isn't an outbox"
-                    : "\(printable(folder.path(of: file))) can't be opened: \(Self.reason(error))")
-        }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        switch error {
-        case let error as DatabaseError: error.message ?? "\(error.resultCode)"
-        case let error as FileFailure: error.message
-        default: "\(error)"
-        }
-    }
-
-    // MARK: Transactions
-
-    /// The database, opened again if another process has set it aside.
-    private func current() throws(StorageError) -> OutboxDatabase {
-        if let old = database.withLock({ $0 }), old.isCurrent(file, in: folder) { return old }
-        let new = try Self.open(file, in: folder, lockPath, key: key, maximumPages: maximumPages)
-        database.withLock { $0 = new }
-        return new
-    }
-
-    /// Changes the database. The change is on the disk when this returns, or nothing has changed.
-    func write<Value>(
-        _ work: (Database, StoreSeal) throws -> Value
-    ) throws(StorageError) -> Value {
-        let database = try current()
-        do {
-            return try database.queue.write { try work($0, database.seal) }
-        } catch let error as StorageError {
-            throw error
-        } catch {
-            throw StorageError(
-                .outboxNotWritten,
-                "\(printable(folder.path(of: file))) can't be written: \(Self.reason(error))")
-        }
-    }
-
-    func read<Value>(_ work: (Database) throws -> Value) throws(StorageError) -> Value {
-        let database = try current()
-        do {
-            return try database.queue.read(work)
-        } catch {
-            throw StorageError(
-                .outboxNotWritten,
-                "\(printable(folder.path(of: file))) can't be read: \(Self.reason(error))")
-        }
-    }
-
-    /// Closes the file, until it is used again.
-    package func close() { try? database.withLock { $0.take() }?.queue.close() }
-
-    /// Gives pages back to the system after much was sent.
-    func returnPages() { try? current().returnPages() }
-
-    /// Returns the right to send, which one process at a time has; nil if another has it.
-    package func lockForSending() -> OutboxSendLock? {
-        do throws(FileFailure) {
-            return OutboxSendLock(try LockedFile(path: lockPath, until: .now))
-        } catch {
-            return nil
-        }
+        reserve = OutboxReserve("signet-outbox-\(name).reserve", in: folder, for: rule)
+        try open()
     }
 
     /// Returns the drops since they were last taken, for the program's log.
@@ -169,7 +78,8 @@ package final class OutboxStore: Sendable {
     /// Returns the outbox's own time in milliseconds, and moves it.
     ///
     /// While the machine runs, its uptime moves the time; only after a restart of the machine, the
-    /// wall clock does. So a change of the wall clock neither drops a record nor holds one back.
+    /// wall clock does, unless it wasn't set before. So a change of the wall clock neither drops a
+    /// record nor holds one back.
     func tick(in database: Database) throws -> Int64 {
         let age = try self.age(in: database)
         try database.cachedStatement(
@@ -188,8 +98,11 @@ package final class OutboxStore: Sendable {
         let (wall, age): (Int64, Int64) = (row["wall"], row["age"])
         // A new outbox.
         if wall == 0 { return age }
-        let isSameStart = !boot.isEmpty && sameBytes(boot, clock.boot)
-        return age + max(0, isSameStart ? clock.uptime() - uptime : clock.now() - wall)
+        if !boot.isEmpty, sameBytes(boot, clock.boot) {
+            return age + max(0, clock.uptime() - uptime)
+        }
+        // A machine without a clock of its own begins in 1970 and is set by the network later.
+        return wall < Self.earliestWall ? age : age + max(0, clock.now() - wall)
     }
 
     // MARK: Adding
@@ -199,8 +112,8 @@ package final class OutboxStore: Sendable {
     /// If they don't fit, the oldest records are dropped, and the next batch says how many.
     ///
     /// - Throws: `StorageError` with `record-too-large` if a record takes more than half of the
-    ///   limit, or `outbox-not-written`, such as for a full disk. Then none of them is added, and
-    ///   nothing else is lost.
+    ///   limit or all of them more than the limit, or `outbox-not-written`, such as for a full
+    ///   disk. Then none of them is added, and nothing else is lost.
     package func add(_ records: [[UInt8]]) throws(StorageError) -> OutboxContents {
         for record in records where Int64(record.count) + Self.rowBytes > rule.byteLimit / 2 {
             throw StorageError(
@@ -208,26 +121,35 @@ package final class OutboxStore: Sendable {
                 "found a record of \(record.count) bytes, expected at most \(rule.byteLimit / 2 - Self.rowBytes)"
             )
         }
-        return try write { database, seal in
+        let total = records.reduce(0) { $0 + Int64($1.count) + Self.rowBytes }
+        guard total <= rule.byteLimit else {
+            throw StorageError(
+                .recordTooLarge,
+                "found \(records.count) records of \(total) bytes with 64 for each, expected at most \(rule.byteLimit)"
+            )
+        }
+        if !reserve.fill(forAdding: total) { returnRoom(from: 0, usesReserve: false) }
+        guard reserve.fill(forAdding: total) else {
+            throw notWritten("the disk has no room for the file \(printable(reserve.name))")
+        }
+        return try write(usesReserve: false) { database, seal in
             let age = try tick(in: database)
             try dropOld(at: age, in: database)
+            guard try makeRoom(for: total, in: database) else {
+                throw notWritten("it has no room beside the batch that is being sent")
+            }
             var number = try Int64.fetchOne(database, sql: "SELECT lastRecord FROM outbox") ?? 0
             for record in records {
                 number += 1
-                let bytes = Int64(record.count) + Self.rowBytes
-                guard try makeRoom(for: bytes, in: database),
-                    let content = seal.protect(record, in: Self.context(of: number))
-                else {
-                    throw StorageError(
-                        .outboxNotWritten,
-                        "\(printable(folder.path(of: file))) has no room beside the batch that is being sent"
-                    )
+                guard let content = seal.protect(record, in: Self.context(of: number)) else {
+                    throw notWritten("a record can't be sealed")
                 }
                 try database.cachedStatement(
                     sql: "INSERT INTO records VALUES (?, NULL, ?, ?, ?)"
-                ).execute(arguments: [number, age, bytes, Data(content)])
+                ).execute(
+                    arguments: [number, age, Int64(record.count) + Self.rowBytes, Data(content)])
             }
-            return try contents(at: age, in: database)
+            return try counters(at: age, in: database)
         }
     }
 
@@ -237,10 +159,19 @@ package final class OutboxStore: Sendable {
 
     /// Returns what the outbox has.
     package func contents() throws(StorageError) -> OutboxContents {
-        try read { try contents(at: age(in: $0), in: $0) }
+        try read { database in
+            var contents = try counters(at: age(in: database), in: database)
+            contents.parked = try Row.fetchAll(
+                database,
+                sql: "SELECT id, count, code FROM batches WHERE state = ? ORDER BY number",
+                arguments: [State.parked]
+            ).map { OutboxParkedBatch(id: $0["id"], recordCount: $0["count"], code: $0["code"]) }
+            return contents
+        }
     }
 
-    func contents(at age: Int64, in database: Database) throws -> OutboxContents {
+    /// Returns what the outbox has, without the parked batches, of which there may be many.
+    func counters(at age: Int64, in database: Database) throws -> OutboxContents {
         guard let row = try Row.fetchOne(database.cachedStatement(sql: "SELECT * FROM outbox"))
         else { throw OutboxDatabase.Damaged() }
         var contents = OutboxContents()
@@ -250,42 +181,21 @@ package final class OutboxStore: Sendable {
         contents.lastRecord = row["lastRecord"]
         contents.failures = row["failures"]
         contents.dropped = try Self.drops(ofBatch: 0, in: database)
-        let batched = try Row.fetchAll(
-            database.cachedStatement(
-                sql: """
-                    SELECT id, state, code,
-                        (SELECT count(*) FROM records WHERE batch = batches.number) AS count
-                    FROM batches ORDER BY number
-                    """))
-        contents.waitingCount = contents.newCount
-        var isBatchDue = false
-        for row in batched {
-            let count: Int = row["count"]
-            if row["state"] == State.parked.rawValue {
-                contents.parked.append(
-                    OutboxParkedBatch(id: row["id"], recordCount: count, code: row["code"]))
-            } else {
-                contents.waitingCount += count
-                isBatchDue = true
-            }
-        }
+        let waiting = try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT sum(count) FROM batches WHERE state < ?"),
+            arguments: [State.parked])
+        contents.waitingCount = contents.newCount + (waiting ?? 0)
         guard contents.waitingCount > 0 else { return contents }
-        let isFull =
-            contents.newCount >= rule.batchCount || contents.newBytes >= rule.batchBytes
+        let isDue =
+            waiting != nil || contents.newCount >= rule.batchCount
+            || contents.newBytes >= rule.batchBytes
         let oldest = try Int64.fetchOne(
             database.cachedStatement(
                 sql: "SELECT added FROM records WHERE batch IS NULL ORDER BY number LIMIT 1"))
-        let due = isBatchDue || isFull ? age : (oldest ?? age) + rule.batchAge
+        let due = isDue ? age : (oldest ?? age) + rule.batchAge
         let rest: Int64 = row["restsUntil"]
         contents.wait = max(0, max(due, rest) - age)
         return contents
     }
-}
-
-/// The right to send, or to open the file, until the last reference goes.
-package final class OutboxSendLock: Sendable {
-    private let file: LockedFile
-
-    fileprivate init(_ file: consuming LockedFile) { self.file = file }
 }
 #endif
