@@ -60,10 +60,9 @@ struct CacheScopes: Sendable {
     func scope(
         of context: CallContext, fields: HTTPFields, origin: WebOrigin
     ) -> CacheScope? {
-        // Labelled, because a text may stand in another field for another user.
-        var values = [HTTPField.Name.authorization, .cookie].flatMap { name in
-            fields[values: name].map { "\(name.canonicalName): \($0)" }
-        }
+        // With their names, because a text may mean another user in another field.
+        var values = fields.lazy.filter { Redactor.isSecret(named: $0.name.canonicalName) }
+            .map { "\($0.name.canonicalName): \($0.value)" }
         if let certificate = context.options.clientCertificate {
             // A certificate that can't be shown now gets no response, also not a stored one.
             guard let shown = try? certificate.current() else { return nil }

@@ -9,11 +9,14 @@ import Testing
 
 /// The users of a stored response, and the policies under which it is used.
 @Suite struct CacheScopeTests {
+    private static let apiKey = HTTPField.Name("X-API-Key")!
+
     /// An origin that says who asked.
     private static func echo() -> CachedOrigin {
         CachedOrigin { request, _ in
             let fields = request.request.headerFields
-            let who = (fields[.authorization] ?? "") + (fields[.cookie] ?? "")
+            let names = [HTTPField.Name.authorization, .cookie, apiKey]
+            let who = names.map { fields[$0] ?? "" }.joined(separator: "|")
             return .init(fields: [.cacheControl: "public, max-age=600"], body: "\"\(who)\"")
         }
     }
@@ -28,19 +31,22 @@ import Testing
             case 0: break
             case 1, 2: options.credentials = UserToken(scope: "user\(user)")
             case 3, 4: options.fields[.authorization] = "Bearer \(user)"
-            default: options.fields[.cookie] = "session=\(user)"
+            case 5, 6: options.fields[.cookie] = "session=\(user)"
+            // The same text as another user's, in another field.
+            case 7: options.fields[Self.apiKey] = "session=5"
+            default: options.fields[Self.apiKey] = "Bearer \(user)"
             }
             return options
         }
         var texts: [String] = []
-        for user in 0..<7 { texts.append(try await cached.get("/n", on: "a", options(user)).text) }
-        #expect(Set(texts).count == 7)
-        #expect(origin.count == 7)
-        for user in 0..<7 {
+        for user in 0..<10 { texts.append(try await cached.get("/n", on: "a", options(user)).text) }
+        #expect(Set(texts).count == 10)
+        #expect(origin.count == 10)
+        for user in 0..<10 {
             let (text, use) = try await cached.get("/n", on: "a", options(user))
             #expect(text == texts[user] && use?.decision == .hit)
         }
-        #expect(origin.count == 7)
+        #expect(origin.count == 10)
         // Neither the values nor the names of users are in the store.
         for response in cached.store.list() {
             #expect(!"\(response.id)".contains("user") && !"\(response.id)".contains("session"))
