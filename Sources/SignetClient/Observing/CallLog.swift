@@ -21,6 +21,8 @@ final class CallLog: Sendable {
         /// The stage that contains no other but nested ones, and ends when the next one begins.
         var current: Int?
         var attempts: [CallRecord.Attempt] = []
+        /// Whether something of the program changed the response of the last attempt.
+        var isChanged = false
         var stubs: [CallRecord.StubUse] = []
         var joined: (id: CallIdentity.ID, log: CallLog)?
         /// The code that a response check found in the response.
@@ -129,12 +131,17 @@ final class CallLog: Sendable {
     func setResponse(status: Int, bodySize: Int?) {
         note { state in
             let received = state.attempts.last?.hops.last { $0.status != nil }
-            state.response = CallRecord.Response(
+            var response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
                 source: state.cache?.isServed == true
                     ? .cache : received?.source ?? .interceptor)
+            response.isChanged = state.isChanged && received != nil
+            state.response = response
         }
     }
+
+    /// Notes that an interceptor of attempts or a stub after the engine changed the response.
+    func noteChange() { note { $0.isChanged = true } }
 
     /// Notes the response that interceptors around the call returned in place of the one that they
     /// got.
@@ -203,7 +210,12 @@ final class CallLog: Sendable {
 
     // MARK: Attempts
 
-    func beginAttempt() { note { $0.attempts.append(CallRecord.Attempt()) } }
+    func beginAttempt() {
+        note { state in
+            state.attempts.append(CallRecord.Attempt())
+            state.isChanged = false
+        }
+    }
 
     func add(_ hop: CallRecord.Exchange, since instant: ContinuousClock.Instant) {
         var hop = hop

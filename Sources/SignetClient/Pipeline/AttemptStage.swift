@@ -210,14 +210,19 @@ struct AttemptStage: Sendable {
         }
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
-        return try await InterceptorChain.run(
+        let received = ReceivedResponse<EngineResponse>()
+        let response = try await InterceptorChain.run(
             call, by: interceptors[...], isReplayable: { $0.body.isReplayable },
             intercept: { try await $0.intercept($1, next: $2) }
         ) { changed throws(ClientError) in
-            try await hops.run(
+            let response = try await hops.run(
                 context.requireSameOrigin(changed, as: call), with: reader, noting: attempt,
                 in: context)
+            received.set(response)
+            return response
         }
+        if let last = received.state.last, !response.isSame(as: last) { context.log.noteChange() }
+        return response
     }
 
     /// Whether another attempt may replace a response, which is therefore not handed out as a

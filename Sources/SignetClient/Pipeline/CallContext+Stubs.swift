@@ -40,11 +40,12 @@ extension CallContext {
     func afterEngine(_ response: EngineResponse) async throws(ClientError) -> EngineResponse {
         var response = response
         for active in stubs {
-            let (before, current) = (response.response, response)
+            let current = response
             response = try await Self.run(active.stub) {
                 try await active.stub.afterEngine(current, of: self.identity)
             }
-            if response.response != before || !response.body.isSame(as: current.body) {
+            if !response.isSame(as: current) {
+                log.noteChange()
                 log.add(CallRecord.StubUse(place: .afterEngine, module: active.module.name))
             }
         }

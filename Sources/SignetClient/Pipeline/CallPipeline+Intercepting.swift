@@ -16,7 +16,7 @@ extension CallPipeline {
             @escaping @Sendable (PendingCall, CallContext) async throws(ClientError) ->
             UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
-        let received = ReceivedResponse()
+        let received = ReceivedResponse<UnboxedResponse>()
         call.log.enter(nil)
         let stage = call.log.begin(.interceptors)
         defer { call.log.end(stage) }
@@ -92,12 +92,12 @@ extension CallPipeline {
 }
 
 /// Whether interceptors sent a call on, and the last response that they got.
-private final class ReceivedResponse: Sendable {
-    private let current = Mutex<(isSent: Bool, last: UnboxedResponse?)>((false, nil))
+final class ReceivedResponse<Response: Sendable>: Sendable {
+    private let current = Mutex<(isSent: Bool, last: Response?)>((false, nil))
 
-    var state: (isSent: Bool, last: UnboxedResponse?) { current.withLock { $0 } }
+    var state: (isSent: Bool, last: Response?) { current.withLock { $0 } }
 
     func begin() { current.withLock { $0.isSent = true } }
 
-    func set(_ response: UnboxedResponse) { current.withLock { $0.last = response } }
+    func set(_ response: Response) { current.withLock { $0.last = response } }
 }

@@ -76,6 +76,11 @@ struct MemoryReader: ResponseReader {
 }
 
 extension EngineResponse {
+    /// Whether header and body are those of another response.
+    func isSame(as other: EngineResponse) -> Bool {
+        response == other.response && body.isSame(as: other.body)
+    }
+
     /// A response that is in memory.
     init(_ raw: RawResponse) {
         self.init(

@@ -241,6 +241,17 @@ import Testing
         return try #require(trace.record?.response)
     }
 
+    /// Hands each response on, or one with another body.
+    private struct Doubling: AttemptInterceptor {
+        let isOn: Bool
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            var response = try await next(call)
+            if isOn { response.body = HTTPResponseBody(bytes: Array("22".utf8)) }
+            return response
+        }
+    }
+
     /// A response that an interceptor changed says so, and where it came from.
     @Test(.features("000-41")) func aChangedResponseSaysSo() async throws {
         let plain = try await Self.source()
@@ -260,6 +271,13 @@ import Testing
             $0.interceptors = [InterceptorTests.Call { call, next in try await next(call) }]
         }
         #expect(same.source == .server && !same.isChanged)
+        // Interceptors of attempts, too; each attempt counts for itself.
+        for change in [true, false] {
+            let attempt = try await Self.source {
+                $0.attemptInterceptors = [Doubling(isOn: change)]
+            }
+            #expect(attempt.source == .server && attempt.isChanged == change)
+        }
         let own = try await Self.source {
             $0.interceptors = [
                 InterceptorTests.Call { call, next in
