@@ -8,7 +8,7 @@ let package = Package(
             name: "Peers", description: "The rows beside async-http-client: make bench PEERS=yes.")
     ],
     dependencies: [
-        .package(name: "signet", path: "..", traits: []),
+        .package(name: "signet", path: "..", traits: ["Storage"]),
         // Fetched and built only with the trait Peers.
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.100.0"),
@@ -18,17 +18,21 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBenchOpenSSL", pkgConfig: "openssl"),
         .systemLibrary(name: "CBenchLibcurl", pkgConfig: "libcurl"),
-        .target(name: "CFloor", dependencies: ["CBenchOpenSSL", "CBenchLibcurl"]),
+        .target(
+            name: "CFloor", dependencies: ["CBenchOpenSSL", "CBenchLibcurl"],
+            linkerSettings: [.linkedLibrary("sqlite3")]),
         .executableTarget(
             name: "signet-bench",
             dependencies: [
                 "CFloor",
+                .product(name: "SignetCache", package: "signet"),
                 .product(name: "SignetClient", package: "signet"),
                 .product(name: "SignetCurl", package: "signet"),
                 .product(name: "SignetJSON", package: "signet"),
                 .product(name: "SignetPinning", package: "signet"),
                 .product(name: "SignetRPC", package: "signet"),
                 .product(name: "SignetSigning", package: "signet"),
+                .product(name: "SignetStorage", package: "signet"),
                 .product(name: "SignetTransport", package: "signet"),
                 .product(name: "SignetVault", package: "signet"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -2,7 +2,8 @@ import Foundation
 import SignetJSON
 
 /// Prints each row and its floor, and writes the same as JSON. With `--demand` it fails if a goal
-/// is not met.
+/// is not met. With `--runs N` it only does the rows' own work N times, for a tool that counts
+/// instructions.
 @main
 struct Main {
     static func main() async {
@@ -16,7 +17,9 @@ struct Main {
 
     private static func run() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        let only = arguments.filter { !$0.hasPrefix("--") }
+        let runs = arguments.firstIndex(of: "--runs").flatMap { arguments[$0...].dropFirst().first }
+            .flatMap { Int($0) }
+        let only = arguments.filter { !$0.hasPrefix("--") && Int($0) == nil }
         let isDemanded = arguments.contains("--demand")
         var allMet = true
         var makers: [(names: [String], rows: () async throws -> [Row])] = []
@@ -42,6 +45,7 @@ struct Main {
                 { try await TransportRows.rows() }
             ))
         makers.append((SystemRows.names, { try SystemRows.rows() }))
+        makers.append((CacheRows.names, { try CacheRows.rows() }))
         makers.append((SystemLoopRows.names, { try await SystemLoopRows.rows() }))
         #if Peers
         makers.append((PeerRows.names, { try await PeerRows.rows() }))
@@ -51,6 +55,14 @@ struct Main {
             FileHandle.standardError.write(
                 Data("no benchmark \(wrong); there are \(known.joined(separator: ", "))\n".utf8))
             exit(2)
+        }
+        if let runs {
+            for maker in makers where maker.names.contains(where: only.contains) {
+                for row in try await maker.rows() where only.contains(row.name) {
+                    for _ in 0..<runs { _ = try await row.ours() }
+                }
+            }
+            return
         }
         print(line(["name", "value", "floor", "ratio", "goal", ""]))
         var results: [JSONValue] = []

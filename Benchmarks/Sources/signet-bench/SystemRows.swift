@@ -8,7 +8,8 @@ import SignetTransport
 /// network, so that the difference is what the pipeline costs.
 struct SystemRows {
     static let names = [
-        "system-empty", "system-empty-16", "system-full", "system-full-16", "system-interceptor",
+        "system-exchange", "system-empty", "system-empty-16", "system-full", "system-full-16",
+        "system-interceptor",
     ]
 
     /// Responds at once.
@@ -63,6 +64,18 @@ struct SystemRows {
 
     private func rows() -> [Row] {
         [
+            Row(
+                name: "system-exchange", unit: .microseconds, goal: .value(7),
+                ours: {
+                    try await calls(
+                        callers: 1,
+                        call: { system in
+                            let response = try await system.exchange(
+                                "a", method: .get, target: "/x")
+                            try require(response.body.count == 1, "wrong response")
+                        })
+                },
+                floor: { try await alone(callers: 1) }),
             row("system-empty", callers: 1, isFull: false, goal: 30),
             row("system-empty-16", callers: 16, isFull: false, goal: 30),
             row("system-full", callers: 1, isFull: true, goal: 60),
@@ -106,7 +119,10 @@ struct SystemRows {
     /// Microseconds of a call through a system.
     private func calls(
         callers: Int, isSigned: Bool = false,
-        change: (inout NetworkSystem.Options) -> Void = { _ in }
+        change: (inout NetworkSystem.Options) -> Void = { _ in },
+        call: @escaping @Sendable (NetworkSystem) async throws -> Void = { system in
+            try require(try await system.send(ReadNumber()) == 7, "wrong response")
+        }
     ) async throws -> Double {
         var options = NetworkSystem.Options()
         options.engine = engine
@@ -124,8 +140,7 @@ struct SystemRows {
             policy: PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])]),
             options: options)
         let time = try await processorTime(callers: callers, total: Self.total) { _ in
-            let number = try await system.send(ReadNumber())
-            try require(number == 7, "wrong response")
+            try await call(system)
         }
         await system.shutdown()
         return time

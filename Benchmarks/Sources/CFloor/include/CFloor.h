@@ -43,6 +43,11 @@ size_t floor_requests(
     const char *url, const char *connect_to, const char *ca_file, int http2, size_t concurrency,
     size_t total);
 
+// Makes an SQLite database with one row of `size` bytes, once. Returns 1 on success.
+int floor_row_prepare(const char *path, size_t size);
+// Reads the row with a prepared statement; returns the bytes read.
+size_t floor_row_read(size_t rounds);
+
 // What this thread has asked of the heap since it began: bytes, and how often. Always 0 where the C
 // library is not glibc.
 uint64_t floor_allocated_bytes(void);
