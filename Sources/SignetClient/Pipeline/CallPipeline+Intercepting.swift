@@ -1,6 +1,5 @@
 import SignetRPC
 import SignetTransport
-import Synchronization
 
 extension CallPipeline {
     /// Runs the rest of the pipeline within the call's interceptors.
@@ -89,15 +88,4 @@ extension CallPipeline {
                 exchange.method, to: url.at(target: exchange.target), fields: fields,
                 body: exchange.body), into: reader, in: call)
     }
-}
-
-/// Whether interceptors sent a call on, and the last response that they got.
-final class ReceivedResponse<Response: Sendable>: Sendable {
-    private let current = Mutex<(isSent: Bool, last: Response?)>((false, nil))
-
-    var state: (isSent: Bool, last: Response?) { current.withLock { $0 } }
-
-    func begin() { current.withLock { $0.isSent = true } }
-
-    func set(_ response: Response) { current.withLock { $0.last = response } }
 }

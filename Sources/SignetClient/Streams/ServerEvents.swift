@@ -7,8 +7,8 @@ import SignetRPC
 ///
 /// Each connection is a call of the pipeline: signed, pinned, with the call's options. After a
 /// connection ended or broke, the next one follows after the time that the stream asked for
-/// (`retry`, at most five minutes), or ``reconnectionTime``, and asks for the events after the last one
-/// (`Last-Event-ID`). The events end if the server responds with 204, or if the reader stops.
+/// (`retry`, at most five minutes), or ``reconnectionTime``, and asks for the events after the last
+/// one (`Last-Event-ID`). The events end if the server responds with 204, or if the reader stops.
 ///
 /// ```swift
 /// func follow(_ system: NetworkSystem) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SignetClient
 
-/// What makes stored responses invalid, and renews stale ones.
+/// The calls that make stored responses invalid, and those that renew stale ones.
 @Suite(.timeLimit(.minutes(2))) struct CacheRefreshTests {
     private struct Passing: AttemptInterceptor {
         func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
