@@ -92,9 +92,6 @@ public struct CallTracing: CallInterceptor, AttemptInterceptor {
             if method == nil {
                 attributes[HTTPConventions.originalMethod] = request.method.rawValue
             }
-            if let template = call.identity.path {
-                attributes[HTTPConventions.urlTemplate] = template
-            }
             if resends > 0 { attributes[HTTPConventions.resendCount] = resends }
             guard let url = try? WebURL(request) else { return }
             attributes[HTTPConventions.serverAddress] = url.origin.host.text
