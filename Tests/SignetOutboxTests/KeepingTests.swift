@@ -86,7 +86,11 @@ import Testing
         }
         collector.set(.responds(.status(422)))
         try await outbox.add(1...5)
-        try await collector.wait(for: 1)
+        let isParked = try await eventually {
+            collector.events.contains { if case .parked = $0 { true } else { false } }
+        }
+        #expect(isParked)
+        await collector.idle()
         collector.fail()
         try await outbox.add(10...19)
         let status = try await outbox.status()
