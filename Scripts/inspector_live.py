@@ -11,7 +11,9 @@ CHOOSE = """(async (filter) => {
     box.dispatchEvent(new Event("input"));
     for (let step = 0; step < 100; step += 1) {
         await new Promise((done) => setTimeout(done, 50));
-        const row = document.querySelector(".row:not([hidden]):not(.group)");
+        // The newest that has ended: the program drops the oldest ones.
+        const ended = [...document.querySelectorAll(".row:not([hidden]):not(.group)")].filter((row) => !row.textContent.startsWith("…"));
+        const row = ended.sort((one, other) => other.dataset.entry - one.dataset.entry)[0];
         if (row && count.textContent.includes(" of ") && !count.textContent.startsWith("0 ")) { row.click(); break; }
     }
     for (let step = 0; step < 100; step += 1) {
@@ -142,7 +144,7 @@ def curl(browser, check):
     server = http.server.HTTPServer(("127.0.0.1", 0), Echo)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     command = command.replace("https://api.example.com", f"http://127.0.0.1:{server.server_port}")
-    secrets = {"PASSWORD": "p'q\"r$s", "BODY": "p'q\"r$s", "SIGNATURE": "sig=:AAAA:"}
+    secrets = {"PASSWORD": "p'q\"r$s", "BODY": "p'q\"r$s", "SIGNATURE": "sig=:AAAA:", "CONTENT_DIGEST": "sha-256=:AAAA:"}
     done = subprocess.run(["sh", "-c", command], env=os.environ | secrets, capture_output=True, text=True)
     server.shutdown()
     check(done.returncode == 0 and Echo.last is not None, f"curl fails: {done.stderr}")
