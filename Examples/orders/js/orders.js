@@ -155,6 +155,7 @@ function rest(request, path, body) {
         } else if (isReceipt) {
             respond(request, 200, {order: order.id, text: `${order.quantity} x ${order.item}`});
         } else {
+            request.headersOut['Cache-Control'] = 'private, max-age=60';  // an order never changes
             respond(request, 200, order);
         }
     } else if (request.method === 'GET') {
