@@ -213,13 +213,16 @@ import Testing
             \(entry("2026-11-27T08:00:00Z", "https://a/")),
             \(entry("2026-11-26T08:00:00Z", "https://a/", #","comment":"password=\#(secret)""#)),
             \(entry("2026-11-26T08:00:00Z", "https://a/", #","_initiator":{"url":"https://u:\#(secret)@h/"}"#)),
-            \(entry("2026-11-26T08:00:00Z", "https://a/", #","response":{"status":200,"cookies":[{"name":"a","value":"x"}]}"#))]}}
+            \(entry("2026-11-26T08:00:00Z", "https://a/", #","response":{"status":200,"cookies":[{"name":"a","value":"x"}]}"#)),
+            \(entry("2026-11-26T08:00:00Z", "https://a/", #","response":{"status":302,"redirectURL":"https://b/?access_token=\#(secret)"}"#))],
+            "pages":[{"title":"Orders"},{"title":"https://a/?access_token=\(secret)"}]}}
             """
         let findings = try Recording.findings(inHAR: Array(har.utf8)).filter { $0.code == .secret }
         #expect(
             findings.map(\.place) == [
-                "log.entries[1].request.url.query.token", "log.entries[3].comment",
-                "log.entries[4]._initiator", "log.entries[5].response.cookies",
+                "log.pages[1].title", "log.entries[1].request.url.query.token",
+                "log.entries[3].comment", "log.entries[4]._initiator",
+                "log.entries[5].response.cookies", "log.entries[6].response.redirectURL",
             ])
     }
 

@@ -41,6 +41,26 @@ import Testing
         return outcomes
     }
 
+    /// A call without a response is alike only if it failed in the recorded way.
+    @Test(arguments: [nil, "connect", "tls"]) func anotherFailureIsNotAlike(
+        _ recorded: String?
+    ) async throws {
+        let stub = StubEngine()
+        stub.respond(by: { _ throws(TransportError) in throw TransportError(.tls, "no") })
+        var exchange = Self.exchanges[0]
+        exchange.response = nil
+        exchange.failure = recorded
+        let test = RecordedTest(on: try await startSystem(stub), as: "shop")
+        let outcome = try await test.outcome(of: exchange)
+        if recorded == "tls" {
+            #expect(outcome == .alike)
+        } else if case .unanswered(let code, _) = outcome {
+            #expect(code.name == "tls")
+        } else {
+            Issue.record("\(outcome)")
+        }
+    }
+
     @Test(.features("000-57")) func passesWhatHasTheRecordedShape() async throws {
         let test = RecordedTest(on: try await host(), as: "shop")
         #expect(try await outcomes(test) == [.alike, .alike, .alike])

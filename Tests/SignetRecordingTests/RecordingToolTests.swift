@@ -143,6 +143,9 @@ import Testing
         #expect(try await SignetTool.run(["replay", file]).exit == 2)
         let other = try await SignetTool.run(["replay", file, "--host", "other.example.com"])
         #expect(other.exit == 1 && other.text.contains("skipped"))
+        // A name alone allows no port that the recording chose, and no cleartext.
+        let named = try await SignetTool.run(["replay", file, "--host", "localhost"])
+        #expect(named.exit == 1 && named.text.contains("skipped"))
         #expect(server.requests.isEmpty)
         let own = try await SignetTool.run([
             "replay", file, "--host", "localhost:\(server.port)", "--exact",

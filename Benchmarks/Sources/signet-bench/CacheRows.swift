@@ -21,6 +21,7 @@ enum CacheRows {
         let capabilities = EngineCapabilities(
             name: "fresh", pinsPublicKeys: true, speaksHTTP2: false)
         let body: [UInt8]
+        let pin: Pin
 
         func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
             EngineResponse(
@@ -29,7 +30,8 @@ enum CacheRows {
                     headerFields: [
                         .cacheControl: "max-age=3600", .contentLength: String(body.count),
                     ]), body: HTTPResponseBody(bytes: body),
-                httpVersion: .init(major: 1, minor: 1))
+                httpVersion: .init(major: 1, minor: 1),
+                peerChain: [SeenCertificate(subject: "CN=bench", pin: pin)])
         }
 
         func shutdown() async {}
@@ -77,7 +79,8 @@ enum CacheRows {
         _ size: Int, store: (any CacheStore)?, path: @escaping @Sendable (Int) -> String
     ) async throws -> Double {
         var options = NetworkSystem.Options()
-        options.engine = FreshEngine(body: [UInt8](repeating: 0x61, count: size))
+        let pin = try Pin(bytes: [UInt8](repeating: 1, count: 32))
+        options.engine = FreshEngine(body: [UInt8](repeating: 0x61, count: size), pin: pin)
         options.logger.logLevel = .error
         options.cacheStore = store
         if store != nil { options.callOptions.cache = .http }
@@ -87,11 +90,7 @@ enum CacheRows {
                     baseURL: "https://api.example.com", payloadProtocol: .rest)
             ],
             policy: PinPolicy(
-                rules: [
-                    PinRule(
-                        host: "api.example.com",
-                        pins: [try Pin(bytes: [UInt8](repeating: 1, count: 32))])
-                ]), options: options)
+                rules: [PinRule(host: "api.example.com", pins: [pin])]), options: options)
         @Sendable func call(_ number: Int) async throws {
             let response = try await system.exchange("a", method: .get, target: path(number))
             try require(response.body.count == size, "wrong response")

@@ -45,6 +45,11 @@ extension Recording {
             RecordingFinding(code: .unreadable, place: $0.place, message: $0.message)
         }
         let search = HARSecretSearch()
+        findings += search.places(beside: document["log"] ?? .null).map { place in
+            RecordingFinding(
+                code: .secret, place: "log.\(printable(place))",
+                message: "found what looks like a secret, expected a mark")
+        }
         for (index, entry) in (document["log"]?["entries"]?.array ?? []).enumerated() {
             findings += search.places(in: entry).map { place in
                 RecordingFinding(

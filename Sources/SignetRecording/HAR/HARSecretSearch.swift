@@ -35,11 +35,52 @@ struct HARSecretSearch {
             }
         }
         for (name, value) in entry.object ?? [:] where !Self.read.contains(name) {
-            let bytes = value.string.map { Array($0.utf8) } ?? value.serialized()
-            if texts.hasSecret(bytes, named: Array(name.utf8), in: RedactionLog(marks)) {
-                places.insert(name)
-            }
+            if !self.places(of: value, at: name, named: name).isEmpty { places.insert(name) }
+        }
+        let (request, response) = (entry["request"], entry["response"])
+        let unread = [
+            ("request.queryString", request?["queryString"]),
+            ("request.postData.params", request?["postData"]?["params"]),
+            ("request.comment", request?["comment"]),
+            ("response.redirectURL", response?["redirectURL"]),
+            ("response.comment", response?["comment"]),
+            ("response.content.comment", response?["content"]?["comment"]),
+        ]
+        for (place, value) in unread {
+            guard let value, !self.places(of: value, at: place, named: "").isEmpty else { continue }
+            places.insert(place)
         }
         return places.sorted()
+    }
+
+    /// Returns the places in a log beside its entries, such as the titles of pages.
+    func places(beside log: JSONValue) -> [String] {
+        (log.object ?? [:]).filter {
+            !["entries", "version", "creator", "_signet"].contains($0.name)
+        }
+        .flatMap { places(of: $0.value, at: $0.name, named: $0.name) }.sorted()
+    }
+
+    /// Returns the places of the texts in a value that look like secrets.
+    ///
+    /// - Parameter name: The name of the member that has the value.
+    private func places(of value: JSONValue, at place: String, named name: String) -> [String] {
+        if let object = value.object {
+            let pair = object["name"]?.string
+            return object.flatMap { member, value in
+                places(
+                    of: value, at: "\(place).\(member)",
+                    named: member == "value" ? pair ?? member : member)
+            }
+        }
+        if let list = value.array {
+            return list.enumerated().flatMap { index, value in
+                places(of: value, at: "\(place)[\(index)]", named: name)
+            }
+        }
+        guard let text = value.string, RedactionMark.number(of: text.utf8) == nil,
+            texts.hasSecret(Array(text.utf8), named: Array(name.utf8), in: RedactionLog(marks))
+        else { return [] }
+        return [place]
     }
 }

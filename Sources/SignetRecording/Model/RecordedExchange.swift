@@ -142,9 +142,9 @@ public struct RecordedExchange: Sendable, Hashable {
 }
 
 extension RecordedExchange.Request {
-    /// The URL without its query, for people.
+    /// The URL without user info, query and fragment, for people.
     package var shownURL: String {
-        let end = url.utf8.firstIndex(of: UInt8(ascii: "?")) ?? url.endIndex
-        return printable(String(url[..<end]), limit: 200)
+        let target = RequestTarget(url)
+        return printable(target.origin + target.path, limit: 200)
     }
 }

@@ -25,6 +25,9 @@ import Synchronization
 public final class DiskRecordingStore: RecordingStore {
     private struct State {
         var pending: [RecordedCall] = []
+        /// The size of the pending calls in memory in bytes, about.
+        var pendingSize = 0
+        var lastMark = 0
         var isScheduled = false
         var lostCount = 0
     }
@@ -37,8 +40,10 @@ public final class DiskRecordingStore: RecordingStore {
     private let responses: RecordDatabase
     private let queue = DispatchQueue(label: "signet.recordings")
     private let state = Mutex(State())
-    /// The largest number of a mark in the store when it was opened.
-    public let lastMark: Int
+    /// The size of the calls that may wait.
+    private let pendingSizeLimit: Int
+    /// The largest number of a mark in the store, also in calls that wait to be written.
+    public var lastMark: Int { state.withLock { $0.lastMark } }
 
     /// Opens the store of a folder, or creates it.
     ///
@@ -58,7 +63,9 @@ public final class DiskRecordingStore: RecordingStore {
             folder: folder.path(of: .requests), name: Self.fileName, limits: own, sealedWith: key)
         responses = try RecordDatabase(
             folder: folder.path(of: .responses), name: Self.fileName, limits: own, sealedWith: key)
-        lastMark = Int(max(try requests.lastNumber(), try responses.lastNumber()))
+        pendingSizeLimit = limits.size
+        let last = Int(max(try requests.lastNumber(), try responses.lastNumber()))
+        state.withLock { $0.lastMark = last }
     }
 
     /// The number of calls that were lost: more came than the disk takes, or it is full.
@@ -66,12 +73,17 @@ public final class DiskRecordingStore: RecordingStore {
 
     /// Adds a call, which is written soon.
     public func add(_ call: RecordedCall) {
+        let (size, last) = (call.approximateSize, Recording(calls: [call]).lastMark)
         let isFirst = state.withLock { state in
-            guard state.pending.count < Self.pendingLimit else {
+            state.lastMark = max(state.lastMark, last)
+            guard state.pending.count < Self.pendingLimit,
+                state.pendingSize + size <= pendingSizeLimit
+            else {
                 state.lostCount += 1
                 return false
             }
             state.pending.append(call)
+            state.pendingSize += size
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
@@ -81,7 +93,7 @@ public final class DiskRecordingStore: RecordingStore {
     private func writePending() {
         let calls = state.withLock { state in
             state.isScheduled = false
-            defer { state.pending = [] }
+            defer { (state.pending, state.pendingSize) = ([], 0) }
             return state.pending
         }
         guard !calls.isEmpty else { return }

@@ -159,7 +159,8 @@ public final class ReplayEngine: HTTPEngine {
         }
         if mode == .all { return try await sendAndRecord(request) }
         for field in request.request.headerFields { _ = try request.sends(field) }
-        let live = try await request.recorded(limit: limit)
+        var request = request
+        let live = try await request.recorded(limit: limit, isSent: mode == .new)
         let redacted = redactor.redacted(RecordedExchange(request: live)).request
         switch playlist.choose(RequestView(redacted, matching)) {
         case .track(let track):
@@ -197,7 +198,10 @@ public final class ReplayEngine: HTTPEngine {
         case .none(nil): message = "\(found), and the recording is empty"
         case .track: message = "\(found), expected a recorded request"
         }
-        state.withLock { $0.misses.append(miss) }
+        state.withLock { state in
+            if state.misses.count >= Self.keptRequests { state.misses.removeFirst() }
+            state.misses.append(miss)
+        }
         return TransportError(.notRecorded, message)
     }
 
@@ -258,8 +262,10 @@ extension HTTPResponseBody {
 
 extension EngineRequest {
     /// The request as a recording has it, not redacted. A body that can be read only once is read.
-    fileprivate func recorded(
-        limit: Int
+    ///
+    /// - Parameter isSent: Whether the request may be sent after that, so that it keeps its body.
+    fileprivate mutating func recorded(
+        limit: Int, isSent: Bool
     ) async throws(TransportError) -> RecordedExchange.Request {
         var bytes = body.bytes ?? []
         if body.bytes == nil {
@@ -267,6 +273,15 @@ extension EngineRequest {
             while let chunk = try await reader.next() {
                 bytes += chunk
                 guard bytes.count <= limit else { break }
+            }
+            if isSent, !body.isReplayable {
+                guard bytes.count <= limit else {
+                    throw TransportError(
+                        .invalidRequest,
+                        "found a body of more than \(limit) bytes that can be read only once,"
+                            + " expected one that can be compared with the recording and sent")
+                }
+                body = HTTPRequestBody(bytes)
             }
         }
         return RecordedExchange.Request(request, body: bytes, limit: limit)

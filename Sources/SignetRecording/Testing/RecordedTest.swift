@@ -121,6 +121,7 @@ public struct RecordedTest: Sendable {
         var options = RecordingOptions()
         options.recordsInProduction = true
         options.isRecorded = { $0.tags.contains(tag) }
+        for value in fills.values { options.redaction.add(secret: Array(value.utf8)) }
         let recorder = Recorder(options)
         try recorder.start(on: system)
         defer { recorder.stop() }
@@ -131,8 +132,10 @@ public struct RecordedTest: Sendable {
                 service, method: method, target: RequestTarget(request.url).target, fields: fields,
                 body: HTTPRequestBody(request.body?.bytes ?? []), options: callOptions)
         } catch {
-            guard exchange.response != nil else { return .alike }
-            return .unanswered(error.code, error.message)
+            let isExpected =
+                exchange.response == nil
+                && exchange.failure.map { sameBytes($0, error.code.name) } == true
+            return isExpected ? .alike : .unanswered(error.code, error.message)
         }
         let sent = try await recorder.recording().calls.last?.exchanges.last
         guard let sent, let response = sent.response else {

@@ -72,11 +72,9 @@ package final class RecordDatabase: Sendable {
             try? PrivateFile.createNew([], at: folder.path(of: name))
             queue = try DatabaseQueue(
                 path: folder.path(of: name), configuration: Self.configuration)
-            let made = try queue.write { try Self.prepare($0) }
-            seal = try StoreSeal(key, salt: made.salt)
-            let mark = seal.isSealing ? seal.name("signet", as: "mark") : []
-            if made.isNew { try queue.write { try Self.set(mark: mark, in: $0) } }
-            guard made.isNew || made.mark == mark else {
+            let (made, seal) = try queue.write { try Self.prepare($0, key: key) }
+            self.seal = seal
+            guard made == Self.mark(of: seal) else {
                 throw StorageError(
                     .wrongCacheKey, "\(path)/\(name) was sealed with another key, or with none")
             }
@@ -105,24 +103,27 @@ package final class RecordDatabase: Sendable {
         return configuration
     }
 
+    /// Makes a new database whole, so that another process or a crash leaves none without its mark.
     private static func prepare(
-        _ database: Database
-    ) throws -> (salt: [UInt8], mark: [UInt8], isNew: Bool) {
-        let isNew = try database.isNew(for: applicationID, version: version)
-        if isNew {
+        _ database: Database, key: CryptoKey?
+    ) throws -> (mark: [UInt8], seal: StoreSeal) {
+        if try database.isNew(for: applicationID, version: version) {
+            let salt = try RandomBytes.bytes(16)
+            let seal = try StoreSeal(key, salt: salt)
             try database.execute(sql: schema)
             try database.execute(
-                sql: "INSERT INTO store VALUES (1, ?, x'', 0, 0)",
-                arguments: [Data(try RandomBytes.bytes(16))])
+                sql: "INSERT INTO store VALUES (1, ?, ?, 0, 0)",
+                arguments: [Data(salt), Data(mark(of: seal))])
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM store") else {
             throw ForeignDatabase()
         }
-        return (row.bytes("salt"), row.bytes("mark"), isNew)
+        return (row.bytes("mark"), try StoreSeal(key, salt: row.bytes("salt")))
     }
 
-    private static func set(mark: [UInt8], in database: Database) throws {
-        try database.execute(sql: "UPDATE store SET mark = ?", arguments: [Data(mark)])
+    /// The text by which a database tells the key that it was sealed with; empty without one.
+    private static func mark(of seal: StoreSeal) -> [UInt8] {
+        seal.isSealing ? seal.name("signet", as: "mark") : []
     }
 
     private static let schema = """

@@ -130,10 +130,12 @@ struct RecordingFile: Sendable {
 
     /// Does work while no other command reads and replaces the file.
     private func locked(_ work: () throws -> Void) throws {
-        let lock = try LockedFile(path: path + ".lock", until: .now + .seconds(5))
-        defer { Folder.remove(file: path + ".lock") }
+        // A name that no other program has.
+        let lockPath = path + ".signet-lock"
+        let lock = try LockedFile(
+            path: lockPath, until: .now + .seconds(5), requirePrivate: true)
+        defer { withExtendedLifetime(lock) { Folder.remove(file: lockPath) } }
         try work()
-        withExtendedLifetime(lock) {}
     }
 }
 #endif

@@ -37,7 +37,8 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("host"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Requests to this host may be sent there: HOST, or HOST:PORT.", valueName: "host"))
+            "Requests to this host may be sent there: HOST for https on port 443, or HOST:PORT.",
+            valueName: "host"))
     var hosts: [String] = []
 
     @Option(
@@ -175,9 +176,10 @@ struct ReplayTargets {
         }
         let origin = url.origin
         let host = origin.host.uriText
-        let isNamed = hosts.contains(host) || hosts.contains("\(host):\(origin.port)")
-        let isListed = policy?.rule(for: origin.host) != nil
-        return isNamed || isListed ? origin : nil
+        if hosts.contains("\(host):\(origin.port)") { return origin }
+        // A name alone allows neither cleartext nor a port that the recording chose.
+        guard origin.isSecure, origin.port == 443 else { return nil }
+        return hosts.contains(host) || policy?.rule(for: origin.host) != nil ? origin : nil
     }
 }
 
