@@ -29,7 +29,7 @@ import Testing
             let store = try DiskRecordingStore(in: DataFolder(directory.path("data")))
             for call in calls { store.add(call) }
             #expect(try await store.recording().calls == calls)
-            #expect(store.lastMark == 0)
+            #expect(store.lastMark == 3)
         }
         let store = try DiskRecordingStore(in: DataFolder(directory.path("data")))
         #expect(try await store.recording().calls == calls)
