@@ -7,9 +7,6 @@ import Testing
 
 /// The code of the article "Record and replay in tests", exactly as the article shows it.
 @Suite struct RecordArticleTests {
-    private static let path =
-        "Sources/SignetRecording/SignetRecording.docc/Record-and-replay-in-tests.md"
-
     @Test(.features("000-60")) func recordsReplaysAndTests() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "orders.har")
@@ -53,7 +50,9 @@ import Testing
     @Test func theArticleShowsThisCode() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
             .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        for block in try Article(Self.path).blocks(in: "swift") {
+        let article = try Article(
+            "Sources/SignetRecording/SignetRecording.docc/Record-and-replay-in-tests.md")
+        for block in article.blocks(in: "swift") {
             for line in block where !line.isEmpty {
                 #expect(source.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
             }

@@ -60,7 +60,7 @@ struct ExamplePlace {
     }
 
     /// A recorded request to the server.
-    private static let recording = #"""
+    static let recording = #"""
         {"log":{"version":"1.2","creator":{"name":"browser","version":"1"},"entries":[{
         "startedDateTime":"2026-11-27T08:00:00.000Z","time":1,"request":{"method":"GET",
         "url":"https://api.example.com/orders","httpVersion":"HTTP/1.1","cookies":[],"headers":[],

@@ -27,7 +27,7 @@ import Testing
         ],
         "Documentation/ci.md": [.amongFiles],
         "Documentation/coming-from-sops-or-age.md": [.linesApart],
-        "Documentation/tool.md": [.inNewFolder, .inNewFolder, .inNewFolder],
+        "Documentation/tool.md": [.inNewFolder, .inNewFolder, .inNewFolder, .inNewFolder],
         "Examples/orders/README.md": [
             .notRun("OrdersHostTests starts the host with a port and folders of its own")
         ],
@@ -126,6 +126,7 @@ import Testing
             "type":"object","properties":{"quantity":{"type":"integer"}}}}}},"responses":{}}}}}
             """, to: "openapi.json")
         try folder.write("tea", to: "tea.png")
+        try folder.write(ExamplePlace.recording, to: "browser.har")
         if block.contains("--project signet.json") {
             try folder.write(#"{"schema":"schema.json"}"#, to: "signet.json")
         }
@@ -137,6 +138,7 @@ import Testing
             age() { cat config.yaml; }
             """
         let commands = block.replacing(/(?m)^signet pins plan.*$/) { $0.output + " || [ $? = 1 ]" }
+            .replacing("staging.example.com", with: "api.example.com")
         let output = try await place.run("\(setUp)\n\(commands)", in: folder)
         #expect(output.exit == 0, "\(block)\nexit \(output.exit): \(output.stderr)")
     }
