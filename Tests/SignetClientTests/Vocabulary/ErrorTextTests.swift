@@ -45,26 +45,30 @@ import Testing
         let files = try #require(
             FileManager.default.enumerator(
                 at: PackageLayout.url("Sources"), includingPropertiesForKeys: nil))
-        let pattern =
-            #/public static let \w+ =\s*(noResponse|usage|checkFailed)\(\s*"([a-z0-9-]+)"(?:,\s*kind: \.(\w+))?\)/#
         var codes: [ClientError.Code] = []
         for case let file as URL in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
-            for match in text.matches(of: pattern) {
-                let name = String(match.output.2)
-                let kind = match.output.3.flatMap { Self.kinds[String($0)] } ?? .local
-                switch match.output.1 {
-                case "noResponse": codes.append(.noResponse(name, kind: kind))
-                case "usage": codes.append(.usage(name, kind: kind))
-                default: codes.append(.checkFailed(name, kind: kind))
-                }
-            }
+            codes += text.split(separator: "public static let ").dropFirst().compactMap(Self.code)
         }
         #expect(codes.count > 100 && Set(codes).count == codes.count)
         #expect(Set(codes).isSuperset(of: [.replaced, .offline, .pinMismatch, .httpStatus]))
         for code in codes {
             let text = ErrorTexts.english[code]
             #expect(text.utf8.count > 10 && text.last == ".", "\(code)")
+        }
+    }
+
+    /// The code that a declaration such as `offline = noResponse("offline", kind: .refused)` makes.
+    private static func code(of declaration: Substring) -> ClientError.Code? {
+        let words = declaration.prefix { $0 != ")" }.split { " (\n,=:.\"".contains($0) }
+        guard words.count > 2 else { return nil }
+        let name = String(words[2])
+        let kind = words.count > 4 ? kinds[String(words[4])] ?? .local : .local
+        switch words[1] {
+        case "noResponse": return .noResponse(name, kind: kind)
+        case "usage": return .usage(name, kind: kind)
+        case "checkFailed": return .checkFailed(name, kind: kind)
+        default: return nil
         }
     }
 

@@ -178,7 +178,7 @@ struct HARScrubCommand: ParsableCommand {
         name: .customLong("secret"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "The value of this source is secret wherever it occurs: FILE, env:NAME, fd:N or command:LINE.",
-            valueName: "source"))
+            valueName: "source"), completion: .file())
     var secrets: [String] = []
 
     @OptionGroup var common: CommonOptions
