@@ -1,6 +1,5 @@
 #if Storage
 import Foundation
-import Glibc
 import SignetClient
 import SignetOutbox
 import SignetStorage
@@ -9,51 +8,15 @@ import Testing
 
 /// A disk without a single free block: batches leave, and nothing is lost.
 @Suite struct FullDiskTests {
-    /// A small file system in memory.
-    private final class Disk: Sendable {
-        let path: String
-
-        init(_ path: String, size: String) throws {
-            try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700])
-            let output = try ChildProcess.runBlocking(
-                "mount", ["-t", "tmpfs", "-o", "size=\(size),mode=0700", "signet-tests", path])
-            guard output.exit == 0 else { throw TestSupportError(output.stderr) }
-            self.path = path
-        }
-
-        deinit { _ = try? ChildProcess.runBlocking("umount", ["-l", path]) }
-
-        /// Writes a file until no block is free.
-        func fill() throws {
-            let file = unsafe open("\(path)/filler", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            guard file >= 0 else { throw TestSupportError("no filler") }
-            defer { close(file) }
-            for size in [65_536, 4096, 1] {
-                let zeros = [UInt8](repeating: 0, count: size)
-                while unsafe write(file, zeros, size) > 0 {}
-            }
-            #expect(errno == ENOSPC)
-        }
-
-        func makeRoom() throws { try FileManager.default.removeItem(atPath: "\(path)/filler") }
-    }
-
-    private static let canMount: Bool = {
-        guard geteuid() == 0, let directory = try? TemporaryDirectory() else { return false }
-        return (try? Disk(directory.path("disk"), size: "64k")) != nil
-    }()
-
     struct Long: Codable, Sendable {
         var n: Int
         var text = String(repeating: "x", count: 1000)
     }
 
-    @Test(.enabled(if: canMount, "only root can mount a disk"))
+    @Test(.enabled(if: SmallDisk.isAvailable, "only root can mount a disk"))
     func aFullDiskIsEmptiedBySending() async throws {
         let collector = try Collector()
-        let disk = try Disk(collector.folder, size: "12m")
+        let disk = try SmallDisk(at: collector.folder, size: "12m")
         var first: Outbox? = try collector.outbox()
         var added = [Int]()
         func add(_ outbox: Outbox, _ numbers: Range<Int>) async throws(StorageError) {

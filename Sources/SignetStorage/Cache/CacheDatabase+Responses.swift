@@ -241,7 +241,7 @@ extension CacheDatabase {
 
     func removeAll(ofURL url: String) throws {
         let name = Data(seal.name(url, as: "url"))
-        // Asked after each call with an unsafe method, and most URLs have no response.
+        // Asked after each call that isn't safe, and most URLs have no response.
         let isStored = try read { database in
             try Row.fetchOne(
                 database.cachedStatement(sql: "SELECT id FROM responses WHERE url = ? LIMIT 1"),
