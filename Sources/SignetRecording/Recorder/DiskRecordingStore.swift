@@ -7,7 +7,7 @@ public import SignetStorage
 import SignetSystem
 import Synchronization
 
-/// Recorded calls in the folders `requests` and `responses` of a ``DataFolder``, which outlive the
+/// Recorded calls in the folders `requests` and `responses` of a `DataFolder`, which outlive the
 /// process.
 ///
 /// A call is written by a thread of the store's own, some calls at once, so that it holds no call
