@@ -61,7 +61,7 @@ struct CacheScopes: Sendable {
         of context: CallContext, fields: HTTPFields, origin: WebOrigin
     ) -> CacheScope? {
         // With their names, because a text may mean another user in another field.
-        var values = fields.filter { Redactor.isSecret(named: $0.name.canonicalName) }
+        var values = fields.filter(Redactor.isSecret)
             .map { "\($0.name.canonicalName): \($0.value)" }
         if let certificate = context.options.clientCertificate {
             // A certificate that can't be shown now gets no response, also not a stored one.

@@ -86,11 +86,6 @@ enum Redactor {
             || SecretSearch.looksSecret(.string(field.value), named: name)
     }
 
-    /// Whether a field has a secret by its name, such as that of a user.
-    static func isSecret(named name: String) -> Bool {
-        secretFields.contains(name) || SecretSearch.isSecret(memberName: name)
-    }
-
     private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> Body {
         guard let bytes else {
             return (size.map { "(\($0) bytes, streamed)" } ?? "(streamed)", .omitted)

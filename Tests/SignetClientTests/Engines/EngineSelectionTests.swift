@@ -88,12 +88,18 @@ import Testing
     }
 
     @Test func allAttemptsOfACallBelongToTheTrial() async throws {
-        let numbers = Mutex([0.0, 0.9, 0.9, 0.9])
+        // The trial is chosen by the first number; by a later one it would not be.
+        let next = Mutex(0.0)
         let failing = RecordingEngine(failingFirst: 2)
         let system = try await Pipeline.system(one) { options in
             options.engines["two"] = failing
             options.callOptions.engine = EngineChoice(trial: .init("two", percent: 50))
-            options.clock.random = { numbers.withLock { $0.removeFirst() } }
+            options.clock.random = {
+                next.withLock { next in
+                    defer { next = 0.9 }
+                    return next
+                }
+            }
             options.clock.sleep = { _ in }
         }
         let (code, engines) = await call(system)
