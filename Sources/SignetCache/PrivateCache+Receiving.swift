@@ -12,16 +12,16 @@ extension PrivateCache {
     public func receive(
         _ response: HTTPResponse, to exchange: CacheExchange, at now: Int64
     ) -> CacheOutcome {
-        guard response.status.code >= 200 else { return CacheOutcome(answer: .received(response)) }
-        let changes = invalidations(by: response, to: exchange.original)
         var outcome = answer(response, to: exchange, at: now)
-        outcome.changes = changes + outcome.changes
+        outcome.changes = invalidations(by: response, to: exchange.original) + outcome.changes
         return outcome
     }
 
-    private func answer(
+    /// Decides as ``receive(_:to:at:)``, without what the response makes invalid.
+    package func answer(
         _ response: HTTPResponse, to exchange: CacheExchange, at now: Int64
     ) -> CacheOutcome {
+        guard response.status.code >= 200 else { return CacheOutcome(answer: .received(response)) }
         if exchange.completion != nil, let outcome = complete(with: response, in: exchange, at: now)
         {
             return outcome

@@ -193,10 +193,12 @@ extension PrivateCache {
     public func invalidations(
         by response: HTTPResponse, to request: HTTPRequest
     ) -> [CacheChange] {
-        guard let key = CacheKey(request) else { return [] }
+        let isSuccess = (200..<400).contains(response.status.code)
+        let invalidates = isSuccess && !Self.safeMethods.contains(request.method)
+        let clears = response.status.code >= 200 && clearsCache(response)
+        guard invalidates || clears, let key = CacheKey(request) else { return [] }
         var changes: [CacheChange] = []
-        let isUnsafe = !Self.safeMethods.contains(request.method)
-        if isUnsafe, (200..<400).contains(response.status.code) {
+        if invalidates {
             changes.append(.invalidate(url: key.url))
             for name in [HTTPField.Name.location, .contentLocation] {
                 // Another origin's responses must not be invalidated.
@@ -207,7 +209,7 @@ extension PrivateCache {
                 }
             }
         }
-        if clearsCache(response) { changes.append(.clear(origin: key.origin)) }
+        if clears { changes.append(.clear(origin: key.origin)) }
         return changes
     }
 

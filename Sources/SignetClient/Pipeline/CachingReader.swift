@@ -69,7 +69,7 @@ final class CachingReader: ResponseReader {
             return state.isOriginal ? state.exchange : nil
         }
         guard let asked else { return try await reader.read(response, answering: method) }
-        let outcome = stage.rules.receive(response.response, to: asked, at: now)
+        let outcome = stage.rules.answer(response.response, to: asked, at: now)
         if response.isMadeUp, case .received = outcome.answer {
             note(.bypassed)
             return try await reader.read(response, answering: method)

@@ -145,7 +145,6 @@ struct CallPipeline: Sendable {
             guard call.options.cacheMode != .only else {
                 throw ClientError(.notCached, "the call isn't cached")
             }
-            let reader = caches?.http.invalidating(reader, after: request) ?? reader
             return try await attempts.run(request, into: reader, in: call)
         }
         return try await caches.http.run(request, into: reader, in: call, by: attempts)

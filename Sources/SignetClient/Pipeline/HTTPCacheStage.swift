@@ -60,8 +60,7 @@ struct HTTPCacheStage: Sendable {
         }
         let caching = CachingReader(reader, of: exchange, look, for: self, in: context)
         do throws(ClientError) {
-            return try await attempts.run(
-                call, into: invalidating(caching, after: call), in: context)
+            return try await attempts.run(call, into: caching, in: context)
         } catch {
             guard mayBeStale(after: error, in: context), !reader.hasHandedOut,
                 let served = rules.fail(caching.exchange, at: clock.now()),
@@ -74,13 +73,6 @@ struct HTTPCacheStage: Sendable {
             look.use.reason = error.code.name
             return try await serve(served, of: look, into: reader, in: context)
         }
-    }
-
-    /// A reader that also removes what the response makes invalid.
-    func invalidating(
-        _ reader: any ResponseReader, after call: OutgoingCall
-    ) -> any ResponseReader {
-        InvalidatingReader(reader: reader, request: call.request, store: store, rules: rules)
     }
 
     /// Looks up what is stored for a request, and may be used under the call's policy.

@@ -17,6 +17,8 @@ struct HopStage: Sendable {
     let addresses: NearestAddresses
     let clock: SystemClock
     let log: CallLogger
+    /// Nil for a system without a cache.
+    var invalidation: CacheInvalidation?
     /// The observers of requests and responses, such as a recorder.
     let exchangeObservers = ExchangeObservers()
 
@@ -62,6 +64,7 @@ struct HopStage: Sendable {
             }
             attempt.noteResponse(opened, to: request.head.method)
             cookies?.take(opened.response.response, from: request.url, at: clock.now())
+            await invalidation?.apply(opened.response, to: request.head)
             let redirect = try redirect(
                 after: opened.response.response, to: request, sentAs: signed, in: &chain,
                 of: context)

@@ -45,8 +45,10 @@ extension CallPipeline {
                     options.addresses, engine: engine, snapshots: snapshots,
                     connectivity: Self.connectivity(of: snapshots, from: options.networkWatcher),
                     clock: options.clock, logger: options.logger),
-                clock: options.clock, log: log),
-            clock: options.clock, log: log)
+                clock: options.clock, log: log,
+                invalidation: caches.map {
+                    CacheInvalidation(store: $0.http.store, rules: $0.http.rules)
+                }), clock: options.clock, log: log)
     }
 
     private static func connectivity(

@@ -140,6 +140,31 @@ struct CachedSystem {
     }
 }
 
+/// A store in memory that counts how often responses are looked for.
+final class CountingStore: CacheStore {
+    private let store = MemoryCacheStore(byteLimit: 1 << 20)
+    private let looks = Mutex(0)
+
+    var lookCount: Int { looks.withLock { $0 } }
+    var count: Int { store.count }
+    var scopeKey: [UInt8] { store.scopeKey }
+
+    func responses(for key: CacheKey) async -> [CacheEntry] {
+        looks.withLock { $0 += 1 }
+        return await store.responses(for: key)
+    }
+
+    func change(_ change: CacheChange) async -> Bool { await store.change(change) }
+    func writer(for change: CacheChange) async -> (any CacheWriter)? {
+        await store.writer(for: change)
+    }
+    func remove(_ selection: CacheSelection) async { await store.remove(selection) }
+    func trim(origin: String, to byteCount: Int) async {
+        await store.trim(origin: origin, to: byteCount)
+    }
+    func list() async -> [StoredResponse] { await store.list() }
+}
+
 /// The credentials of a user.
 struct UserToken: CredentialSource {
     let scope: String

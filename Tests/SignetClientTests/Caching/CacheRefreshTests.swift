@@ -72,6 +72,24 @@ import Testing
         await cached.system.shutdown()
     }
 
+    /// A server that a redirect leads to clears its own responses alone.
+    @Test func anotherOriginClearsNothing() async throws {
+        let origin = CachedOrigin { request, number in
+            switch (request.request.authority, request.request.path) {
+            case ("other.example.com", _): .init(fields: [.init("Clear-Site-Data")!: "\"cache\""])
+            case (_, "/v1/away"):
+                .init(status: 302, fields: [.location: "https://other.example.com/"])
+            default: .init(fields: [.cacheControl: "max-age=60"], body: "\(number)")
+            }
+        }
+        let cached = try await CachedSystem(origin, nil)
+        func text() async throws -> String { try await cached.text { $0.cache = .http } }
+        #expect(try await text() == "1")
+        _ = try await cached.system.exchange("a", method: .get, target: "/v1/away")
+        #expect(try await text() == "1" && origin.count == 3)
+        await cached.system.shutdown()
+    }
+
     // MARK: Renewing
 
     @Test func aStaleResponseIsRenewedInTheBackground() async throws {
