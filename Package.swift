@@ -368,7 +368,7 @@ let package = Package(
             [
                 "SignetClient", "SignetCurl", "SignetInspector", "SignetJSON", "SignetRPC",
                 "SignetRecording", "SignetTesting", "SignetTransport", "look", "shop", "signet",
-                httpTypes,
+                httpTypes, logging,
             ], hasVectors: false),
         tests(
             "signet",

@@ -25,6 +25,13 @@ CHOOSE = """(async (filter) => {
     return document.getElementById("detail").innerText;
 })"""
 
+CLEAR = """(() => {
+    const box = document.getElementById("filter");
+    box.value = "";
+    box.dispatchEvent(new Event("input"));
+    document.getElementById("suggestions").hidden = true;
+})()"""
+
 # The calls that the program keeps.
 KEPT = 60
 
@@ -73,7 +80,7 @@ def live(browser, program, out, check, pictures):
             text = browser.run(f"{CHOOSE}('method:orders.greet')")
             check("</script><script>" in text and "\\u{202e}" in text and "\u202e" not in text, "a hostile name isn't shown as it is")
             check(browser.run("document.title") == "look – Calls", "a script of a name ran")
-            browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input')); document.getElementById('suggestions').hidden = true")
+            browser.run(CLEAR)
             pictures(browser, "live")
             origin = link.split("/?")[0]
             check([url for url in browser.requests() if not url.startswith(origin)] == [], "the page asked others")
@@ -89,8 +96,7 @@ def follows(browser, check):
     """Calls that come and calls that are dropped leave the chosen call where it is on the screen."""
     dropped = "Number(/([0-9]+) dropped/.exec(document.getElementById('count').textContent)?.[1] ?? 0)"
     browser.wait(f"{dropped} > 0", 60)
-    browser.run("document.getElementById('filter').value = ''; document.getElementById('filter').dispatchEvent(new Event('input'))")
-    browser.run("document.getElementById('suggestions').hidden = true")
+    browser.run(CLEAR)
     browser.wait(f"document.getElementById('rows').offsetHeight >= {KEPT} * 44")
     browser.run(f"document.getElementById('list').scrollTop = {KEPT - 30} * 44; 0")
     browser.wait(f"[...document.querySelectorAll('.row:not([hidden])')].some((row) => row.dataset.entry === '{KEPT - 25}')")

@@ -213,11 +213,12 @@ extension PrivateCache {
         return changes
     }
 
+    private static let clearSiteData = HTTPField.Name("Clear-Site-Data")
     private static let safeMethods: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
 
     /// Whether `Clear-Site-Data` has the member `"cache"` or `"*"` (W3C, Clear Site Data, 3.1).
     private func clearsCache(_ response: HTTPResponse) -> Bool {
-        guard let name = HTTPField.Name("Clear-Site-Data"),
+        guard let name = Self.clearSiteData,
             let members = response.headerFields[name]?.utf8.split(separator: ASCII.comma)
         else { return false }
         return members.contains { member in

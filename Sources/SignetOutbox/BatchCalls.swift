@@ -66,8 +66,7 @@ struct BatchCalls: Sendable {
     /// such calls. Sends nothing.
     func check(with system: NetworkSystem) throws(ClientError) {
         try system.check(
-            call(["batch": "0", "records": []]), on: destination.service, path: destination.path,
-            isResource: destination.path != nil)
+            call(["batch": "0", "records": []]), on: destination.service, path: destination.path)
     }
 
     private func call(_ parameters: JSONObject) -> RPCCall {

@@ -234,13 +234,4 @@ extension OutboxClock {
         self.uptime = { uptime + start.duration(to: clock.instant()).milliseconds }
     }
 }
-
-extension Duration {
-    /// The whole milliseconds.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let limit: Int64 = 1_000_000_000_000
-        return min(max(seconds, -limit), limit) * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-}
 #endif

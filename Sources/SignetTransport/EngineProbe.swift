@@ -67,12 +67,14 @@ extension HTTPEngine {
     ///   - timeout: The time for the whole call.
     ///   - policy: A policy whose rule for the host may add or replace CAs. Its pins aren't
     ///     checked.
+    ///   - clientCertificate: The certificate that is shown if the server asks for one.
     /// - Returns: The verified chain, or the chain as the server sent it if it isn't trusted.
     /// - Throws: `TransportError` if the server showed no chain; `unsupported-probe` if the engine
     ///   can't perform a handshake without a request.
     public func probe(
         _ authority: Authority, caFile: String? = nil, connectTo: [EngineRequest.ConnectTo] = [],
-        proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil
+        proxy: Proxy? = nil, timeout: Duration = .seconds(30), policy: PinPolicy? = nil,
+        clientCertificate: ClientCertificate? = nil
     ) async throws(TransportError) -> ProbeResult {
         var probe = EngineProbe(authority)
         probe.caFile = caFile
@@ -80,6 +82,7 @@ extension HTTPEngine {
         probe.proxy = proxy
         probe.timeout = timeout
         probe.policy = policy
+        probe.clientCertificate = clientCertificate
         return try await self.probe(probe)
     }
 }

@@ -139,7 +139,8 @@ import Testing
         let calls = try await fixture.browser.calls { $0.last?["id"] == "10" }
         #expect(calls.compactMap { $0["id"]?.string } == ["8", "9", "10"])
         let answer = try await fixture.browser.get("/api/calls?after=0")
-        #expect(answer["dropped"] == 7)
+        #expect(answer["dropped"] == 7 && answer["oldest"] == 8)
+        #expect(answer["calls"]?.array?.compactMap { $0["number"]?.number?.int64 } == [8, 9, 10])
         #expect(try await fixture.browser.get("/api/call?id=1")["error"]?["code"] == "not-found")
         await fixture.stop()
     }

@@ -1,5 +1,6 @@
 #if Inspector
 import HTTPTypes
+import Logging
 import SignetClient
 import SignetCurl
 import SignetInspector
@@ -23,6 +24,7 @@ struct InspectorFixture: Sendable {
         stub.respond(to: .any, with: .result(["item": "tea"]))
         var systemOptions = NetworkSystem.Options()
         systemOptions.runMode = mode
+        systemOptions.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         change(&systemOptions)
         system = try await NetworkSystem.start(
             services: [

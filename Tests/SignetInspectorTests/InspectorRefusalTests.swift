@@ -35,12 +35,18 @@ import Testing
         let head = "POST /api/act HTTP/1.1\r\nHost: \(browser.authority)\r\n\(framing)\r\n\r\n"
         let port = String(browser.authority.split(separator: ":").last ?? "")
         let script = #"exec 3<>"/dev/tcp/127.0.0.1/$0"; printf %s "$1" >&3; timeout 5 cat <&3"#
-        let output = try await ChildProcess.run(
-            "/usr/bin/env", ["bash", "-c", script, port, head + good + good])
-        let text = String(decoding: output.stdout, as: UTF8.self)
+        func answer(to request: String) async throws -> String {
+            try await ChildProcess.run("/usr/bin/env", ["bash", "-c", script, port, request]).text
+        }
+        func isRefused(_ text: String) -> Bool {
+            text.contains("413") && text.contains("Content-Security-Policy")
+        }
+        // The answer comes before the body.
+        let first = try await answer(to: head)
+        #expect(isRefused(first))
+        let text = try await answer(to: head + good + good)
         // A close with unread bytes may take the response with it.
-        let isRefused = text.contains("413") && text.contains("Content-Security-Policy")
-        #expect(isRefused || text.isEmpty)
+        #expect(isRefused(text) || text.isEmpty)
         #expect(!text.contains("200 ") && text.components(separatedBy: "HTTP/1.1 ").count <= 2)
         await fixture.stop()
     }
@@ -129,21 +135,6 @@ import Testing
         let sent = try #require(fixture.stub.requests.last)
         let body = try JSONValue(parsing: sent.body)
         #expect(body["method"] == "orders.create" && body["params"]?["item"] == "coffee")
-        await fixture.stop()
-    }
-
-    /// The last change may be that of a call that was dropped.
-    @Test func thePollsEndThoughTheLastCallIsDropped() async throws {
-        var options = InspectorOptions()
-        options.maximumCalls = 2
-        let fixture = try await InspectorFixture(options: options)
-        for _ in 0..<3 { _ = try await fixture.system.call(RPCCall("a"), on: "orders") }
-        _ = try await fixture.browser.calls {
-            $0.last?["id"] == "3" && $0.last?["state"] == "success"
-        }
-        let answer = try await fixture.browser.get("/api/calls?after=0")
-        #expect(answer["oldest"] == 2 && answer["dropped"] == 1)
-        #expect(answer["calls"]?.array?.compactMap { $0["number"]?.number?.int64 } == [2, 3])
         await fixture.stop()
     }
 }

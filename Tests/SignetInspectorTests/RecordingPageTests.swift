@@ -77,6 +77,41 @@ import Testing
         await browser.close()
     }
 
+    /// A body that wasn't kept is its size, unlike an empty one, so that the page offers no copy of
+    /// what it doesn't have.
+    @Test func aBodyThatWasNotKeptIsOmitted() async throws {
+        var omitted = RecordedBody(bytes: [])
+        omitted.size = 70_000
+        omitted.problem = "the body has 70000 bytes, more than the limit of 65536"
+        let bodies = [omitted, RecordedBody(bytes: []), RecordedBody(bytes: [0xFF]), nil]
+        var recording = Recording()
+        for (index, body) in bodies.enumerated() {
+            var call = RecordedCall(
+                RecordedExchange(
+                    request: .init(method: "POST", url: "https://api.example.com/a", body: body),
+                    response: .init(status: 200, body: body)))
+            call.id = index + 1
+            recording.calls.append(call)
+        }
+        let page = try await Inspector.show(recording)
+        let browser = try await PageBrowser(opening: page.url)
+        let expected: [JSONObject] = [
+            ["body": "(70000 bytes)", "kind": "omitted"], ["body": ""],
+            ["body": "(1 bytes)", "base64": "/w=="], ["body": ""],
+        ]
+        for (index, members) in expected.enumerated() {
+            let detail = try await browser.get("/api/call?id=\(index + 1)")
+            for side in ["request", "response"] {
+                let message = try #require(detail["exchange"]?[side])
+                for name in ["body", "kind", "base64"] {
+                    #expect(message[name] == members[name], "\(index) \(side) \(name)")
+                }
+            }
+        }
+        await page.stop()
+        await browser.close()
+    }
+
     @Test func anEmptyRecordingIsAPageToo() async throws {
         let page = try await Inspector.show(Recording())
         let browser = try await PageBrowser(opening: page.url)

@@ -26,6 +26,8 @@ import Testing
             method: .post, fields: [.contentType: "application/json"],
             body: Array("{\"a\":\"it's\\n\"}\n".utf8)),
         Case(method: .post, body: Array("@/etc/passwd".utf8)),
+        // With a combining mark, the quotation mark is a part of another character.
+        Case(method: .post, body: Array("'\u{301};exit 9 #'\u{301}".utf8)),
         Case(method: .put, target: "/f", body: [0, 1, 0xFF, 0x0A, 0x25, 0x5C]),
         Case(method: .delete, target: "/x"),
         Case(method: .patch, target: "/p", body: Array("é".utf8)),

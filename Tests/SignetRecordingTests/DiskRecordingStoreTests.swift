@@ -83,6 +83,58 @@ import Testing
         #expect(recording.droppedCount == 15)
     }
 
+    /// A call that was redirected keeps each response without its request, and the reverse.
+    @Test(arguments: [DataFolder.Kind.requests, .responses])
+    func eachExchangeKeepsItsHalf(_ removed: DataFolder.Kind) async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try DataFolder(directory.path("data"))
+        do {
+            let store = try DiskRecordingStore(in: folder)
+            var call = Self.call(1)
+            call.exchanges += Self.call(2, "milk").exchanges
+            store.add(call)
+            _ = try await store.recording()
+        }
+        try folder.remove(removed)
+        let exchanges = try await DiskRecordingStore(in: folder).recording().exchanges
+        let texts = exchanges.map { $0.response?.body?.text ?? "none" }
+        #expect(
+            texts
+                == (removed == .responses
+                    ? ["none", "none"] : [#"{"answer":"tea"}"#, #"{"answer":"milk"}"#]))
+        #expect(
+            exchanges.map(\.request.url)
+                == (removed == .requests
+                    ? ["about:blank", "about:blank"] : ["https://a/1", "https://a/2"]))
+    }
+
+    @Test func aSealedStoreNeedsItsKey() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("data")
+        func key(_ byte: UInt8) throws -> CryptoKey {
+            let text = Data(repeating: byte, count: 32).base64EncodedString().dropLast()
+            let set = #"{"keys":[{"kty":"oct","use":"enc","kid":"c","k":"\#(text)"}]}"#
+            return try KeySet(parsing: Array(set.utf8), source: "test").key(id: "c")
+        }
+        do {
+            let store = try DiskRecordingStore(in: DataFolder(path), sealedWith: key(1))
+            store.add(Self.call(1))
+            #expect(try await store.recording().calls.count == 1)
+        }
+        let bytes = try Self.bytes(in: path)
+        for text in ["answer", "https://a/1", "redacted-1", "shop"] {
+            #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text)")
+        }
+        for other in [try key(2), nil] {
+            let error = #expect(throws: StorageError.self) {
+                try DiskRecordingStore(in: DataFolder(path), sealedWith: other)
+            }
+            #expect(error?.code == .wrongCacheKey)
+        }
+        let again = try DiskRecordingStore(in: DataFolder(path), sealedWith: key(1))
+        #expect(try await again.recording().exchanges.map(\.request.url) == ["https://a/1"])
+    }
+
     @Test func refusesAFileThatIsNotItsOwn() async throws {
         let directory = try TemporaryDirectory()
         let folder = try DataFolder(directory.path("data"))

@@ -164,6 +164,10 @@ import Testing
         #expect(urls(store { $0.calls = 3 }) == ["8", "9", "10"])
         #expect(store { $0.calls = 3 }.current.droppedCount == 7)
         #expect(urls(store { $0.age = .milliseconds(1500) }) == ["9", "10"])
+        let monthly = store { $0.age = .seconds(60 * 86_400) }
+        now.withLock { $0 += 59 * 86_400_000 }
+        monthly.add(RecordedCall(.json("GET", "https://a/11")))
+        #expect(urls(monthly).count == 11)
         let size = RecordedCall(.json("GET", "https://a/1")).approximateSize
         #expect(urls(store { $0.size = size * 4 }).count <= 4)
         #expect(urls(store { $0.size = 1 }).isEmpty)

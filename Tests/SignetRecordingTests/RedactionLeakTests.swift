@@ -252,6 +252,19 @@ import Testing
         #expect(dropped.problem?.contains("can't be searched for secrets") == true)
     }
 
+    /// A compressed part isn't kept, whether or not it has a name.
+    @Test(arguments: ["", "Content-Disposition: form-data; name=\"file\"\r\n"])
+    func keepsNoCompressedPart(_ field: String) throws {
+        let secret = Array(try #require(Data(base64Encoded: Self.compressed.secret)))
+        let found = try body(
+            RecordedBody(
+                bytes: Array("--b\r\n\(field)\r\n".utf8) + secret + Array("\r\n--b--\r\n".utf8),
+                mediaType: "multipart/mixed; boundary=b")
+        ).bytes
+        #expect(found.firstRange(of: secret) == nil)
+        #expect(has("redacted-", found))
+    }
+
     // MARK: Marks
 
     /// A text of the host that looks like a mark isn't taken for one.

@@ -63,6 +63,7 @@ final class AddressLists: Sendable {
         let schedules = sources.map { useKept(of: $0) }
         task.start { [weak self, schedules] in
             var schedules = schedules
+            var last = self?.clock.instant()
             await self?.fetchDue(&schedules)
             ready.set(true)
             while !Task.isCancelled {
@@ -71,7 +72,11 @@ final class AddressLists: Sendable {
                 else { return }
                 do { try await clock.sleep(pause) } catch { return }
                 guard let self, self.pipeline.admission.calls.isRunning else { return }
-                for index in schedules.indices { schedules[index].pass(pause) }
+                // The fetches took time too.
+                let now = clock.instant()
+                let passed = max(pause, last.map { now - $0 } ?? .zero)
+                last = now
+                for index in schedules.indices { schedules[index].pass(passed) }
                 self.dropExpired(&schedules)
                 await self.fetchDue(&schedules)
             }

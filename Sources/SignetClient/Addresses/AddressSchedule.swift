@@ -56,8 +56,8 @@ struct AddressSchedule {
     /// Waits after a failure, for twice the time after each further one.
     mutating func waitAfterFailure(_ first: Duration, random: Double) {
         failures += 1
-        due = first
-        for _ in 1..<min(failures, 32) where due < Self.day { due = due * 2 }
-        due = min(due, Self.day) * (0.5 + random / 2)
+        var strategy = RetryStrategy()
+        (strategy.firstPause, strategy.longestPause) = (first, Self.day)
+        due = strategy.pause(after: failures, random: random)
     }
 }

@@ -181,13 +181,21 @@ public final class Connectivity: Sendable {
         spread: Duration, from sleep: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await race(sleep) { states in
-            var wasOffline = false
-            for await state in states {
-                if wasOffline, state.isOnline { return await Self.wait(for: spread) }
-                wasOffline = !state.isOnline
-            }
-            return false
+            guard await Self.hasReturned(states) else { return false }
+            return await Self.wait(for: spread)
         }
+    }
+
+    /// Waits until an online state follows an offline one.
+    ///
+    /// - Returns: False if the states end before.
+    static func hasReturned(_ states: AsyncStream<ConnectivityState>) async -> Bool {
+        var wasOffline = false
+        for await state in states {
+            if wasOffline, state.isOnline { return true }
+            wasOffline = !state.isOnline
+        }
+        return false
     }
 
     /// Waits until the machine is online or a sleep ends.

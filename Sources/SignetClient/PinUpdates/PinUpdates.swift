@@ -169,13 +169,10 @@ final class PinUpdates: Sendable {
         guard plan.hostPolicy == nil, chain.isEmpty, new.serial != snapshots.current.pinSerial,
             let authority = try? Authority(parsing: url.authority)
         else { return chain }
-        var probe = EngineProbe(authority)
-        probe.clientCertificate = plan.clientCertificate
-        probe.connectTo = hops.connectTo
-        probe.proxy = snapshots.current.proxies.proxy(for: WebOrigin(https: authority))
-        probe.timeout = plan.timeout
-        probe.policy = new.policy
-        let seen = try? await hops.engines.standard.probe(probe)
+        let seen = try? await hops.engines.standard.probe(
+            authority, connectTo: hops.connectTo,
+            proxy: snapshots.current.proxies.proxy(for: WebOrigin(https: authority)),
+            timeout: plan.timeout, policy: new.policy, clientCertificate: plan.clientCertificate)
         return seen?.isTrusted == true ? seen?.chain ?? [] : []
     }
 

@@ -280,6 +280,7 @@ struct AttemptStage: Sendable {
                 cause: .failed, pause: limits.retry.pause(after: number, random: clock.random()))
         }
         guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
+            limits.retry.statusCodes.contains(header.status.code),
             let pause = limits.retry.pause(
                 after: number, status: header.status.code,
                 wait: clock.retryAfter(header, clock.now()), random: clock.random())

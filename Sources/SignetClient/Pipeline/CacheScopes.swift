@@ -54,15 +54,15 @@ struct CacheScopes: Sendable {
 
     /// The scope of a call's requests to its own origin.
     ///
-    /// - Parameter fields: The fields of the request, without those of a credential source.
+    /// - Parameter fields: The fields of the request that tell users apart, without those of a
+    ///   credential source.
     /// - Returns: Nil if OpenSSL fails, or the client certificate can't be shown. The call isn't
     ///   cached then.
     func scope(
         of context: CallContext, fields: HTTPFields, origin: WebOrigin
     ) -> CacheScope? {
         // With their names, because a text may mean another user in another field.
-        var values = fields.filter(Redactor.isSecret)
-            .map { "\($0.name.canonicalName): \($0.value)" }
+        var values = fields.map { "\($0.name.canonicalName): \($0.value)" }
         if let certificate = context.options.clientCertificate {
             // A certificate that can't be shown now gets no response, also not a stored one.
             guard let shown = try? certificate.current() else { return nil }

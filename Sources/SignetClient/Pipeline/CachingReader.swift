@@ -47,7 +47,9 @@ final class CachingReader: ResponseReader {
     ) async throws(ClientError) -> HTTPRequest {
         var request = try await reader.prepare(request, isRedirected: isRedirected)
         let isOriginal =
-            !isRedirected && (look.key == nil || stage.key(of: look.call, in: context) == look.key)
+            !isRedirected
+            && (look.key == nil
+                || stage.key(of: look.call, secrets: look.secrets, in: context) == look.key)
         let exchange = state.withLock { state in
             state.isOriginal = isOriginal
             return isOriginal ? state.exchange : nil

@@ -20,6 +20,8 @@ struct HTTPCacheStage: Sendable {
     struct Look: Sendable {
         let call: OutgoingCall
         let key: CacheKey?
+        /// The fields of the request that have secrets.
+        let secrets: HTTPFields
         var entries: [CacheEntry]
         /// The request, with the directives of the call's mode.
         let asked: HTTPRequest
@@ -78,9 +80,10 @@ struct HTTPCacheStage: Sendable {
     /// Looks up what is stored for a request, and may be used under the call's policy.
     private func look(for call: OutgoingCall, in context: CallContext) async -> Look {
         let mode = context.options.cacheMode ?? .standard
+        let secrets = call.request.headerFields.filter(Redactor.isSecret)
         var look = Look(
-            call: call, key: key(of: call, in: context), entries: [],
-            asked: asked(call.request, mode: mode),
+            call: call, key: key(of: call, secrets: secrets, in: context), secrets: secrets,
+            entries: [], asked: asked(call.request, secrets: secrets, mode: mode),
             use: CacheUse(policy: .http, mode: mode, decision: .miss))
         guard let key = look.key else {
             look.use.decision = .bypassed
@@ -97,13 +100,16 @@ struct HTTPCacheStage: Sendable {
     }
 
     /// The key of a request; nil if it isn't cached.
-    func key(of call: OutgoingCall, in context: CallContext) -> CacheKey? {
+    func key(
+        of call: OutgoingCall, secrets: HTTPFields, in context: CallContext
+    ) -> CacheKey? {
         // An attempt's interceptors may add what tells users apart, after this stage, and a stub
         // may change the response.
         guard context.options.attemptInterceptors.isEmpty, context.stubs.isEmpty,
             let url = try? WebURL(of: call.request)
         else { return nil }
         var head = call.request
+        head.headerFields = secrets
         context.service.cookies(for: url)?.add(to: &head, of: url, at: clock.now())
         guard
             let scope = scopes.scope(of: context, fields: head.headerFields, origin: call.origin)
@@ -113,9 +119,11 @@ struct HTTPCacheStage: Sendable {
 
     /// The request as the cache compares and keeps it: with the directives of the mode, and with
     /// hashes in place of secrets, because a store keeps the fields that `Vary` names.
-    private func asked(_ request: HTTPRequest, mode: CacheMode) -> HTTPRequest {
+    private func asked(
+        _ request: HTTPRequest, secrets: HTTPFields, mode: CacheMode
+    ) -> HTTPRequest {
         var request = request
-        for name in Set(request.headerFields.lazy.filter(Redactor.isSecret).map(\.name)) {
+        for name in Set(secrets.map(\.name)) {
             request.headerFields[name] = scopes.token(
                 [name.canonicalName] + request.headerFields[values: name])
         }

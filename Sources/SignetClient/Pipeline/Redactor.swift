@@ -95,8 +95,7 @@ enum Redactor {
         else { return ("(\(bytes.count) bytes)", .omitted) }
         if let value = try? JSONValue(parsing: bytes) {
             // The parser refuses members of one name, so the text has no more than the value.
-            let written = json(value)
-            return written.kind == .exact ? (text, .exact) : written
+            return json(value, as: text)
         }
         guard type?.utf8.starts(with: formType.utf8) == true else {
             return ("(\(bytes.count) bytes)", .omitted)
@@ -124,9 +123,13 @@ enum Redactor {
             .flatMap { String(validating: $0, as: UTF8.self) } ?? String(text)
     }
 
-    private static func json(_ value: JSONValue) -> Body {
+    /// Writes a value down.
+    ///
+    /// - Parameter text: The value as it was written, which stays if it has no secret.
+    private static func json(_ value: JSONValue, as text: String? = nil) -> Body {
         var count = 0
         let redacted = redacted(value, named: nil, counting: &count)
+        if count == 0, let text { return (text, .exact) }
         return (
             String(decoding: redacted.serialized(), as: UTF8.self), count == 0 ? .exact : .redacted
         )

@@ -76,7 +76,7 @@ struct MemoryReader: ResponseReader {
 }
 
 extension EngineResponse {
-    /// Whether header and body are those of another response.
+    /// Whether header and body are equal to those of another response.
     func isSame(as other: EngineResponse) -> Bool {
         response == other.response && body.isSame(as: other.body)
     }

@@ -268,14 +268,10 @@ package struct SelfCheckRun {
         let subject = authority.description
         let proxy = proxies.proxy(for: WebOrigin(https: authority))
         let way = proxy.map { "; through the proxy \($0)" } ?? ""
-        var probe = EngineProbe(authority)
-        probe.clientCertificate = host.clientCertificate
-        probe.connectTo = connectTo
-        probe.proxy = proxy
-        probe.timeout = timeout
-        probe.policy = policy
         do throws(TransportError) {
-            let seen = try await engine.probe(probe)
+            let seen = try await engine.probe(
+                authority, connectTo: connectTo, proxy: proxy, timeout: timeout, policy: policy,
+                clientCertificate: host.clientCertificate)
             guard seen.isTrusted else {
                 report.add(
                     area: "hosts", subject: subject, status: .bad,

@@ -4,12 +4,13 @@ extension NetworkSystem {
     /// Checks that the present configuration has a call's service and that the service's protocol
     /// has such a call. Sends nothing.
     ///
-    /// - Parameter isResource: Whether the call is one of a REST service, and not of a procedure.
+    /// - Parameter path: The path of a resource of a REST service; nil for a procedure.
     /// - Throws: `ClientError`: `unknown-service`, `unsupported-call`, `refused-url`, or the
     ///   adapter's.
     package func check(
-        _ call: RPCCall, on name: ServiceName, path: String?, isResource: Bool
+        _ call: RPCCall, on name: ServiceName, path: String?
     ) throws(ClientError) {
+        let isResource = path != nil
         let service = try snapshots.current.service(named: name)
         guard isResource == service.adapter is any RESTBoxing else {
             throw ClientError(

@@ -26,7 +26,6 @@ final class CallLedger: CallObserver {
         /// The ids in the order in which the calls began, from `first`.
         var order: [String] = []
         var first = 0
-        var count = 0
         /// Revisions with the ids of the calls that changed, in order.
         var changes: [(revision: Int, id: String)] = []
         var revision = 0
@@ -60,18 +59,15 @@ final class CallLedger: CallObserver {
         let size = 1024 + (record?.counted.contents.reduce(0) { $0 + $1.size } ?? 0)
         state.withLock { state in
             state.revision += 1
+            let old = state.entries[id]
             // One that began before the page did has no entry yet.
             let start =
-                state.entries[id]?.start
-                ?? now - (record.map { Int64($0.duration / .milliseconds(1)) } ?? 0)
-            let old = state.entries[id]
-            if old == nil {
-                state.order.append(id)
-                state.count += 1
-            }
+                old?.start ?? now - (record.map { Int64($0.duration / .milliseconds(1)) } ?? 0)
+            if old == nil { state.order.append(id) }
             state.entries[id] = Entry(
-                identity: identity, start: start, number: old?.number ?? state.count,
-                record: record, revision: state.revision, size: size)
+                identity: identity, start: start,
+                number: old?.number ?? state.dropped + state.entries.count + 1, record: record,
+                revision: state.revision, size: size)
             state.size += size - (old?.size ?? 0)
             state.changes.append((state.revision, id))
             drop(from: &state)
@@ -107,10 +103,8 @@ final class CallLedger: CallObserver {
         var entries: [Entry] = []
         /// The revision after which the next ones begin.
         var revision: Int
-        /// The number of calls that were dropped.
+        /// The number of calls that were dropped, which are the first ones.
         var dropped: Int
-        /// The number of the oldest call that is kept.
-        var oldest: Int
     }
 
     /// Returns calls that changed after a revision.
@@ -127,11 +121,7 @@ final class CallLedger: CallObserver {
                     low = middle + 1
                 }
             }
-            let oldest =
-                state.first < state.order.count ? state.entries[state.order[state.first]] : nil
-            var found = Changes(
-                revision: revision, dropped: state.dropped,
-                oldest: oldest?.number ?? state.count + 1)
+            var found = Changes(revision: revision, dropped: state.dropped)
             while low < state.changes.count, found.entries.count < limit {
                 let change = state.changes[low]
                 if let entry = state.entries[change.id], entry.revision == change.revision {

@@ -97,7 +97,7 @@ extension CallLedger.Entry {
             "stubs": .array(
                 work.stubs.map {
                     ["place": .string($0.place.rawValue), "module": .string($0.module)]
-                }), "joined": PageJSON.text(work.joinedCall.map { "\($0)" }),
+                }),
             "cache": work.cache?.json ?? .null, "redacted": .null,
             "contents": .array(contents.map(\.json)), "exchange": Self.exchange(in: contents),
             "again": again,
@@ -107,7 +107,7 @@ extension CallLedger.Entry {
     /// The details of a call that runs.
     private static let unknown: JSONValue = [
         "mode": nil, "scenario": nil, "limits": nil, "stages": [], "attempts": [], "stubs": [],
-        "joined": nil, "cache": nil, "redacted": nil, "contents": [], "exchange": nil, "again": nil,
+        "cache": nil, "redacted": nil, "contents": [], "exchange": nil, "again": nil,
     ]
 
     /// The last request as it was sent, and its response.

@@ -87,7 +87,6 @@ extension RecordedCall {
                     ]
                 }), "attempts": .array(attempts),
             "stubs": .array(stubs.map { ["place": .string($0), "module": .string("recorded")] }),
-            "joined": PageJSON.text(joinedCall.map { "\($0)" }),
             "cache": cache.map { cache in
                 [
                     "policy": .null, "mode": .null, "key": .null,
@@ -225,9 +224,14 @@ extension [RecordedField] {
 }
 
 extension RecordedBody? {
-    /// The body as text; one that isn't text as its size, and in base64 for a command of curl.
+    /// The body as text; one that isn't text as its size, and in base64 for a command of curl; one
+    /// that wasn't kept as its size alone.
     fileprivate var pageJSON: JSONObject {
-        guard let body = self, !body.bytes.isEmpty else { return ["body": ""] }
+        guard let body = self else { return ["body": ""] }
+        guard !body.bytes.isEmpty else {
+            return body.problem == nil
+                ? ["body": ""] : ["body": .string("(\(body.size) bytes)"), "kind": "omitted"]
+        }
         if let text = body.text { return ["body": .string(text)] }
         return [
             "body": .string("(\(body.bytes.count) bytes)"),

@@ -43,10 +43,9 @@ extension Recording {
 extension PageJSON {
     /// The words of the page about a recording.
     fileprivate static func about(_ recording: Recording, title: String) -> JSONObject {
-        let creator = recording.creator.map { "\($0.name) \($0.version)" }
-        return [
+        [
             "mode": text(recording.calls.lazy.compactMap(\.mode).first), "title": .string(title),
-            "version": .null, "creator": text(creator), "isSwitchable": false, "switches": .null,
+            "version": .null, "isSwitchable": false, "switches": .null,
             "services": [], "engines": [],
         ]
     }

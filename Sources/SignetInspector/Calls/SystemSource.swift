@@ -21,8 +21,8 @@ final class SystemSource: PageSource {
     /// The time for which a request waits for calls, and the time between two looks. Looking, in
     /// place of being told, joins what a busy program does into a few answers a second.
     private static let (patience, pause): (Duration, Duration) = (.seconds(10), .milliseconds(50))
-    /// The most calls of one answer, and its bytes, about.
-    private static let (limit, byteLimit) = (2000, 256_000)
+    /// The most calls of one answer, and its bytes, about: at least 1000 for each call.
+    private static let (limit, byteLimit) = (256, 256_000)
 
     init(_ system: NetworkSystem, options: InspectorOptions) {
         self.system = system
@@ -71,16 +71,18 @@ final class SystemSource: PageSource {
         }
         let found = ledger.changes(after: revision, limit: Self.limit)
         var changes = PageChanges(
-            revision: found.revision, dropped: found.dropped, oldest: found.oldest)
+            revision: found.revision, dropped: found.dropped, oldest: found.dropped + 1)
         var size = 0
         for entry in found.entries {
             let row = entry.row
             size += 1000 + (row["text"]?.string?.utf8.count ?? 0)
-            guard size <= Self.byteLimit || changes.rows.isEmpty else { break }
+            guard size <= Self.byteLimit || changes.rows.isEmpty else {
+                // The next answer begins with this call.
+                changes.revision = entry.revision - 1
+                break
+            }
             changes.rows.append(.object(row))
-            if changes.rows.count < found.entries.count { changes.revision = entry.revision }
         }
-        if changes.rows.count == found.entries.count { changes.revision = found.revision }
         return changes
     }
 

@@ -90,9 +90,11 @@ class View {
         this.at = -1;
         this.entries = [];
         this.groups = [];
-        this.isSearching = false;
         this.stop = () => {};
     }
+
+    /** Whether there are calls that the filter hasn't looked at. */
+    get isSearching() { return this.at >= 0; }
 
     setFilter(text) {
         this.filter = parseFilter(text);
@@ -111,12 +113,10 @@ class View {
         if (this.filter.isEmpty) {
             this.at = -1;
             this.found = Array.from(all.keys());
-            this.isSearching = false;
             this.arrange();
             return;
         }
         let shown = performance.now();
-        this.isSearching = true;
         const step = () => {
             const { all } = this.calls, end = performance.now() + slice;
             let count = 0;
@@ -125,8 +125,7 @@ class View {
                 this.at -= 1;
                 if ((count += 1) % 16 === 0 && performance.now() > end) break;
             }
-            const isDone = this.at < 0;
-            this.isSearching = !isDone;
+            const isDone = !this.isSearching;
             // The first results at once, later ones a few times a second.
             const isNew = this.fresh.length > 0;
             if (isDone || (isNew && (performance.now() - shown > 100 || this.entries.length === 0))) {
@@ -155,7 +154,7 @@ class View {
         const { all } = this.calls;
         this.gather();
         const added = [], removed = new Set();
-        let isMoved = changed.length > 0 && (this.group !== "" || this.order === "duration" || this.order === "size");
+        let isMoved = changed.length > 0 && (this.group !== "" || this.order in orders);
         for (const place of this.filter.isEmpty ? [] : changed) {
             if (place <= this.at) continue;
             const had = hasSorted(this.found, place), has = this.filter.test(all[place]);

@@ -43,7 +43,10 @@ function shellWord(text, names, place) {
     return out + quote(text.slice(at)) || "''";
 }
 
-/** A command that sends the same bytes, once its variables are set, and the names of these. */
+/**
+ * A command that sends the same bytes, once its variables are set, and the names of these. JSON that had secrets was
+ * written again, so its spaces and escapes may differ.
+ */
 function asCurl(exchange) {
     const { request } = exchange;
     const names = markNames();
@@ -102,7 +105,8 @@ function asHAR(call, detail) {
         },
         _signet: { call: call.id, service: call.service, method: call.method, stages: detail.stages, cache: detail.cache, code: call.code },
     };
-    if ((request.body ?? "") !== "" && kindOf(request) !== "omitted") entry.request.postData = { mimeType: typeOf(request), text: request.body };
+    // The text of a body in base64 is only words.
+    if ((request.body ?? "") !== "" && kindOf(request) !== "omitted" && !request.base64) entry.request.postData = { mimeType: typeOf(request), text: request.body };
     // A mark in place of a secret has a number, as in a recording.
     let number = 0;
     const text = JSON.stringify({ log: { version: "1.2", creator: { name: "signet", version: "" }, entries: [entry] } }, null, 2);
@@ -126,7 +130,7 @@ function swiftText(text, names, place) {
 function swiftLiteral(text) {
     if (/[\u0000-\u0008\u000b-\u001f\u007f\n]/.test(text)) {
         return "\"" + text.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\r/g, "\\r").replace(/\t/g, "\\t")
-            .replace(/[\u0000-\u001f\u007f]/g, (character) => "\\u{" + character.codePointAt(0).toString(16) + "}") + "\"";
+            .replace(/[\u0000-\u001f\u007f]/g, escaped) + "\"";
     }
     let hashes = "";
     while (text.includes("\"" + hashes) || text.includes("\\" + hashes)) hashes += "#";
@@ -151,7 +155,7 @@ function asSwift(call, detail) {
         lines.push("let response = try await system.call(call, on: " + swiftLiteral(call.service) + ")", "print(response.result?.value as Any)");
         return (built.body ? "import SignetJSON\n" : "") + head + lines.join("\n") + "\n";
     }
-    const fields = request.fields.filter(([name]) => !madeFields.has(name.toLowerCase()) && !madeField(name));
+    const fields = request.fields.filter(([name]) => !madeFields.has(name.toLowerCase()));
     const lines = ["let response = try await system.exchange(", "    " + swiftLiteral(call.service) + ", method: .init(" + swiftLiteral(request.method) + ")!,",
         "    target: " + swiftText(pathOf(request.url), names, "query") + ",",
         "    fields: [" + fields.map(([name, value]) => ".init(" + swiftLiteral(name) + ")!: " + swiftText(value, names, name)).join(", ") + (fields.length ? "" : ":") + "],",
@@ -160,8 +164,7 @@ function asSwift(call, detail) {
 }
 
 /** Fields that the system makes new for each request. */
-const madeFields = new Set(["host", "content-length", "signature", "signature-input", "content-digest", "signet-signature", "authorization", "cookie", "dpop"]);
-const madeField = (name) => /^(traceparent|tracestate)$/i.test(name);
+const madeFields = new Set(["host", "content-length", "signature", "signature-input", "content-digest", "signet-signature", "authorization", "cookie", "dpop", "traceparent", "tracestate"]);
 
 /** The path and the query of a URL, as they are. */
 const pathOf = (url) => /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] || "/";

@@ -28,16 +28,18 @@ const meanings = {
     "redirect-refused": "The server redirected to a place that the policy doesn't allow.",
 };
 
-/** Whether the last request of the call was refused before it was sent, and whether others were sent before it. */
+/** Codes of requests that were refused before they were sent. */
 const unsent = new Set(["pin-mismatch", "unlisted-host", "policy-expired", "cleartext-to-pinned-host", "engine-cannot-pin", "offline", "connect", "name",
     "credential-failed", "signer-failed", "refused-url", "not-cached"]);
+
+/** A sentence about what was sent. */
 function sentWords(call, hops) {
     const wasSent = (hop) => !hop.isSimulated && hop.source !== "stub" && (hop.status > 0 || !unsent.has(hop.failure));
     if (hops.some(wasSent)) return "Nothing of the last request was sent; the ones before it were.";
     return call.code === "redirect-refused" ? "" : "Nothing of the request was sent.";
 }
 
-/** The pauses between the attempts, and the reasons of these, as words. */
+/** How each attempt ended, as words. */
 function attemptWords(detail) {
     const reasons = detail.attempts.map((attempt) => {
         const hop = attempt.hops[attempt.hops.length - 1];
@@ -78,7 +80,7 @@ function explain(call, detail) {
     }
     const meaning = own(meanings, call.code ?? "");
     if (meaning && !isRefusedSignature) words.push(meaning);
-    if (unsent.has(call.code) && !last?.isSimulated && (!last || last.failure === call.code || hops.length === 0)) words.push(sentWords(call, hops));
+    if (unsent.has(call.code) && !last?.isSimulated && (!last || last.failure === call.code)) words.push(sentWords(call, hops));
     if ((call.code === "business-code" || call.code === "rpc-error") && call.status) {
         words.push("The status of HTTP was " + call.status + ".");
     }
@@ -96,7 +98,7 @@ function explain(call, detail) {
             + (detail.limits?.attempts ? " (the limit is " + plural(detail.limits.attempts, "attempt") + ")." : "."));
         if (count >= 3 && call.state === "failed") words.push("A server that is down or busy gets " + count + " times the load from calls like this one: look at the pauses between the attempts below.");
     }
-    if (detail.joined) words.push("The call shared the work of call " + detail.joined + ", so it sent nothing of its own.");
+    if (call.joined) words.push("The call shared the work of call " + call.joined + ", so it sent nothing of its own.");
     if (last?.engine && last.reason === "fallback") words.push("The engine " + last.engine + " sent it because the one before it fails.");
     return { title, tone, words };
 }

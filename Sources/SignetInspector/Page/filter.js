@@ -1,16 +1,6 @@
 // The filter: tokens such as status:5xx, and words. Tokens of one name are alternatives, except for `has`, `body` and
 // words, all of which must hold; a minus before a token turns it around.
 
-const tokenHelp = [
-    ["service:", "the service's name"], ["host:", "the host"], ["path:", "a part of the path"],
-    ["method:", "the procedure or the HTTP method"], ["status:", "404, 5xx or >=400"],
-    ["error:", "a code such as timeout, a kind such as refused, or any"], ["code:", "the service's own code"],
-    ["tag:", "a tag of the call"], ["slow:", ">1s, >200ms"], ["size:", ">10kB"],
-    ["has:", "retry, redirect, pin, signature, cache, stub, simulated, error, body"],
-    ["is:", "running, success, failed, cancelled"], ["cache:", "hit, miss, stale, validated"],
-    ["engine:", "the engine's name"], ["body:", "text in a field or a body, before or after a stage"],
-];
-
 /** The tests of `has:`. */
 const traits = {
     retry: (call) => call.attempts > 1, redirect: (call) => call.redirects > 0,
@@ -19,6 +9,16 @@ const traits = {
     error: (call) => !!call.code, body: (call) => call.lower !== "",
     tag: (call) => call.tags.length > 0, shared: (call) => !!call.joined,
 };
+
+const tokenHelp = [
+    ["service:", "the service's name"], ["host:", "the host"], ["path:", "a part of the path"],
+    ["method:", "the procedure or the HTTP method"], ["status:", "404, 5xx or >=400"],
+    ["error:", "a code such as timeout, a kind such as refused, or any"], ["code:", "the service's own code"],
+    ["tag:", "a tag of the call"], ["slow:", ">1s, >200ms"], ["size:", ">10kB"],
+    ["has:", Object.keys(traits).join(", ")],
+    ["is:", "running, success, failed, cancelled"], ["cache:", "hit, miss, stale, validated"],
+    ["engine:", "the engine's name"], ["body:", "text in a field or a body, before or after a stage"],
+];
 
 /** Splits a filter into its tokens; quotes keep spaces together. */
 function splitTokens(text) {

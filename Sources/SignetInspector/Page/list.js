@@ -182,12 +182,13 @@ class List {
         parts.name.title = short(call.url ?? nameOf(call), 500);
         parts.result.textContent = short(resultOf(call), 60);
         parts.result.className = "result " + (call.state === "success" ? (call.status >= 400 ? "warning" : "") : tone);
-        parts.size.textContent = call.received === null || call.received === undefined ? "" : showSize(call.received);
-        parts.time.textContent = call.duration === null || call.duration === undefined ? "" : showTime(call.duration);
-        parts.began.textContent = showClock(call.start).slice(0, 12);
-        element.setAttribute("aria-label", [nameOf(call), call.host, resultOf(call), word, parts.time.textContent, ...chipsOf(call).map(([text, , title]) => title === "Tag" ? "tag " + text : title)]
+        parts.size.textContent = showSize(call.received);
+        parts.time.textContent = showTime(call.duration);
+        parts.began.textContent = showClock(call.start);
+        const chips = chipsOf(call);
+        element.setAttribute("aria-label", [nameOf(call), call.host, resultOf(call), word, parts.time.textContent, ...chips.map(([text, , title]) => title === "Tag" ? "tag " + text : title)]
             .filter(Boolean).map((text) => short(text, 200)).join(", "));
-        parts.chips.replaceChildren(...chipsOf(call).map(([text, tone, title]) => make("span", { class: "chip " + tone, text, title })));
+        parts.chips.replaceChildren(...chips.map(([text, tone, title]) => make("span", { class: "chip " + tone, text, title })));
     }
 
     entryOf(id) {

@@ -77,11 +77,10 @@ class App {
         const [text, tone] = { live: ["● live", "good"], lost: ["○ no answer: " + (message ?? ""), "bad"], all: ["", ""] }[state];
         if (box.textContent !== text) box.textContent = text;
         box.className = tone;
-        this.isLost = state === "lost";
     }
 
     viewChanged() {
-        const total = this.calls.all.length, found = this.view.entries.length - this.view.groups.length;
+        const total = this.calls.all.length;
         const words = this.view.filter.isEmpty ? plural(total, "call") : this.view.found.length.toLocaleString("en") + " of " + plural(total, "call");
         byID("count").textContent = words + (this.view.isSearching ? " …" : "") + (this.dropped ? ", " + this.dropped + " dropped" : "");
         // A screen reader says it after a change of the filter, and not with every call that comes.
@@ -93,7 +92,6 @@ class App {
         empty.hidden = this.view.entries.length > 0 || this.view.isSearching;
         if (!empty.hidden) empty.textContent = total > 0 ? "No call matches the filter." : this.source.isLive ? "No calls yet. They appear as the program makes them." : "The recording has no calls.";
         this.list.draw();
-        return found;
     }
 
     applyFilter() {
@@ -133,8 +131,8 @@ class App {
                         this.showViews();
                     };
                     name.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
-                    const kept = !this.source.isLive ? "This browser keeps it."
-                        : "This browser keeps it until the program ends. To have it each time, add it to the options of inspect().";
+                    const kept = this.source instanceof FileSource ? "This browser keeps it."
+                        : "This browser keeps it until the program ends." + (this.source.isLive ? " To have it each time, add it to the options of inspect()." : "");
                     openDialog("Save this view", make("p", {}, make("code", { text: oneLine(now) })), name, make("p", { class: "faint", text: kept }), make("div", { class: "tools" }, make("button", { type: "button", class: "primary", text: "Save", onclick: save }), closeButton("Cancel")));
                     name.select();
                 },
@@ -255,7 +253,9 @@ class App {
                 const { text, names } = asCurl(detail.exchange);
                 copy(text, "a curl command" + (names.length > 0 ? "; set " + names.join(", ") + " first" : ""));
             };
-            buttons.push(button("Copy as curl", curl), button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
+            buttons.push(button("Copy as curl", curl));
+            // The text of a body in base64 is only words.
+            if (!detail.exchange.request.base64) buttons.push(button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
         }
         if (hasRequest) buttons.push(button("Copy as HAR", () => copy(asHAR(call, detail), "HAR")));
         const canSend = this.about.isSwitchable && detail.again;
@@ -287,9 +287,8 @@ class App {
     }
 
     async act(action) {
-        const answer = await this.source.act(action);
-        if (answer.about) { this.about = answer.about; this.showAbout(); }
-        return answer;
+        const { about } = await this.source.act(action);
+        if (about) { this.about = about; this.showAbout(); }
     }
 
     // MARK: Keyboard
@@ -315,7 +314,7 @@ class App {
             ["x", "mark a call, or compare it with the marked one"], ["g", "group by service, by host, not at all"], ["s", "switches"], ["?", "this help"]];
         openDialog("Help", make("p", { text: "Each line is one call of the program: what was asked, what came back, and what happened on the way. Choose one to see why it ended so, the message before and after each stage, and the exact bytes that were signed." }),
             make("h3", { text: "Keys" }), table(["Key", "Does"], keys.map(([key, does]) => [make("kbd", { text: key }), does]), "keys"),
-            make("h3", { text: "Filter" }), make("p", { text: "All tokens must hold; several of one name are alternatives. A minus before a token turns it around. Quotes keep spaces: body:\"two words\"." }),
+            make("h3", { text: "Filter" }), make("p", { text: "All tokens must hold; several of one name are alternatives, except has: and body:, which all must hold. A minus before a token turns it around. Quotes keep spaces: body:\"two words\"." }),
             table(["Token", "Finds"], tokenHelp.map(([name, does]) => [make("code", { text: name }), does]), "tokens"),
             make("div", { class: "tools" }, closeButton()));
     }

@@ -32,6 +32,8 @@ class ServerSource {
                 continue;
             }
             revision = answer.revision;
+            // A recording ends; a program that runs may always make another call.
+            this.isLive = !answer.isEnded;
             state("live");
             // A mistake of the page says nothing about the connection.
             try { take(answer); } catch (error) { reportError(error); }

@@ -35,7 +35,7 @@ final class PageAccess: Sendable {
     /// The most links that wait to be used.
     private static let linkLimit = 16
 
-    /// - Throws: `crypto-failed` if there are no random numbers.
+    /// - Throws: `cannot-listen` if there are no random numbers.
     init(user: UInt32, port: UInt16) throws(InspectorError) {
         self.user = user
         authority = "127.0.0.1:\(port)"

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetBase
+import SignetSystem
 
 extension RecordedExchange {
     /// Returns a command for `sh` that sends the same bytes with curl.
@@ -137,7 +138,7 @@ enum ShellText {
             bytes.first != ASCII.equals
             && bytes.allSatisfy { $0.isLetterOrDigit || "-_./:,@%+=".utf8.contains($0) }
         if isBare { return text }
-        return "'" + text.replacing("'", with: #"'\''"#) + "'"
+        return ShellCommand.word(text)
     }
 
     /// Returns a command that prints bytes of any number, with variables in the places of marks.

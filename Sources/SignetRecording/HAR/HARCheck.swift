@@ -28,16 +28,15 @@ extension Recording {
     /// - Throws: `RecordingError` with `malformed-recording` if it isn't JSON, or has no
     ///   `log.entries`.
     public static func findings(inHAR bytes: [UInt8]) throws(RecordingError) -> [RecordingFinding] {
-        let recording = try Recording(har: bytes)
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        let document = try Self.document(ofHAR: bytes)
+        let recording = try Recording(harDocument: document)
         var findings: [RecordingFinding] = []
-        if text.count < bytes.count {
+        if bytes.hasByteOrderMark {
             findings.append(
                 RecordingFinding(
                     code: .schema, place: "byte 0",
                     message: "found a byte order mark, expected none"))
         }
-        let document = (try? JSONValue(parsing: text)) ?? .null
         var check = HARCheck()
         check.check(document, as: "har", at: "")
         findings += check.findings

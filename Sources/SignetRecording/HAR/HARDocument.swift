@@ -44,16 +44,18 @@ extension Recording {
     /// - Throws: `RecordingError` with `malformed-recording` if it isn't JSON, or has no
     ///   `log.entries`.
     public init(har bytes: [UInt8]) throws(RecordingError) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = bytes.starts(with: mark) ? Array(bytes[mark.count...]) : bytes
-        let document: JSONValue
+        try self.init(harDocument: Self.document(ofHAR: bytes))
+    }
+
+    /// The document of a HAR; a byte order mark is skipped.
+    static func document(ofHAR bytes: [UInt8]) throws(RecordingError) -> JSONValue {
+        let text = bytes.hasByteOrderMark ? Array(bytes[ByteOrderMark.bytes.count...]) : bytes
         do throws(JSONError) {
-            document = try JSONValue(parsing: text)
+            return try JSONValue(parsing: text)
         } catch {
             throw RecordingError(
                 .malformedRecording, "found no JSON, expected a HAR: \(error.message)")
         }
-        try self.init(harDocument: document)
     }
 
     /// Reads a HAR document tolerantly.
@@ -143,16 +145,16 @@ extension Recording {
     /// Orders the calls by their starts, and numbers them from 1.
     mutating func number() {
         let ordered = calls.enumerated().sorted {
-            ($0.element.started, $0.offset) < ($1.element.started, $1.offset)
+            ($0.element.started, $0.element.id, $0.offset)
+                < ($1.element.started, $1.element.id, $1.offset)
         }
+        // Several processes may have given the same number: the last call before is meant.
         var numbers: [Int: Int] = [:]
-        for (index, call) in ordered.enumerated() where call.element.id > 0 {
-            numbers[call.element.id] = index + 1
-        }
         calls = ordered.enumerated().map { index, pair in
             var call = pair.element
-            call.id = index + 1
             call.joinedCall = call.joinedCall.flatMap { numbers[$0] }
+            if call.id > 0 { numbers[call.id] = index + 1 }
+            call.id = index + 1
             return call
         }
     }

@@ -26,7 +26,7 @@ enum HAREntry {
             "httpVersion": .string(request.httpVersion ?? ""),
             "cookies": cookies(of: request.fields),
             "headers": headers(request.fields),
-            "queryString": pairs(of: query(of: request.url)),
+            "queryString": pairs(of: RequestTarget(request.url).query),
         ]
         if let body = request.body {
             var data: JSONObject = ["mimeType": .string(body.mediaType)]
@@ -40,16 +40,10 @@ enum HAREntry {
         return document
     }
 
-    private static func query(of url: String) -> ArraySlice<UInt8> {
-        Array(url.utf8).drop { $0 != ASCII.question }.dropFirst()
-            .prefix { $0 != UInt8(ascii: "#") }
-    }
-
     /// Names and values, decoded.
     private static func pairs(of text: ArraySlice<UInt8>) -> JSONValue {
         func decoded(_ part: ArraySlice<UInt8>) -> JSONValue {
-            let bytes = PercentCoding.decoded(part, plusIsSpace: true) ?? Array(part)
-            return .string(String(decoding: bytes, as: UTF8.self))
+            .string(String(decoding: PairsRedactor.decoded(part), as: UTF8.self))
         }
         return .array(
             text.split(separator: UInt8(ascii: "&")).map { pair in

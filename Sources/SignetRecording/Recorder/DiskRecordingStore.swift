@@ -49,7 +49,8 @@ public final class DiskRecordingStore: RecordingStore {
     ///
     /// - Parameters:
     ///   - folder: The folder.
-    ///   - limits: The limits; ``RecordingLimits/bodySize`` is that of a recorder.
+    ///   - limits: The limits; ``RecordingLimits/bodySize`` is that of a recorder. Requests and
+    ///     responses get half of ``RecordingLimits/size`` each.
     ///   - key: A vault's key, with which everything is sealed; nil for none.
     /// - Throws: `StorageError`: `unusable-cache-folder`, `wrong-cache-key`, `damaged-store`.
     public init(
@@ -58,7 +59,7 @@ public final class DiskRecordingStore: RecordingStore {
     ) throws(StorageError) {
         let own = RecordDatabase.Limits(
             count: limits.calls, size: Int64(limits.size / 2),
-            age: limits.age.map(\.wholeMilliseconds))
+            age: limits.age.map(\.milliseconds))
         requests = try RecordDatabase(
             folder: folder.path(of: .requests), name: Self.fileName, limits: own, sealedWith: key)
         responses = try RecordDatabase(
@@ -106,7 +107,7 @@ public final class DiskRecordingStore: RecordingStore {
 
     private func write(_ calls: [RecordedCall]) throws(StorageError) {
         var (asked, answered) = ([RecordDatabase.Record](), [RecordDatabase.Record]())
-        var last = 0
+        let last = Int64(state.withLock { $0.lastMark })
         let now = WallClock.milliseconds()
         for call in calls {
             let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
@@ -114,13 +115,12 @@ public final class DiskRecordingStore: RecordingStore {
             asked.append(.init(key: key, time: call.started, bytes: halves.request.serialized()))
             answered.append(
                 .init(key: key, time: call.started, bytes: halves.response.serialized()))
-            last = max(last, Recording(calls: [call]).lastMark)
         }
         // The response first: one without a request is found and left out.
-        let dropped = try responses.add(answered, raising: Int64(last), at: now)
+        let dropped = try responses.add(answered, raising: last, at: now)
         let gone = Set(dropped)
         let others = try requests.add(
-            asked.filter { !gone.contains($0.key) }, raising: Int64(last), removing: dropped,
+            asked.filter { !gone.contains($0.key) }, raising: last, removing: dropped,
             at: now)
         try responses.remove(keys: others)
     }
@@ -212,11 +212,11 @@ private struct CallHalves {
         let asked = request.flatMap { try? JSONValue(parsing: $0) }
         let answered = response.flatMap { try? JSONValue(parsing: $0) }
         guard asked != nil || answered != nil else { return nil }
-        let count = max(
-            asked?["entries"]?.array?.count ?? 0, answered?["entries"]?.array?.count ?? 0)
+        let requests = asked?["entries"]?.array ?? []
+        let responses = answered?["entries"]?.array ?? []
+        let count = max(requests.count, responses.count)
         let exchanges = (0..<count).compactMap { index -> RecordedExchange? in
             // A request that was removed leaves its response.
-            let requests = asked?["entries"]?.array ?? []
             var entry =
                 (index < requests.count ? requests[index].object : nil)
                 ?? [
@@ -224,17 +224,20 @@ private struct CallHalves {
                     "request": ["method": "", "url": "about:blank"],
                 ]
             var details = entry["_signet"]?.object ?? [:]
-            if let other = answered?["entries"]?.array, index < other.count {
-                entry["response"] = other[index]["response"]
-                details["response"] = other[index]["_signet"]?["response"]
+            if index < responses.count {
+                entry["response"] = responses[index]["response"]
+                details["response"] = responses[index]["_signet"]?["response"]
             }
             entry["_signet"] = .object(details)
             var reader = HAREntryReader(place: "store")
             return reader.exchange(.object(entry))
         }
-        var call = asked?["call"].flatMap(HARCall.call)
-        call?.exchanges = exchanges
-        return call ?? exchanges.first.map(RecordedCall.init)
+        guard
+            var call = asked?["call"].flatMap(HARCall.call)
+                ?? exchanges.first.map(RecordedCall.init)
+        else { return nil }
+        call.exchanges = exchanges
+        return call
     }
 }
 #endif

@@ -41,7 +41,7 @@ public final class MemoryRecordingStore: RecordingStore {
     }
 
     private func trim(_ state: inout State, at now: Int64) -> [RecordedCall] {
-        let oldest = limits.age.map { now - $0.wholeMilliseconds } ?? .min
+        let oldest = limits.age.map { now - $0.milliseconds } ?? .min
         var dropped: [RecordedCall] = []
         while state.calls.count > 0 {
             if state.first == nil { state.first = state.sizes.popFirst() }

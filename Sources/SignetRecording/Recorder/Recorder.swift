@@ -30,7 +30,7 @@ public final class Recorder: Sendable {
 
     private struct State {
         var attachments: [Attachment] = []
-        var lastID: Int
+        var lastID = 0
         var listeners: [Int: AsyncStream<RecordedCall>.Continuation] = [:]
         var lastListener = 0
     }
@@ -46,15 +46,13 @@ public final class Recorder: Sendable {
     /// - Parameters:
     ///   - options: Limits and rules.
     ///   - store: The place of the calls; nil for memory.
-    ///   - recording: A recording whose numbers of calls and marks the new ones follow.
     public init(
-        _ options: RecordingOptions = RecordingOptions(), into store: (any RecordingStore)? = nil,
-        after recording: Recording = Recording()
+        _ options: RecordingOptions = RecordingOptions(), into store: (any RecordingStore)? = nil
     ) {
         self.options = options
         self.store = store ?? MemoryRecordingStore(limits: options.limits)
-        marks = RedactionMarks(after: max(recording.lastMark, self.store.lastMark))
-        state = Mutex(State(lastID: recording.calls.map(\.id).max() ?? 0))
+        marks = RedactionMarks(after: self.store.lastMark)
+        state = Mutex(State())
     }
 
     /// Whether any system is recorded.

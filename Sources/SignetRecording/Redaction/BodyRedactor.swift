@@ -42,10 +42,9 @@ struct BodyRedactor {
         return Outcome(bytes: redacted(bytes, type: type, at: place, in: &log))
     }
 
-    private func hasSecret(_ bytes: [UInt8], type: String = "", in log: RedactionLog) -> Bool {
+    private func hasSecret(_ bytes: [UInt8], in log: RedactionLog) -> Bool {
         var trial = log
-        if CompressedBytes.format(of: bytes) != nil { return true }
-        return redacted(bytes, type: type, at: "", in: &trial, depth: 1) != bytes
+        return redacted(bytes, type: "", at: "", in: &trial, depth: 1) != bytes
     }
 
     /// Returns a body, or a part of one, without secrets.
@@ -57,10 +56,8 @@ struct BodyRedactor {
     ) -> [UInt8] {
         guard !bytes.isEmpty, RedactionMark.number(of: bytes) == nil else { return bytes }
         let media = MediaType(type)
-        let isPart = depth > 0 && !name.isEmpty
-        if judge.isSecret(member: name)
-            || isPart && CompressedBytes.format(of: bytes) != nil
-        {
+        // A compressed part of a body isn't decompressed.
+        if judge.isSecret(member: name) || depth > 0 && CompressedBytes.format(of: bytes) != nil {
             return Array(log.mark(bytes, at: place).utf8)
         }
         if let boundary = media.boundary, depth < Self.maximumDepth,
@@ -96,7 +93,7 @@ struct BodyRedactor {
             return json.redacted(
                 by: TextRedactor(judge: judge), named: name, at: place, in: &log)
         }
-        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        let known = judge.replacingKnown(bytes, at: place, in: &log)
         if isForm || PairsRedactor.isForm(known) && known.contains(UInt8(ascii: "&")) {
             let pairs = PairsRedactor(texts: TextRedactor(judge: judge)).redacted(
                 known, at: place, in: &log)
@@ -142,7 +139,7 @@ struct BodyRedactor {
     private func binary(
         _ bytes: [UInt8], at place: String, in log: inout RedactionLog
     ) -> [UInt8] {
-        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        let known = judge.replacingKnown(bytes, at: place, in: &log)
         // Texts in UTF-16 have zeros between their characters.
         let dense = known.filter { $0 != 0 }
         var isSecret = dense.count < known.count && judge.known.occur(in: dense)
@@ -168,7 +165,7 @@ struct BodyRedactor {
         for piece in parts.pieces {
             switch piece {
             case .boundary(let line):
-                result += judge.replacingKnown(Array(line), at: place, in: &log) ?? Array(line)
+                result += judge.replacingKnown(Array(line), at: place, in: &log)
             case .other(let text):
                 result += redacted(
                     Array(text), type: "", at: place, in: &log, depth: Self.maximumDepth)
@@ -183,7 +180,7 @@ struct BodyRedactor {
             }
         }
         // A value that goes beyond a part.
-        return judge.replacingKnown(result, at: place, in: &log) ?? result
+        return judge.replacingKnown(result, at: place, in: &log)
     }
 
     private func head(
@@ -196,7 +193,7 @@ struct BodyRedactor {
             let bytes = Array(body[field.value])
             let name = field.name.lowercased()
             let shown = "\(place).fields.\(name)"
-            let known = judge.replacingKnown(bytes, at: shown, in: &log) ?? bytes
+            let known = judge.replacingKnown(bytes, at: shown, in: &log)
             let value =
                 FieldRedactor(judge: judge).redacted(known, of: name, at: shown, in: &log) ?? known
             guard value != bytes else { continue }

@@ -1,6 +1,6 @@
 import SignetBase
 
-/// Recognises compressed bytes, in which no secret can be found.
+/// Recognises compressed bytes, in which secrets are found only after they are decompressed.
 enum CompressedBytes {
     /// The bytes that formats begin with.
     private static let formats: [(name: String, start: [UInt8])] = [

@@ -49,7 +49,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
 
     private func url(_ url: String, at place: String, in log: inout RedactionLog) -> String {
         let bytes = log.replacingForeignMarks(Array(url.utf8), at: place)
-        let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        let known = judge.replacingKnown(bytes, at: place, in: &log)
         let redacted = URLRedactor(texts: TextRedactor(judge: judge)).redacted(
             known, at: place, in: &log)
         return sameBytes(redacted, url) ? url : String(decoding: redacted, as: UTF8.self)
@@ -70,7 +70,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
             text($0, at: "\(message).problem", in: &log)
         }
         let type = log.replacingForeignMarks(Array(body.mediaType.utf8), at: "\(message).type")
-        let known = judge.replacingKnown(type, at: "\(message).type", in: &log) ?? type
+        let known = judge.replacingKnown(type, at: "\(message).type", in: &log)
         let redacted =
             FieldRedactor(judge: judge).mediaType(known, at: "\(message).type", in: &log) ?? known
         if !sameBytes(redacted, body.mediaType) {
@@ -162,7 +162,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
         let lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
         let head = lines[0].split(separator: ASCII.space, omittingEmptySubsequences: false)
             .map { word -> [UInt8] in
-                let known = judge.replacingKnown(Array(word), at: "call", in: &log) ?? Array(word)
+                let known = judge.replacingKnown(Array(word), at: "call", in: &log)
                 return URLRedactor(texts: TextRedactor(judge: judge)).redacted(
                     known, at: "call", in: &log)
             }
@@ -181,7 +181,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
                 continue
             }
             let value = line[(colon + 1)...].drop(while: \.isBlank)
-            let known = judge.replacingKnown(Array(value), at: "call", in: &log) ?? Array(value)
+            let known = judge.replacingKnown(Array(value), at: "call", in: &log)
             let name = String(decoding: line[..<colon].map(\.lowercased), as: UTF8.self)
             result += line[..<value.startIndex]
             result += fields.redacted(known, of: name, at: "call", in: &log) ?? known

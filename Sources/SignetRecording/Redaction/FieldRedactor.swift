@@ -14,7 +14,7 @@ struct FieldRedactor {
             let name = field.name.lowercased()
             let place = "\(message).fields.\(name)"
             let bytes = log.replacingForeignMarks(field.bytes, at: place)
-            let known = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+            let known = judge.replacingKnown(bytes, at: place, in: &log)
             // A switch, such as Access-Control-Allow-Credentials.
             let isSwitch = ["true", "false"].contains(field.value)
             let value = isSwitch ? known : redacted(known, of: name, at: place, in: &log) ?? known

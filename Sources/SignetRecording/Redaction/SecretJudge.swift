@@ -129,13 +129,13 @@ struct SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
         return false
     }
 
-    /// Returns bytes with marks in place of known values, or nil if there are none. Marks that the
-    /// bytes have already are left alone, so nothing is replaced twice.
+    /// Returns bytes with marks in place of known values. Marks that the bytes have already are
+    /// left alone, so nothing is replaced twice.
     func replacingKnown(
         _ bytes: [UInt8], at place: @autoclosure () -> String, in log: inout RedactionLog
-    ) -> [UInt8]? {
+    ) -> [UInt8] {
         let places = known.places(in: bytes)
-        guard !places.isEmpty else { return nil }
+        guard !places.isEmpty else { return bytes }
         var changed: [UInt8] = []
         var kept = 0
         for found in places {

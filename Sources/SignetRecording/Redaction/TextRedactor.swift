@@ -22,7 +22,7 @@ struct TextRedactor: NestedTexts {
         else { return nil }
         if judge.isSecret(member: name) { return Array(log.mark(bytes, at: place()).utf8) }
         let place = place()
-        var text = judge.replacingKnown(bytes, at: place, in: &log) ?? bytes
+        var text = judge.replacingKnown(bytes, at: place, in: &log)
         if let inner = inside(text, named: name, at: place, in: &log) {
             text = inner
         } else if judge.looksSecret(text, named: name) {
@@ -127,7 +127,7 @@ struct JSONText {
                 + (texts.redacted(after, named: [], at: place, in: &log) ?? after)
         }
         // A value that goes beyond a string.
-        return texts.judge.replacingKnown(result, at: place, in: &log) ?? result
+        return texts.judge.replacingKnown(result, at: place, in: &log)
     }
 }
 

@@ -21,7 +21,7 @@ struct URLRedactor {
                 host = host[(at + 1)...]
             }
             result +=
-                judge.replacingKnown(Array(host), at: place + ".host", in: &log) ?? Array(host)
+                judge.replacingKnown(Array(host), at: place + ".host", in: &log)
             rest = rest[authority.upperBound...]
         }
         let path = rest.prefix { $0 != ASCII.question && $0 != UInt8(ascii: "#") }

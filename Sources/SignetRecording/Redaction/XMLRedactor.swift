@@ -259,19 +259,13 @@ private struct Walk {
             guard sign.first == ASCII.equals else { continue }
             let value = sign.dropFirst().drop(while: XMLReader.isSpace)
             guard let quote = value.first else { break }
-            let end: Int
-            if quote == ASCII.quote || quote == UInt8(ascii: "'") {
-                let inner = value.dropFirst().prefix { $0 != quote }
-                tag.attributes.append(
-                    (XMLRedactor.local(name), inner.startIndex..<inner.endIndex))
-                end = inner.endIndex + 1
-            } else {
-                let inner = value.prefix { !XMLReader.isSpace($0) && $0 != UInt8(ascii: ">") }
-                tag.attributes.append(
-                    (XMLRedactor.local(name), inner.startIndex..<inner.endIndex))
-                end = inner.endIndex
-            }
-            at = min(end, text.count)
+            let isQuoted = quote == ASCII.quote || quote == UInt8(ascii: "'")
+            let inner =
+                isQuoted
+                ? value.dropFirst().prefix { $0 != quote }
+                : value.prefix { !XMLReader.isSpace($0) && $0 != UInt8(ascii: ">") }
+            tag.attributes.append((XMLRedactor.local(name), inner.startIndex..<inner.endIndex))
+            at = min(inner.endIndex + (isQuoted ? 1 : 0), text.count)
         }
         return tag
     }

@@ -162,13 +162,12 @@ public final class ReplayEngine: HTTPEngine {
         var request = request
         let live = try await request.recorded(limit: limit, isSent: mode == .new)
         let redacted = redactor.redacted(RecordedExchange(request: live)).request
-        switch playlist.choose(RequestView(redacted, matching)) {
-        case .track(let track):
+        let choice = playlist.choose(RequestView(redacted, matching))
+        if case .track(let track) = choice {
             return try Playback(track.exchange, of: live, as: source).response(to: request)
-        case .used, .none:
-            if mode == .new { return try await sendAndRecord(request) }
-            throw miss(redacted)
         }
+        if mode == .new { return try await sendAndRecord(request) }
+        throw miss(redacted, choice)
     }
 
     /// Refuses further requests with `not-running`, and shuts the engine down that sends.
@@ -180,11 +179,13 @@ public final class ReplayEngine: HTTPEngine {
     /// The executor of the engine that sends.
     public var executor: (any TaskExecutor)? { engine?.executor }
 
-    private func miss(_ request: RecordedExchange.Request) -> TransportError {
+    private func miss(
+        _ request: RecordedExchange.Request, _ choice: Playlist.Choice
+    ) -> TransportError {
         let found = "found \(printable(request.method)) \(request.shownURL)"
         let message: String
         var miss = Miss(request: request, nearest: nil, differences: [])
-        switch playlist.choose(RequestView(request, matching)) {
+        switch choice {
         case .used(let count):
             message = "\(found), expected no more than the \(count) that are recorded"
         case .none(let (track, differences)?):

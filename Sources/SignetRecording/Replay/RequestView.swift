@@ -137,7 +137,6 @@ struct RequestView {
     }
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> String {
-        let bytes = PercentCoding.decoded(text, plusIsSpace: true) ?? Array(text)
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: PairsRedactor.decoded(text), as: UTF8.self)
     }
 }

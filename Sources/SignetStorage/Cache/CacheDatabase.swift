@@ -53,13 +53,13 @@ final class CacheDatabase: Sendable {
         let made = try queue.write { try Self.prepare($0, key: key) }
         seal = try StoreSeal(key, salt: made.salt)
         // A sealed store has the digest of a text that its key made.
-        guard seal.name("signet", as: "mark") == made.mark || made.mark.isEmpty else {
+        guard seal.mark == made.mark || made.mark.isEmpty else {
             throw StorageError(
                 .wrongCacheKey,
                 "the cache in \(folder.path) was sealed with another key, or with none")
         }
         if made.mark.isEmpty {
-            let mark = Data(seal.name("signet", as: "mark"))
+            let mark = Data(seal.mark)
             try queue.write { try $0.execute(sql: "UPDATE store SET mark = ?", arguments: [mark]) }
         }
         scopeKey = seal.isSealing ? seal.name("scope", as: "key") + made.secret : made.secret

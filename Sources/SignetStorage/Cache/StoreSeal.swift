@@ -79,6 +79,9 @@ struct StoreSeal: Sendable {
 
     var isSealing: Bool { keys != nil }
 
+    /// The text by which a store tells the key that it was sealed with.
+    var mark: [UInt8] { name("signet", as: "mark") }
+
     /// The bytes that protection adds.
     var overhead: Int {
         isSealing ? AESGCM.nonceByteCount + AESGCM.tagByteCount : Self.digestByteCount

@@ -56,13 +56,13 @@ final class OutboxDatabase: Sendable {
             throw StorageError(.wrongOutboxKey, error.message)
         }
         // A sealed store has the digest of a text that its key made.
-        guard seal.name("signet", as: "mark") == made.mark || made.mark.isEmpty else {
+        guard seal.mark == made.mark || made.mark.isEmpty else {
             throw StorageError(
                 .wrongOutboxKey,
                 "\(folder.path(of: file)) was sealed with another key, or with none")
         }
         if made.mark.isEmpty {
-            let mark = Data(seal.name("signet", as: "mark"))
+            let mark = Data(seal.mark)
             try queue.write { try $0.execute(sql: "UPDATE outbox SET mark = ?", arguments: [mark]) }
         }
         identity = folder.identity(of: file)

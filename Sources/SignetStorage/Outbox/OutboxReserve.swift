@@ -29,16 +29,13 @@ struct OutboxReserve: Sendable {
     @discardableResult
     func fill(forAdding bytes: Int64 = 0) -> Bool {
         let whole = bytes > size / 4 ? size + 2 * bytes : size
+        let held = folder.size(of: name)
+        guard held < whole else { return true }
         // Other programs must not take the rest.
-        for part in [whole, size, size / 2, size / 4, size / 8] where folder.size(of: name) < part {
-            do throws(FileFailure) {
-                try folder.allocate(name, bytes: part)
-                return part == whole
-            } catch {
-                continue
-            }
+        for part in [whole, size, size / 2, size / 4, size / 8] where held < part {
+            if (try? folder.allocate(name, bytes: part)) != nil { return part == whole }
         }
-        return folder.size(of: name) >= whole
+        return false
     }
 
     /// Gives the room to the database.

@@ -128,9 +128,11 @@ package final class OutboxStore: Sendable {
                 "found \(records.count) records of \(total) bytes with 64 for each, expected at most \(rule.byteLimit)"
             )
         }
-        if !reserve.fill(forAdding: total) { returnRoom(from: 0, usesReserve: false) }
-        guard reserve.fill(forAdding: total) else {
-            throw notWritten("the disk has no room for the file \(printable(reserve.name))")
+        if !reserve.fill(forAdding: total) {
+            returnRoom(from: 0, usesReserve: false)
+            guard reserve.fill(forAdding: total) else {
+                throw notWritten("the disk has no room for the file \(printable(reserve.name))")
+            }
         }
         return try write(usesReserve: false) { database, seal in
             let age = try tick(in: database)

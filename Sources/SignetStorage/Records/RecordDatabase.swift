@@ -121,10 +121,7 @@ package final class RecordDatabase: Sendable {
         return (row.bytes("mark"), try StoreSeal(key, salt: row.bytes("salt")))
     }
 
-    /// The text by which a database tells the key that it was sealed with; empty without one.
-    private static func mark(of seal: StoreSeal) -> [UInt8] {
-        seal.isSealing ? seal.name("signet", as: "mark") : []
-    }
+    private static func mark(of seal: StoreSeal) -> [UInt8] { seal.isSealing ? seal.mark : [] }
 
     private static let schema = """
         PRAGMA application_id = \(applicationID);

@@ -1,14 +1,16 @@
 import HTTPTypes
 import SignetTransport
 
-/// An engine that responds after a few milliseconds.
+/// An engine that responds after a few milliseconds; to `/endless` never.
 final class DelayingEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "delaying", pinsPublicKeys: true, speaksHTTP2: false)
 
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        let isEndless = request.request.path == "/v1/endless"
         do {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...3)))
+            try await Task.sleep(
+                for: isEndless ? .seconds(3600) : .microseconds(Int.random(in: 0...3000)))
         } catch {
             throw TransportError(.cancelled, "cancelled")
         }

@@ -88,8 +88,13 @@ struct RecordingFile: Sendable {
     ///
     /// - Throws: `foreign-recording`; `unreadable-file`.
     func read() throws -> Recording? {
-        guard try exists() else { return nil }
-        let bytes = try PrivateFile.read(path, limit: Self.limit, requirePrivate: false)
+        let bytes: [UInt8]
+        do throws(FileFailure) {
+            bytes = try PrivateFile.read(path, limit: Self.limit, requirePrivate: false)
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw error
+        }
         return bytes.isEmpty ? nil : try Self.own(bytes, named: path)
     }
 
@@ -97,17 +102,6 @@ struct RecordingFile: Sendable {
     func requireUsable() throws {
         _ = try read()
         try locked {}
-    }
-
-    private func exists() throws -> Bool {
-        do throws(FileFailure) {
-            _ = try PrivateFile.readAllowingUnsafePermissions(path, limit: Self.limit) { _ in false
-            }
-            return true
-        } catch {
-            if error.kind == .notFound { return false }
-            throw error
-        }
     }
 
     private static func own(_ bytes: [UInt8], named path: String) throws -> Recording {
