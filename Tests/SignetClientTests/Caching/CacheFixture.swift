@@ -158,11 +158,11 @@ final class CountingStore: CacheStore {
     func writer(for change: CacheChange) async -> (any CacheWriter)? {
         await store.writer(for: change)
     }
-    func remove(_ selection: CacheSelection) async { await store.remove(selection) }
+    func remove(_ selection: CacheSelection) async { store.remove(selection) }
     func trim(origin: String, to byteCount: Int) async {
-        await store.trim(origin: origin, to: byteCount)
+        store.trim(origin: origin, to: byteCount)
     }
-    func list() async -> [StoredResponse] { await store.list() }
+    func list() async -> [StoredResponse] { store.list() }
 }
 
 /// The credentials of a user.
