@@ -40,7 +40,9 @@ import Testing
         _ = try folder.write(Array(text.utf8), to: "shop.har")
         let done = try await Self.run("shop.har", "--json", in: folder)
         #expect(done.exit == 2)
-        #expect(try JSONValue(parsing: done.stdout)["error"]?["code"] == "malformed-recording")
+        let error = try #require(JSONValue(parsing: done.stdout)["error"])
+        #expect(error["code"] == "malformed-recording")
+        #expect(error["message"]?.string?.hasPrefix("no recording was given") == text.isEmpty)
         #expect(try await Self.run("missing.har", in: folder).exit == 2)
     }
 

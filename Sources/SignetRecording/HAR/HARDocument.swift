@@ -50,6 +50,10 @@ extension Recording {
     /// The document of a HAR; a byte order mark is skipped.
     static func document(ofHAR bytes: [UInt8]) throws(RecordingError) -> JSONValue {
         let text = bytes.hasByteOrderMark ? Array(bytes[ByteOrderMark.bytes.count...]) : bytes
+        guard !text.isEmpty else {
+            throw RecordingError(
+                .malformedRecording, "no recording was given: found nothing, expected a HAR")
+        }
         do throws(JSONError) {
             return try JSONValue(parsing: text)
         } catch {

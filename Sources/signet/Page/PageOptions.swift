@@ -10,8 +10,9 @@ struct PageOptions: ParsableArguments {
         name: .customLong("html"),
         help: ArgumentHelp(
             """
-            Write the result as one HTML page too, with the times drawn. A page that signet wrote \
-            is replaced, no other file; - is standard output, instead of the text.
+            Also write the result as one HTML page, with the times drawn. A page that signet \
+            wrote is replaced, no other file. With - the page goes to standard output, and the \
+            text isn't printed.
             """, valueName: "file"), completion: .file())
     var file: String?
 
