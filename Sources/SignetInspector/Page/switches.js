@@ -61,22 +61,22 @@ function openSwitches(app) {
         line("Offline", box("isOffline"), "every request fails with offline"),
         line("Timeout", box("timesOut"), "every request fails with timeout, at once"),
         line("Slow, ms", number("delay", 1, { step: "100" }), "before each request"),
-        line("Failures, %", number("failureRate", 100, { max: "100", step: "5" }), "of the requests fail with cut-off"),
+        line("Failures, %", number("failureRate", 100, { max: "100", step: "5" }), "of the requests fail with a broken connection"),
         line("Engine", engine),
     ];
     for (const { name, url } of about.services) {
         const control = make("input", {
-            type: "text", placeholder: url, spellcheck: "false", onchange: () => change({ hosts: { [name]: control.value.trim() } }),
+            type: "text", placeholder: "empty: " + url, spellcheck: "false", onchange: () => change({ hosts: { [name]: control.value.trim() } }),
         });
         updates.push(() => put(control, "value", own(now().hosts ?? {}, name) ?? ""));
         parts.push(line("Host of " + oneLine(name), control));
     }
-    const service = make("select", { "aria-label": "Service of the stub" }, make("option", { value: "", text: "all services" }),
+    const service = make("select", {}, make("option", { value: "", text: "all services" }),
         ...about.services.map(({ name }) => make("option", { value: name, text: oneLine(name) })));
-    const method = make("input", { type: "text", placeholder: "method, or empty for all", "aria-label": "Method of the stub" });
-    const status = make("input", { type: "number", min: "200", max: "599", "aria-label": "Status of the stub" });
+    const method = make("input", { type: "text", placeholder: "empty: all methods" });
+    const status = make("input", { type: "number", min: "200", max: "599" });
     status.value = 503;
-    const body = make("textarea", { "aria-label": "Body of the stub", placeholder: "{\"error\":\"maintenance\"}" });
+    const body = make("textarea", { placeholder: "such as {\"error\":\"maintenance\"}" });
     const add = make("button", {
         type: "button", text: "Add stub",
         onclick: () => change({ stubs: [...(now().stubs ?? []), { service: service.value, method: method.value.trim(), status: Number(status.value), body: body.value }] }),
@@ -84,8 +84,8 @@ function openSwitches(app) {
     const off = make("button", { type: "button", text: "All off", onclick: () => act({ action: "all-off" }) });
     update();
     openDialog("Switches", summary, problem, ...parts, make("h3", { text: "Stubs: an answer in place of the server" }), stubs,
-        make("div", { class: "line" }, service, method), make("div", { class: "line" }, status, add), body,
-        make("div", { class: "tools" }, off, closeButton()));
+        line("Service", service), line("Method", method), line("Status", status), line("Body", body),
+        make("div", { class: "tools" }, add, off, closeButton()));
 }
 
 /** Shows a call to be changed and sent again. */
