@@ -14,13 +14,18 @@ CHOOSE = """(async (filter) => {
         // The newest that has ended: the program drops the oldest ones.
         const ended = [...document.querySelectorAll(".row:not([hidden]):not(.group)")].filter((row) => !row.textContent.startsWith("…"));
         const row = ended.sort((one, other) => other.dataset.entry - one.dataset.entry)[0];
-        if (row && count.textContent.includes(" of ") && !count.textContent.startsWith("0 ")) { row.click(); break; }
+        if (row && count.textContent.includes(" of ") && !count.textContent.startsWith("0 ")) {
+            // What is shown of another call says nothing.
+            document.querySelector("#detail .what")?.remove();
+            row.click();
+            break;
+        }
     }
     for (let step = 0; step < 100; step += 1) {
         await new Promise((done) => setTimeout(done, 50));
         if (document.querySelector("#detail .what")) break;
     }
-    for (const part of document.querySelectorAll("#detail details")) part.open = true;
+    for (const part of document.querySelectorAll("#detail section details")) part.open = true;
     await new Promise((done) => setTimeout(done, 50));
     return document.getElementById("detail").innerText;
 })"""
@@ -38,21 +43,22 @@ KEPT = 60
 # The filter of each failure, and what a newcomer has to find on the page to explain it.
 FAILURES = {
     "wrong-pin": ("method:payments.take", [
-        "pin-mismatch", "none of its keys is one of the pinned keys", "Nothing of the request was sent",
-        "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=", "sha256/C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", "Wanted by the rule pay.example.com",
+        "pin-mismatch", "match this chain: perhaps the pins of the two rules were swapped", "none of its keys is one of the pinned keys", "Nothing of the request was sent",
+        "Next: ask the server's owner", "only after the server's owner confirmed that key",
+        "sha256/E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g=", "sha256/C5+lpZ7tcVwmwQIMcRtPbsQtWLABXhQzejna0wHFr8M=", "Rule pay.example.com",
     ]),
     "wrong-signature": ("service:partner", [
-        "refused the signed request: status 401", "compare the signature base", '"@method": GET', "@signature-params", "orders-2026", "the request's method",
+        "The server says that the signature is wrong: status 401", "signed by the scheme rfc9421 with the key orders-2026 at 20", "compare the signature base", "one of the clocks is wrong", '"@method": GET', "@signature-params", "orders-2026", "the request's method",
         "The server's own words: {\"error\":\"signature does not match\"}",
     ]),
     "retry-storm": ("service:busy", [
-        "4 attempts", "503, then 503, then 503, then 503", "the limit is 4 attempts", "pause before a retry", "gets 4 times the load",
+        "4 attempts", "503, then 503, then 503, then 503", "the limit is 4 attempts", "pause before a retry", "gets 4 times the load", "it sent no Retry-After", "services.busy.attempts",
     ]),
     "stale-cache": ("cache:stale", [
-        "a stale response from the cache", "could not be reached or failed (connect)", "its data may be old", "Age", "stale-if-error", '"tea": 3.50',
+        "a stale response from the cache", "No connection to prices.example.com could be made (connect)", "s past its limit of 1 s", "Next: find out", "Age", "stale-if-error", '"tea": 3.50',
     ]),
     "business-code": ("method:stock.reserve", [
-        "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "The server's own words:", "sold out",
+        "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "The server's own words:", "sold out", "services.orders.responseChecks.goodCodes",
     ]),
 }
 
@@ -80,6 +86,7 @@ def live(browser, program, out, check, pictures):
             text = browser.run(f"{CHOOSE}('method:orders.greet')")
             check("</script><script>" in text and "\\u{202e}" in text and "\u202e" not in text, "a hostile name isn't shown as it is")
             check(browser.run("document.title") == "look – Calls", "a script of a name ran")
+            browser.size(1280, 800)
             browser.run(CLEAR)
             pictures(browser, "live")
             origin = link.split("/?")[0]
@@ -94,14 +101,14 @@ def live(browser, program, out, check, pictures):
 
 def follows(browser, check):
     """Calls that come and calls that are dropped leave the chosen call where it is on the screen."""
-    dropped = "Number(/([0-9]+) dropped/.exec(document.getElementById('count').textContent)?.[1] ?? 0)"
+    dropped = "Number(/([0-9]+) older/.exec(document.getElementById('count').textContent)?.[1] ?? 0)"
     browser.wait(f"{dropped} > 0", 60)
     browser.run(CLEAR)
     browser.wait(f"document.getElementById('rows').offsetHeight >= {KEPT} * 44")
     browser.run(f"document.getElementById('list').scrollTop = {KEPT - 30} * 44; 0")
     browser.wait(f"[...document.querySelectorAll('.row:not([hidden])')].some((row) => row.dataset.entry === '{KEPT - 25}')")
     browser.run(f"[...document.querySelectorAll('.row')].find((row) => row.dataset.entry === '{KEPT - 25}').click()")
-    browser.wait("document.querySelector('.row.chosen') && document.querySelector('#detail .title')")
+    browser.wait("document.querySelector('#detail .title')?.textContent === document.querySelector('.row.chosen .first')?.textContent")
     state = """JSON.stringify([Math.round(document.querySelector('.row.chosen')?.getBoundingClientRect().top ?? -1),
         document.querySelector('.row.chosen .first')?.textContent, document.querySelector('#detail .title')?.textContent])"""
     before, first = browser.run(state), browser.run(dropped)
@@ -118,7 +125,7 @@ def follows(browser, check):
 def stages(browser, out, check):
     """The differences of a call's stages, the engine and the address with their reasons, and no secret."""
     text = browser.run(f"{CHOOSE}('method:orders.create')")
-    for word in ["standard (no other was chosen)", "192.0.2.2 (the fastest when it was measured)", "1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
+    for word in ["engine standard, because no other was chosen", "address 192.0.2.2, because it was the fastest when it was measured", "1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
         check(word.lower() in text.lower(), f"the stages don't show {word!r}")
     check("hunter2" not in browser.run("document.documentElement.innerHTML"), "a secret is on the page")
     browser.run("document.getElementById('part-stages').scrollIntoView()")

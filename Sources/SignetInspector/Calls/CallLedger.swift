@@ -34,7 +34,7 @@ final class CallLedger: CallObserver {
     }
 
     private let state = Mutex(State())
-    private let maximumCalls: Int
+    let maximumCalls: Int
     private let maximumBytes: Int
 
     init(maximumCalls: Int, maximumBytes: Int) {

@@ -60,6 +60,7 @@ final class SystemSource: PageSource {
                     ["name": .string(service.key.name), "url": .string(service.value)]
                 }),
             "engines": .array(system.engineNames.map { .string($0.name) }),
+            "limit": PageJSON.number(ledger.maximumCalls),
             "views": .array(views.map { [.string($0.name), .string($0.filter)] }),
         ]
     }

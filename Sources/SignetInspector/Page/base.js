@@ -47,6 +47,12 @@ const showSize = (bytes) => {
     return (bytes / 1e6).toFixed(1) + " MB";
 };
 
+/** Whole seconds in the largest unit that says enough. */
+const showSeconds = (seconds) => {
+    for (const [length, unit] of [[86400, "days"], [3600, "h"], [60, "min"]]) if (seconds >= 2 * length) return Math.floor(seconds / length) + " " + unit;
+    return seconds + " s";
+};
+
 const two = (number) => String(number).padStart(2, "0");
 
 /** The time of day, and the whole date as a second text. */
@@ -63,6 +69,12 @@ const showDate = (milliseconds) => {
 };
 
 const plural = (count, word, words = word + "s") => count.toLocaleString("en") + " " + (count === 1 ? word : words);
+
+/** The first value of a message's field; undefined without it. */
+const fieldOf = (message, name) => message?.fields.find(([other]) => other.toLowerCase() === name)?.[1];
+
+/** The host and the port of a URL, as they are. */
+const hostOf = (url) => /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? "";
 
 /** A message that goes away by itself. */
 let noteTimer = 0;

@@ -2,10 +2,12 @@
 
 function showComparison(one, other) {
     const [a, b] = [one.call, other.call];
-    const title = (call) => "Call " + call.id + ": " + short(nameOf(call), 80);
+    const title = (call) => "#" + call.id + ": " + short(nameOf(call), 80);
+    // Most results are the status.
+    const status = (call) => (resultOf(call) === String(call.status) ? "" : call.status);
     const pairs = [
         ["Result", resultOf(a), resultOf(b)], ["Message", a.message, b.message], ["Service", a.service, b.service],
-        ["Method", a.method, b.method], ["URL", a.url, b.url], ["Status", a.status, b.status],
+        ["Method", a.method, b.method], ["URL", a.url, b.url], ["Status", status(a), status(b)],
         ["Began", showClock(a.start), showClock(b.start)], ["Took", showTime(a.duration), showTime(b.duration)],
         ["Sent", showSize(a.sent), showSize(b.sent)], ["Received", showSize(a.received), showSize(b.received)],
         ["Attempts", attemptWords(one.detail), attemptWords(other.detail)], ["Engine", a.engine, b.engine], ["Pin", a.pin, b.pin],

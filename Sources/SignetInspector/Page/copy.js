@@ -79,7 +79,7 @@ function asCurl(exchange) {
 function asHAR(call, detail) {
     const { request, response } = detail.exchange;
     const pairs = (fields) => fields.map(([name, value]) => ({ name, value }));
-    const typeOf = (message) => message?.fields.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+    const typeOf = (message) => fieldOf(message, "content-type") ?? "";
     const url = new URL(request.url, "https://invalid.");
     const content = { size: call.received ?? 0, mimeType: typeOf(response) };
     if (response?.base64) Object.assign(content, { text: response.base64, encoding: "base64" });

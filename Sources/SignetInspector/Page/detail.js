@@ -47,7 +47,7 @@ function showMessage(message, label) {
 }
 
 const stageWords = {
-    building: "Building: what the program asked, boxed as a request", signing: "Signing: the request before and after its signature",
+    building: "Building: the call, and the request that it became", signing: "Signing: the request before and after its signature",
     request: "Request: what was sent, and the head of the response", unboxing: "Unboxing: the response, and what the program gets",
     interceptors: "Interceptors: the response before and after the program's own code",
     cache: "Cache", reading: "Reading", attempt: "Attempt", "attempt-interceptors": "Interceptors of an attempt",
@@ -110,13 +110,21 @@ function showSignature(detail) {
     const box = make("div");
     signed.forEach((part, at) => {
         if (signed.length > 1) box.append(make("h3", { text: "Request " + (at + 1) }));
-        box.append(make("p", {}, "These bytes were signed" + (part.base.scheme ? " by the scheme " + oneLine(part.base.scheme) : "")
-            + (part.base.keyID ? " with the key " + oneLine(part.base.keyID) : "") + ". Secrets in it are marked."));
+        box.append(make("p", { text: oneLine("These bytes were signed" + signedWords(part.base) + ". Secrets in them are hidden: (redacted) stands in their place.") }));
         box.append(longText(part.base.text, { "aria-label": "signature base" }));
-        box.append(table(["Part", "Comes from", "Value"], part.base.parts.map(([name, value]) =>
+        const signer = /(?:^|\n)"@signature-params": (.*)$/.exec(part.base.text);
+        box.append(table(["Part", "Comes from", "Value"], [...part.base.parts, ...(signer ? [["@signature-params", signer[1]]] : [])].map(([name, value]) =>
             [make("code", { text: short(name, 200) }), originOf(name), make("code", { text: short(value, 4000) })]), "parts of the signature base"));
     });
     return box;
+}
+
+/** The keys of the server's chain and those of the policy's rule, each once. */
+function keysTable(pins) {
+    const rest = pins.wanted.filter((pin) => !pins.seen.some((seen) => seen.pin === pin)).map((pin) => [pin, "not seen", "pinned"]);
+    const rows = [...pins.seen.map(({ subject, pin }) => [pin, subject || "seen", pins.wanted.includes(pin) ? "pinned" : "not pinned"]), ...rest];
+    const rule = (pins.rule ? "Rule " + oneLine(pins.rule) : "Policy") + (pins.mode === "report" ? " (report only)" : "");
+    return table(["Key", "Server's chain", rule], rows.map(([pin, ...words]) => [make("code", { text: pin }), ...words]), "keys seen and pinned");
 }
 
 function showPins(detail) {
@@ -127,12 +135,7 @@ function showPins(detail) {
         box.append(make("h3", { text: "Attempt " + (at + 1) + ": " + oneLine(hop.url) }));
         box.append(make("p", { class: pins.isMatch ? "good" : "bad", text: pins.isMatch
             ? "A key of the server's chain is pinned." : pins.seen.length > 0 ? "No key of the server's chain is pinned." : "Refused before a connection: " + (pins.refusal ?? "") }));
-        const wanted = new Set(pins.wanted);
-        box.append(table(["Seen", "Subject", "Pinned"], pins.seen.map(({ subject, pin }) =>
-            [make("code", { text: pin }), subject, wanted.has(pin) ? "yes" : "no"]), "pins seen"));
-        const seen = new Set(pins.seen.map(({ pin }) => pin));
-        box.append(table(["Wanted" + (pins.rule ? " by the rule " + oneLine(pins.rule) : "") + (pins.mode === "report" ? " (report only)" : ""), "Seen"],
-            pins.wanted.map((pin) => [make("code", { text: pin }), seen.has(pin) ? "yes" : "no"]), "pins wanted"));
+        box.append(keysTable(pins));
     }));
     if (box.childElementCount === 0) {
         const isPinned = detail.attempts.some((attempt) => attempt.hops.some((hop) => hop.isPinned));
@@ -153,31 +156,32 @@ function showCache(detail) {
 
 /** The engine that sent a request, and why. */
 function engineWords({ engine, reason }) {
-    const why = own({ standard: "no other was chosen", chosen: "chosen by the options", trial: "a share of the calls tries it", speed: "the fastest", fallback: "the one before it fails" }, reason ?? "") ?? reason;
-    return (engine ?? "") + (why ? " (" + why + ")" : "");
+    const why = own({ standard: "no other was chosen", chosen: "the options chose it", trial: "a share of the calls tries it", speed: "it is the fastest", fallback: "the one before it fails" }, reason ?? "") ?? reason;
+    return engine ? "engine " + engine + (why ? ", because " + why : "") : "";
 }
 
 /** The address that a request went to, and why. */
 function addressWords(use) {
     if (!use) return "";
-    const why = own({ fastest: "the fastest when it was measured", next: "the next one", name: "no address works or is measured yet" }, use.reason) ?? use.reason;
-    return (use.address ?? "by the host's name") + " (" + why + (use.failed.length > 0 ? "; no connection to " + use.failed.join(", ") : "") + ")";
+    const why = own({ fastest: "it was the fastest when it was measured", next: "it is the next one", name: "no address works or is measured yet" }, use.reason) ?? use.reason;
+    return "address " + (use.address ?? "by the host's name") + ", because " + why + (use.failed.length > 0 ? " (no connection to " + use.failed.join(", ") + ")" : "");
 }
 
-function showAttempts(detail) {
-    const rows = [];
+/** Each request with its result, and below it the remarks. */
+function showAttempts(call, detail) {
+    const list = make("div", { role: "list" });
+    const add = (number, request, result, remarks) => list.append(make("div", { class: "attempt", role: "listitem" },
+        make("p", {}, number + " ", make("code", { text: short(request, 4000) }), " ", make("strong", { text: result })),
+        make("p", { class: "faint", text: oneLine(remarks.filter(Boolean).join(" · ")) })));
     detail.attempts.forEach((attempt, at) => attempt.hops.forEach((hop, place) => {
-        rows.push([String(at + 1) + (attempt.hops.length > 1 ? "." + (place + 1) : ""), hop.method + " " + hop.url,
-            hop.failure ?? String(hop.status ?? "no response"), hop.version ?? "",
-            engineWords(hop), addressWords(hop.address),
-            [hop.source !== "server" ? hop.source : "", hop.timings.isReused ? "kept connection" : "", hop.isSigned ? "signed" : "", hop.isPinned ? "pinned" : "", hop.isSimulated ? "simulated" : ""].filter(Boolean).join(", ")]);
+        add(String(at + 1) + (attempt.hops.length > 1 ? "." + (place + 1) : "") + ".", hop.method + " " + hop.url, hop.failure ?? String(hop.status ?? "no response"), [
+            hop.version, hop.source !== "server" ? hop.source : "", hop.isSigned ? "signed" : "", hop.isPinned ? "pinned" : "",
+            hop.isSimulated ? "simulated" : "", hop.timings.isReused ? "kept connection" : "", engineWords(hop), addressWords(hop.address)]);
         const redirect = attempt.redirects[place];
-        if (redirect) rows.push(["", "redirected to " + redirect.to, String(redirect.status), "", "", "", "then " + redirect.method]);
+        if (redirect) add("→", redirect.to, String(redirect.status), ["redirected, then " + redirect.method]);
     }));
-    if (rows.length === 0) return make("p", { class: "faint", text: "Nothing was sent." });
-    const columns = ["No.", "Request", "Result", "Version", "Engine", "Address", "Notes"];
-    const used = columns.map((_, at) => rows.some((row) => row[at] !== ""));
-    return table(columns.filter((_, at) => used[at]), rows.map((row) => row.filter((_, at) => used[at])), "attempts");
+    if (list.childElementCount > 0) return list;
+    return make("p", { class: "faint", text: call.status && call.source === "server" ? "The recording holds no attempts." : "Nothing was sent." });
 }
 
 /** Fills the detail with a call. */
@@ -185,14 +189,14 @@ function showCall(box, call, detail, actions) {
     const told = explain(call, detail);
     const sections = [
         ["times", "Times", showWaterfall(call, detail)],
-        ["attempts", "Attempts", showAttempts(detail)],
+        ["attempts", "Attempts", showAttempts(call, detail)],
         ["stages", "Stages, before and after", showStages(detail)],
         ["signature", "Signature", showSignature(detail)],
         ["pins", "Pins", showPins(detail)],
         ["cache", "Cache", showCache(detail)],
         ["request", "Request", showMessage(detail.exchange?.request, "request")],
         ["response", "Response", showMessage(detail.exchange?.response, "response")],
-        ["about", "About the call", facts([
+        ["about", "About", facts([
             ["Number", call.id + (call.ordinal ? " (no. " + call.ordinal + " of its method)" : "")], ["Service", call.service],
             ["Method", call.method], ["URL", call.url], ["Tags", call.tags.join(", ")], ["Began", showDate(call.start)],
             ["Took", showTime(call.duration)], ["Mode", detail.mode], ["Scenario", detail.scenario],
@@ -202,25 +206,29 @@ function showCall(box, call, detail, actions) {
             ["Stubs", detail.stubs.map((stub) => stub.place + " (" + stub.module + ")").join(", ")],
         ])],
     ];
-    const jump = make("nav", { class: "jump", "aria-label": "Parts of the call" });
-    for (const [id, title] of sections) {
-        jump.append(make("a", {
-            href: "#part-" + id, text: title.split(",")[0],
-            onclick: (event) => { event.preventDefault(); byID("part-" + id).scrollIntoView(); byID("part-" + id).focus(); },
-        }));
-    }
+    const go = (id) => { byID("part-" + id).scrollIntoView(); byID("part-" + id).focus(); };
+    const link = (id, text) => make("a", { href: "#part-" + id, text, onclick: (event) => { event.preventDefault(); go(id); } });
+    const titles = Object.fromEntries(sections.map(([id, title]) => [id, title.split(",")[0]]));
+    const jump = make("nav", { class: "jump", "aria-label": "Parts of the call" }, ...Object.keys(titles).map((id) => link(id, titles[id])));
     const what = make("div", { class: "what " + told.tone }, make("strong", { text: oneLine(told.title) }));
     for (const words of told.words) what.append(make("p", { text: oneLine(words) }));
-    if (call.message) what.append(make("p", {}, make("code", { text: short(call.message, 4000) })));
+    const pins = told.part === "pins" ? detail.attempts.flatMap((attempt) => attempt.hops).at(-1)?.pins : null;
+    if (pins) what.append(keysTable(pins));
+    if (call.message) what.append(make("p", {}, "Signet's words: ", make("code", { text: short(told.summary ?? call.message, 4000) })));
     const answer = detail.exchange?.response;
     if (call.state === "failed" && answer?.body && kindOf(answer) !== "omitted") {
         what.append(make("p", {}, "The server's own words: ", make("code", { text: short(answer.body, 500) })));
     }
+    if (told.next) what.append(make("p", {}, make("b", { text: "Next: " }), oneLine(told.next) + ". ", told.part ? link(told.part, "To " + titles[told.part]) : null));
+    if (told.entry) {
+        what.append(make("p", { text: "The rule with the seen key added. Use it only after the server's owner confirmed that key:" }), make("pre", { text: printable(told.entry), tabindex: "0" }));
+    }
+    const name = short(nameOf(call), 400), place = ["#" + call.id, call.host, call.service, showClock(call.start)].filter(Boolean).join(" · ");
     box.replaceChildren(
         make("div", { class: "top" },
-            make("button", { type: "button", class: "back", text: "← List", onclick: actions.close }), " ",
-            make("span", { class: "title", text: short(nameOf(call), 400) }), " ",
-            make("span", { class: "faint", text: short([call.host, call.service].filter(Boolean).join(" · "), 300) }),
+            make("div", { class: "heading" }, make("button", { type: "button", class: "back", text: "← List", onclick: actions.close }),
+                make("span", { class: "title", text: name, title: name })),
+            make("div", { class: "place faint", title: short(place, 1000) }, make("b", { id: "gone", class: "warning", text: "no longer in the list · ", hidden: !actions.isGone() }), short(place)),
             make("div", { class: "tools" }, ...actions.buttons(call, detail)), jump),
         what,
         ...sections.map(([id, title, content]) => make("section", { id: "part-" + id, tabindex: "-1", "aria-label": title },

@@ -18,19 +18,26 @@ function resultOf(call) {
     return call.status ? String(call.status) : "done";
 }
 
-/** Short marks of what happened on the way. */
+/** Why a result is worth a second look, as words and what they mean. */
+function notesOf(call) {
+    const notes = [];
+    if (call.attempts > 1) notes.push(["×" + call.attempts, call.attempts + " attempts"]);
+    if (call.cache === "stale") notes.push(["stale", "A stored response whose time was over"]);
+    if (call.isSimulated) notes.push(["simulated", "A switch made a failure"]);
+    return notes;
+}
+
+/** Short marks of what else happened on the way. */
 function chipsOf(call) {
     const chips = [];
-    if (call.attempts > 1) chips.push(["×" + call.attempts, "warning", call.attempts + " attempts"]);
     if (call.redirects > 0) chips.push(["→" + call.redirects, "", plural(call.redirects, "redirect")]);
-    if (call.isSimulated) chips.push(["simulated", "warning", "A switch made the failure"]);
     if (call.stubs.length > 0) chips.push(["stub", "warning", "A stub acted"]);
     if (call.source && !["server", "cache"].includes(call.source)) chips.push([call.source, "warning", "The response's origin"]);
     if (call.pin === "match") chips.push(["pin", "good", "The server's key is pinned"]);
     if (call.pin === "mismatch") chips.push(["pin ≠", "bad", "The server's key isn't pinned"]);
     if (call.isSigned) chips.push(["signed", "", "The request was signed"]);
-    if (call.cache && call.cache !== "bypassed") chips.push([call.cache, call.cache === "stale" ? "warning" : "", "The cache's decision"]);
-    if (call.joined) chips.push(["shared", "", "It shares the work of call " + call.joined]);
+    if (call.cache && !["bypassed", "stale"].includes(call.cache)) chips.push([call.cache, "", "The cache's decision"]);
+    if (call.joined) chips.push(["shared", "", "It shares the work of call #" + call.joined]);
     for (const tag of call.tags) chips.push(["#" + short(tag, 30), "", "Tag"]);
     return chips;
 }
@@ -118,15 +125,18 @@ class List {
 
     makeRow() {
         const parts = {};
-        for (const name of ["state", "name", "result", "chips", "size", "time", "began"]) parts[name] = make("span");
-        parts.first = make("span", { class: "first" });
-        parts.second = make("span", { class: "second" });
-        parts.name.append(parts.first, parts.second);
-        parts.result.className = "result";
+        for (const name of ["state", "chips", "size"]) parts[name] = make("span");
+        // Two lines each.
+        for (const [name, first, second] of [["name", "first", "second"], ["result", "word", "notes"], ["time", "took", "began"]]) {
+            parts[first] = make("span", { class: "first" });
+            parts[second] = make("span", { class: "second" });
+            parts[name] = make("span", {}, parts[first], parts[second]);
+        }
+        parts.notes.className = "second notes warning";
         parts.chips.className = "chips";
-        for (const name of ["size", "time", "began"]) parts[name].className = "number";
+        for (const name of ["size", "time"]) parts[name].className = "number";
         const element = make("div", { class: "row", role: "option" },
-            parts.state, parts.name, parts.result, parts.chips, parts.size, parts.time, parts.began);
+            parts.state, parts.name, parts.result, parts.chips, parts.size, parts.time);
         return { element, parts, isShown: true, call: undefined };
     }
 
@@ -158,35 +168,39 @@ class List {
         }
         const shown = call ?? this.view.groups[-place - 1];
         const isClosed = call === null && this.view.closed.has(shown.name);
-        if (row.call === shown && row.isClosed === isClosed) return;
+        if (row.call === shown && row.isClosed === isClosed && row.isMarked === isMarked) return;
         row.call = shown;
+        row.isMarked = isMarked;
         row.isClosed = isClosed;
         if (call === null) {
             parts.state.textContent = isClosed ? "▸" : "▾";
             parts.first.textContent = short(shown.name || "(none)", 100);
             parts.second.textContent = isClosed ? "closed" : "";
-            parts.result.textContent = plural(shown.count, "call") + (shown.failures ? ", " + plural(shown.failures, "failure") : "");
-            parts.result.className = "result";
+            parts.word.textContent = plural(shown.count, "call") + (shown.failures ? ", " + plural(shown.failures, "failure") : "");
+            parts.word.className = "first";
             parts.state.className = "";
-            for (const name of ["size", "time", "began"]) parts[name].textContent = "";
+            for (const name of ["notes", "size", "took", "began"]) parts[name].textContent = "";
             parts.chips.replaceChildren();
-            element.setAttribute("aria-label", short(shown.name || "(none)", 100) + ", group of " + parts.result.textContent + (isClosed ? ", closed" : ", open"));
+            element.setAttribute("aria-label", short(shown.name || "(none)", 100) + ", group of " + parts.word.textContent + (isClosed ? ", closed" : ", open"));
             return;
         }
         const [symbol, word, tone] = own(states, call.state) ?? states.running;
         parts.state.textContent = symbol;
-        parts.state.className = tone + (call.state === "running" ? " running" : "");
+        const notes = notesOf(call), isStale = call.cache === "stale";
+        if (isMarked) notes.unshift(["marked", "Marked for a comparison"]);
+        parts.state.className = (isStale ? "warning" : tone) + (call.state === "running" ? " running" : "");
         parts.state.title = word;
         parts.first.textContent = short(nameOf(call));
-        parts.second.textContent = short([call.isRPC ? call.host + call.path : call.host, call.service].filter(Boolean).join(" · "));
+        parts.second.textContent = short(["#" + call.id, call.isRPC ? call.host + call.path : call.host, call.service].filter(Boolean).join(" · "));
         parts.name.title = short(call.url ?? nameOf(call), 500);
-        parts.result.textContent = short(resultOf(call), 60);
-        parts.result.className = "result " + (call.state === "success" ? (call.status >= 400 ? "warning" : "") : tone);
+        parts.word.textContent = short(resultOf(call), 60);
+        parts.word.className = "first " + (call.state === "success" ? (call.status >= 400 || isStale ? "warning" : "") : tone);
+        parts.notes.textContent = notes.map(([text]) => text).join(" · ");
         parts.size.textContent = showSize(call.received);
-        parts.time.textContent = showTime(call.duration);
+        parts.took.textContent = showTime(call.duration);
         parts.began.textContent = showClock(call.start);
         const chips = chipsOf(call);
-        element.setAttribute("aria-label", [nameOf(call), call.host, resultOf(call), word, parts.time.textContent, ...chips.map(([text, , title]) => title === "Tag" ? "tag " + text : title)]
+        element.setAttribute("aria-label", [nameOf(call), call.host, resultOf(call), word, parts.took.textContent, ...notes.map(([, title]) => title), ...chips.map(([text, , title]) => title === "Tag" ? "tag " + text : title)]
             .filter(Boolean).map((text) => short(text, 200)).join(", "));
         parts.chips.replaceChildren(...chips.map(([text, tone, title]) => make("span", { class: "chip " + tone, text, title })));
     }

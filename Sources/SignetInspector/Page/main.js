@@ -42,7 +42,11 @@ class App {
         }
         if (dropped > (this.dropped ?? 0)) this.dropped = dropped;
         const moved = this.calls.drop(oldest);
-        if (moved) this.list.lift(this.view.move(moved));
+        if (moved) {
+            this.list.lift(this.view.move(moved));
+            const gone = byID("gone");
+            if (gone) gone.hidden = !this.isGone();
+        }
         if (!calls || calls.length === 0) { this.viewChanged(); return; }
         const news = this.calls.take(calls);
         this.view.take(news);
@@ -51,12 +55,15 @@ class App {
         }
     }
 
+    /** Whether the shown call left the list. */
+    isGone() { return this.shown !== null && !this.calls.places.has(this.shown.id); }
+
     showAbout() {
         const { mode, title, isSwitchable, switches, version } = this.about;
         document.title = (title ? oneLine(title) + " – " : "") + "Calls";
         const badge = byID("mode");
         badge.hidden = !mode;
-        badge.textContent = oneLine(mode ?? "");
+        badge.replaceChildren(oneLine(mode ?? ""), make("span", { class: "wide-only", text: " mode" }));
         badge.className = "badge" + (mode && mode !== "production" ? " warning" : "");
         byID("source").textContent = [title, version && "signet " + version].filter(Boolean).map(oneLine).join(" · ");
         // Only if they are others, because the buttons are made again.
@@ -82,7 +89,7 @@ class App {
     viewChanged() {
         const total = this.calls.all.length;
         const words = this.view.filter.isEmpty ? plural(total, "call") : this.view.found.length.toLocaleString("en") + " of " + plural(total, "call");
-        byID("count").textContent = words + (this.view.isSearching ? " …" : "") + (this.dropped ? ", " + this.dropped + " dropped" : "");
+        byID("count").textContent = words + (this.view.isSearching ? " …" : "") + (this.dropped ? "; " + plural(this.dropped, "older one") + " removed" + (this.about.limit ? " (limit " + this.about.limit.toLocaleString("en") + ")" : "") : "");
         // A screen reader says it after a change of the filter, and not with every call that comes.
         if (this.speaks && !this.view.isSearching) {
             this.speaks = false;
@@ -100,6 +107,9 @@ class App {
         this.list.keepsPlace = false;
         this.speaks = true;
         const problem = this.view.setFilter(text);
+        // The chosen call stays in sight.
+        const entry = this.list.chosen === null ? -1 : this.list.entryOf(this.list.chosen);
+        if (entry >= 0) { this.list.drawNow(); this.list.reveal(entry); }
         this.filterBox.setAttribute("aria-invalid", problem !== "");
         this.filterBox.title = problem;
         if (problem && document.activeElement === this.filterBox) tell(problem);
@@ -227,7 +237,7 @@ class App {
         try {
             const detail = await this.detailOf(call);
             if (this.shown !== call) return;
-            showCall(box, call, detail, { close: () => this.close(), buttons: () => this.buttons(call, detail) });
+            showCall(box, call, detail, { close: () => this.close(), isGone: () => this.isGone(), buttons: () => this.buttons(call, detail) });
             if (keepsPlace) box.scrollTop = top;
         } catch (error) {
             if (this.shown === call) box.replaceChildren(make("p", { class: "bad", text: "The call can't be shown: " + oneLine(error.message) }), make("button", { type: "button", class: "back", text: "← List", onclick: () => this.close() }));
@@ -246,22 +256,31 @@ class App {
     buttons(call, detail) {
         const button = (text, action, attributes = {}) => make("button", { type: "button", text, onclick: action, ...attributes });
         const hasRequest = !!detail.exchange?.request;
-        const buttons = [button(this.list.marked === null || this.list.marked === call.id ? "Compare" : "Compare with call " + this.list.marked, () => this.markCall(call), { "aria-keyshortcuts": "x" })];
+        const buttons = [button(this.list.marked === null || this.list.marked === call.id ? "Compare" : "Compare with #" + this.list.marked, () => this.markCall(call), { "aria-keyshortcuts": "x" })];
         const isWhole = hasRequest && kindOf(detail.exchange.request) !== "omitted";
+        const copies = [];
         if (isWhole) {
             const curl = () => {
                 const { text, names } = asCurl(detail.exchange);
                 copy(text, "a curl command" + (names.length > 0 ? "; set " + names.join(", ") + " first" : ""));
             };
-            buttons.push(button("Copy as curl", curl));
+            copies.push(button("Copy as curl", curl));
             // The text of a body in base64 is only words.
-            if (!detail.exchange.request.base64) buttons.push(button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
+            if (!detail.exchange.request.base64) copies.push(button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
         }
-        if (hasRequest) buttons.push(button("Copy as HAR", () => copy(asHAR(call, detail), "HAR")));
+        if (hasRequest) {
+            copies.push(button("Copy as HAR", () => copy(asHAR(call, detail), "HAR")));
+            if (!isWhole) copies.push(make("p", { class: "faint", text: "The body wasn't kept, so the call can't be copied as a command or sent again." }));
+            const menu = make("details", {
+                class: "menu", onclick: (event) => { if (event.target.tagName === "BUTTON") menu.open = false; },
+                onfocusout: (event) => { if (!menu.contains(event.relatedTarget)) menu.open = false; },
+                onkeydown: (event) => { if (event.key === "Escape" && menu.open) { event.stopPropagation(); menu.open = false; } },
+            }, make("summary", { text: "Copy" }), make("div", {}, ...copies));
+            buttons.push(menu);
+        }
         const canSend = this.about.isSwitchable && detail.again;
         if (canSend && kindOf(detail.again) !== "omitted") buttons.push(button("Send again…", () => openSender(this, call, detail)));
-        if (hasRequest && !isWhole) buttons.push(make("span", { class: "faint", text: "The body wasn't kept, so the call can't be copied as a command or sent again." }));
-        buttons.push(button("Calls like this", () => this.setFilter("service:" + quoted(call.service) + " method:" + quoted(call.method))));
+        buttons.push(button("Similar", () => this.setFilter("service:" + quoted(call.service) + " method:" + quoted(call.method)), { title: "The calls of this service and method" }));
         return buttons;
     }
 
@@ -270,7 +289,7 @@ class App {
         const { marked } = this.list;
         if (marked === null) {
             this.list.marked = call.id;
-            tell("Call " + call.id + " is marked. Choose another one and press Compare or x.");
+            tell("#" + call.id + " is marked. Choose another call, and press Compare or the key x.");
         } else if (marked === call.id) {
             this.list.marked = null;
             tell("No call is marked.");
@@ -279,7 +298,7 @@ class App {
             if (!first) { this.list.marked = null; tell("The marked call isn't kept any longer."); this.list.draw(); return; }
             const pair = await Promise.all([first, call].map(async (call) => ({ call, detail: await this.detailOf(call) })));
             this.list.marked = null;
-            openDialog("Two calls", ...showComparison(...pair), make("div", { class: "tools" }, closeButton()));
+            openDialog("Two calls", make("div", { class: "tools stays" }, closeButton()), ...showComparison(...pair));
             byID("dialog").className = "large";
         }
         this.list.draw();
