@@ -221,7 +221,7 @@ function showCall(box, call, detail, actions) {
     }
     if (told.next) what.append(make("p", {}, make("b", { text: "Next: " }), oneLine(told.next) + ". ", told.part ? link(told.part, "To " + titles[told.part]) : null));
     if (told.entry) {
-        what.append(make("p", { text: "The rule with the seen key added. Use it only after the server's owner confirmed that key:" }), make("pre", { text: printable(told.entry), tabindex: "0" }));
+        what.append(make("p", { text: "A rule that accepts what was seen now. Use it only after the server's owner confirmed the key:" }), make("pre", { text: printable(told.entry), tabindex: "0" }));
     }
     const name = short(nameOf(call), 400), place = ["#" + call.id, call.host, call.service, showClock(call.start)].filter(Boolean).join(" · ");
     box.replaceChildren(

@@ -127,7 +127,7 @@ function explain(call, detail) {
         [title, tone] = ["The call was ended from outside", "idle"];
     } else {
         [title, tone] = ["The call failed: " + call.code, "bad"];
-        next ??= "read what was found and what was expected, above";
+        next ??= "look for the cause in the parts below";
         if (call.code === "http-status") title = "The server refused: status " + call.status;
         if (call.code === "business-code" || call.code === "rpc-error") {
             title = "The service said no" + (call.serverCode !== null && call.serverCode !== undefined ? ": code " + call.serverCode : "");
@@ -154,7 +154,8 @@ function explain(call, detail) {
         else next = remedy.text;
         entry = remedy.entry;
     }
-    if (meaning) words.push(meaning);
+    // A switch makes a failure without its usual cause.
+    if (meaning && !last?.isSimulated) words.push(meaning);
     if (unsent.has(call.code) && !last?.isSimulated && (!last || last.failure === call.code)) words.push(sentWords(call, hops));
     if ((call.code === "business-code" || call.code === "rpc-error") && call.status) {
         words.push("The status of HTTP was " + call.status + ".");
