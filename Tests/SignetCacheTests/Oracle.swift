@@ -35,6 +35,7 @@ struct OraclePolicy {
         mustRevalidate = perhaps(15, 0...0) != nil
         isImmutable = perhaps(15, 0...0) != nil
         varies = ["Foo", "Bar"].filter { _ in perhaps(25, 0...0) != nil }
+        if perhaps(4, 0...0) != nil { varies.append("*") }
         hasTag = perhaps(60, 0...0) != nil
     }
 
@@ -51,6 +52,9 @@ struct OraclePolicy {
         if isNoCache { directives.append("No-Cache") }
         if mustRevalidate { directives.append("must-revalidate") }
         if isImmutable { directives.append("immutable") }
+        // What a private cache doesn't know or doesn't obey.
+        for word in ["private", "public", "s-maxage=0", "proxy-revalidate", "x=\"no-store, y\""]
+        where Int.random(in: 0..<10, using: &random) == 0 { directives.append(word) }
         directives.shuffle(using: &random)
         var fields = HTTPFields()
         for directive in directives {
@@ -76,7 +80,7 @@ struct OraclePolicy {
 }
 
 /// The wishes of a random caller.
-struct OracleRequest {
+struct OracleRequest: Sendable {
     var scope = ""
     var path = ""
     var method = HTTPRequest.Method.get
@@ -89,6 +93,8 @@ struct OracleRequest {
     var isNoCache = false
     var isOnlyIfCached = false
     var range: ClosedRange<Int>?
+
+    init() {}
 
     init(_ random: inout SplitMix) {
         func perhaps(_ chance: Int, _ range: ClosedRange<Int64> = 0...60) -> Int64? {
@@ -148,16 +154,21 @@ struct Oracle {
         /// The fields of the request that it was made for.
         let fields: [String: String]
         let policy: OraclePolicy
-        /// When the origin sent or confirmed it, since the last PUT or POST.
-        var confirmed: [Int64] = []
+        /// When the origin sent or confirmed it, since the last PUT or POST, and in which turn.
+        var confirmed: [(time: Int64, turn: Int)] = []
     }
 
     private(set) var versions: [Version] = []
+    /// The number of the calls that run at once.
+    private var turn = 0
+    private var invalidated: Set<String> = []
 
-    static func content(of version: Int) -> [UInt8] {
+    /// 28 bytes that name the user, the path and the version.
+    func content(of version: Int) -> [UInt8] {
         let digits = String(version)
-        let token = "v" + String(repeating: "0", count: 6 - digits.count) + digits
-        return Array(String(repeating: token, count: 4).utf8)
+        let number = String(repeating: "0", count: 6 - digits.count) + digits
+        let (scope, path) = (versions[version].scope, versions[version].path)
+        return Array(String(repeating: "\(scope):\(path):v\(number)", count: 2).utf8)
     }
 
     /// Adds a content and returns its number.
@@ -168,12 +179,20 @@ struct Oracle {
         return versions.count - 1
     }
 
-    mutating func confirm(_ version: Int, at now: Int64) { versions[version].confirmed.append(now) }
+    mutating func confirm(_ version: Int, at now: Int64) {
+        versions[version].confirmed.append((now, turn))
+    }
 
-    mutating func invalidate(path: String) {
-        for index in versions.indices where versions[index].path == path {
-            versions[index].confirmed = []
+    /// Forbids what was sent before this turn, for the turns that follow.
+    mutating func invalidate(path: String) { invalidated.insert(path) }
+
+    /// Ends the calls that run at once.
+    mutating func endTurn() {
+        for index in versions.indices where invalidated.contains(versions[index].path) {
+            versions[index].confirmed.removeAll { $0.turn < turn }
         }
+        invalidated = []
+        turn += 1
     }
 
     /// Returns why a response must not be served, or nil.
@@ -187,10 +206,15 @@ struct Oracle {
         guard request.method == .get || request.method == .head else { return "a method" }
         guard !policy.isNoStore else { return "no-store of the response" }
         guard !request.isNoStore else { return "no-store of the request" }
-        for name in policy.varies where version.fields[name] != request.fields[name] {
+        for name in policy.varies
+        where name == "*" || version.fields[name] != request.fields[name] {
             return "another variant"
         }
-        guard version.confirmed.contains(where: { now - $0 + policy.initialAge == age }) else {
+        guard
+            version.confirmed.contains(where: {
+                $0.time <= now && now - $0.time + policy.initialAge == age
+            })
+        else {
             return "an Age of \(age), or it was invalidated"
         }
         let staleness = age - policy.lifetime

@@ -6,44 +6,52 @@ import Synchronization
 
 @testable import SignetClient
 
-/// A network system with a cache, in front of the suite's server.
-final class PipelineClient: SuiteClient {
-    /// The server, without a network.
-    private final class Origin: HTTPEngine {
-        let capabilities = EngineCapabilities(
-            name: "suite", pinsPublicKeys: true, speaksHTTP2: false)
-        let state = Mutex((server: SuiteServer([]), now: Int64(1_790_000_000)))
+/// An origin without a network.
+final class OriginEngine: HTTPEngine {
+    let capabilities = EngineCapabilities(name: "origin", pinsPublicKeys: true, speaksHTTP2: false)
+    private let reply: @Sendable (HTTPRequest) -> OriginReply?
 
-        func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
-            let reply = state.withLock { state in
-                let reply = state.server.reply(to: request.request, now: state.now)
-                state.now += reply?.delay ?? 0
-                return reply
-            }
-            guard let reply else { throw TransportError(.cutOff, "the connection was closed") }
-            let buffer = BodyBuffer(
-                capacity: max(reply.content.count, 1), drained: {}, abandoned: {})
-            if !reply.content.isEmpty { _ = buffer.offer(reply.content) }
-            buffer.finish(reply.isWhole ? nil : TransportError(.cutOff, "the content was cut"))
-            return EngineResponse(
-                response: reply.response, body: HTTPResponseBody(buffer),
-                httpVersion: .init(major: 1, minor: 1))
+    /// - Parameter reply: Returns nil if the connection is closed without a response.
+    init(_ reply: @escaping @Sendable (HTTPRequest) -> OriginReply?) { self.reply = reply }
+
+    func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        guard let reply = reply(request.request) else {
+            throw TransportError(.cutOff, "the connection was closed")
         }
-
-        func shutdown() async {}
+        let buffer = BodyBuffer(capacity: max(reply.content.count, 1), drained: {}, abandoned: {})
+        if !reply.content.isEmpty { _ = buffer.offer(reply.content) }
+        buffer.finish(reply.isWhole ? nil : TransportError(.cutOff, "the content was cut"))
+        return EngineResponse(
+            response: reply.response, body: HTTPResponseBody(buffer),
+            httpVersion: .init(major: 1, minor: 1))
     }
 
-    private let origin = Origin()
+    func shutdown() async {}
+}
+
+/// A network system with a cache, in front of the suite's server.
+final class PipelineClient: SuiteClient {
+    private final class State: Sendable {
+        let value = Mutex((server: SuiteServer([]), now: Int64(1_790_000_000)))
+    }
+
+    private let state = State()
     private let store: any CacheStore
     private let system: NetworkSystem
 
     init(_ store: any CacheStore) async throws {
         self.store = store
-        let origin = origin
+        let state = state
         var options = NetworkSystem.Options()
-        options.engine = origin
+        options.engine = OriginEngine { request in
+            state.value.withLock { state in
+                let reply = state.server.reply(to: request, now: state.now)
+                state.now += reply?.delay ?? 0
+                return reply
+            }
+        }
         options.cacheStore = store
-        options.clock.now = { origin.state.withLock { $0.now } }
+        options.clock.now = { state.value.withLock { $0.now } }
         options.callOptions.cache = .http
         var redirects = RedirectPolicy()
         redirects.maximum = 0
@@ -66,14 +74,13 @@ final class PipelineClient: SuiteClient {
 
     // MARK: SuiteClient
 
-    var now: Int64 {
-        get { origin.state.withLock { $0.now } }
-        set { origin.state.withLock { $0.now = newValue } }
-    }
+    var now: Int64 { state.value.withLock { $0.now } }
+
+    func pass(seconds: Int64) { state.value.withLock { $0.now += seconds } }
 
     var server: SuiteServer {
-        get { origin.state.withLock { $0.server } }
-        set { origin.state.withLock { $0.server = newValue } }
+        get { state.value.withLock { $0.server } }
+        set { state.value.withLock { $0.server = newValue } }
     }
 
     func receive(_ request: HTTPRequest) async -> ClientReply {

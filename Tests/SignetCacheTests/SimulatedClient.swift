@@ -57,6 +57,8 @@ final class SimulatedClient: SuiteClient {
         }
     }
 
+    func pass(seconds: Int64) { now += seconds }
+
     func receive(_ request: HTTPRequest) async -> ClientReply {
         origin = { [unowned self] in server.reply(to: $0, now: now) }
         return send(request)
