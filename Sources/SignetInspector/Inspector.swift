@@ -61,9 +61,9 @@ extension NetworkSystem {
     /// ```
     ///
     /// - Throws: `not-switchable` in the run mode production, and so in a release build, unless the
-    ///   options ask for it by name; `cannot-listen`.
+    ///   options ask for it by name; there everything but secrets is shown. `cannot-listen`.
     public func inspect(
-        _ options: InspectorOptions = InspectorOptions()
+        _ options: InspectorOptions = InspectorOptions(), showing values: ShownValues = .redacted
     ) async throws(InspectorError) -> Inspector {
         guard mode != .production || options.showsProduction else {
             throw InspectorError(
@@ -71,7 +71,12 @@ extension NetworkSystem {
                 "found the run mode production, expected staging or development"
                     + " (app.runMode in a debug build), or dangerous.showProduction()")
         }
-        let source = SystemSource(self, options: options)
+        guard mode != .production || !values.keepsSecrets else {
+            throw InspectorError(
+                .notSwitchable,
+                "found the run mode production, expected staging or development to show everything")
+        }
+        let source = SystemSource(self, options: options, showing: values)
         do throws(InspectorError) {
             return try await Inspector(showing: source, user: CurrentUser.id) { source.stop() }
         } catch {

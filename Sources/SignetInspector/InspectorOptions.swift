@@ -1,5 +1,19 @@
 #if Inspector
 
+/// The values that the page of a running program shows.
+public enum ShownValues: Sendable, Hashable {
+    /// All but secrets, in whose places are marks.
+    case redacted
+    #if DEBUG
+    /// Secrets too, such as credentials and whole signature bases, of the calls that start while
+    /// the page is there. They stay in the memory of the program and its page: recordings, logs
+    /// and copies of a call never have them. Only in debug builds, and not in production.
+    case everything
+    #endif
+
+    var keepsSecrets: Bool { self != .redacted }
+}
+
 /// The choices of a page that shows the calls of a running program.
 public struct InspectorOptions: Sendable {
     /// The name of the program, for the page's title.

@@ -18,6 +18,7 @@ struct InspectorFixture: Sendable {
 
     init(
         _ mode: RunMode = .development, options: InspectorOptions = InspectorOptions(),
+        showing values: ShownValues = .redacted,
         change: (inout NetworkSystem.Options) -> Void = { _ in }
     ) async throws {
         stub = StubEngine()
@@ -32,7 +33,7 @@ struct InspectorFixture: Sendable {
                     baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2),
                 "shop": .init(baseURL: "https://shop.example.com", payloadProtocol: .rest),
             ], stub: stub, options: systemOptions)
-        page = try await system.inspect(options)
+        page = try await system.inspect(options, showing: values)
         browser = try await PageBrowser(opening: page.url)
     }
 

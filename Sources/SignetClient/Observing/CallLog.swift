@@ -66,7 +66,7 @@ final class CallLog: Sendable {
         let contents = keepsContents ? first.contents : nil
         self.init(
             first.identity, since: .now, mode: first.mode, limits: first.limits,
-            scenario: first.scenario, contents: contents.map { ContentsLog(ordinal: $0.ordinal) })
+            scenario: first.scenario, contents: contents.map(ContentsLog.init(for:)))
         state.withLock { state in
             state.entries = []
             state.current = nil
@@ -264,7 +264,10 @@ final class CallLog: Sendable {
                 outcome: .init(error?.code), message: error?.message,
                 serverCode: ownCode ?? server.map { $0.textCode ?? $0.code.text },
                 duration: end - start, ordinal: contents?.ordinal,
-                contents: (joined?.log.contents?.contents ?? []) + (contents?.contents ?? [])))
+                contents: (joined?.log.contents?.contents ?? []) + (contents?.contents ?? []),
+                everything: SecretContents(
+                    (joined?.log.contents?.everything?.contents ?? [])
+                        + (contents?.everything?.contents ?? []))))
     }
 
     private func request(of log: CallLog) -> CallRecord.Request {

@@ -8,14 +8,25 @@ final class ContentsLog: Sendable {
     private static let limit = 200
     /// The number of the call among those of its service and method.
     let ordinal: Int
+    /// The same contents with their secrets; nil unless a page asked for them.
+    let everything: ContentsLog?
     private let entries = Mutex<[StageContents]>([])
 
-    init(ordinal: Int) { self.ordinal = ordinal }
+    /// - Parameter keepsSecrets: Whether the secrets are kept too.
+    init(ordinal: Int, keepsSecrets: Bool) {
+        self.ordinal = ordinal
+        everything = keepsSecrets ? ContentsLog(ordinal: ordinal, keepsSecrets: false) : nil
+    }
+
+    /// Creates a log for work that the call of another one shares.
+    convenience init(for first: ContentsLog) {
+        self.init(ordinal: first.ordinal, keepsSecrets: first.everything != nil)
+    }
 
     var contents: [StageContents] { entries.withLock { $0 } }
 
     /// Notes what a stage begins with.
-    func begin(_ stage: CallRecord.Stage.Name, with before: Message?) {
+    func note(_ stage: CallRecord.Stage.Name, before: Message?) {
         entries.withLock { entries in
             guard entries.count < Self.limit else { return }
             entries.append(StageContents(stage: stage, before: before))
@@ -23,7 +34,7 @@ final class ContentsLog: Sendable {
     }
 
     /// Notes what the stage that began last ends with.
-    func end(_ stage: CallRecord.Stage.Name, with after: Message, base: SignatureBase? = nil) {
+    func note(_ stage: CallRecord.Stage.Name, after: Message, base: SignatureBase?) {
         entries.withLock { entries in
             let index = entries.lastIndex { $0.stage == stage && $0.after == nil }
             guard let index else { return }
@@ -31,6 +42,22 @@ final class ContentsLog: Sendable {
             entries[index].base = base
         }
     }
+}
+
+/// Counts the pages of a system that show secrets. Calls that start while there is one keep theirs,
+/// unless they run in production.
+package final class SecretKeeping: Sendable {
+    private let pages = Atomic(0)
+
+    var isOn: Bool { pages.load(ordering: .relaxed) > 0 }
+
+    #if DEBUG
+    /// Begins to keep the secrets of calls (`CallRecord.everything`).
+    package func begin() { pages.add(1, ordering: .relaxed) }
+    #endif
+
+    /// Ends one beginning.
+    package func end() { pages.subtract(1, ordering: .relaxed) }
 }
 
 /// Numbers the calls of each service and method.

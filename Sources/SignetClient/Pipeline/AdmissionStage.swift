@@ -18,6 +18,7 @@ struct AdmissionStage: Sendable {
     let clock: SystemClock
     let log: CallLogger
     private let ordinals = CallOrdinals()
+    let secretKeeping = SecretKeeping()
     /// The program's stubs.
     var stubs = CallStubs()
     /// The queues of services with a limit of calls.
@@ -130,7 +131,9 @@ struct AdmissionStage: Sendable {
             limits: CallRecord.Limits(limits, deadline: options.deadline),
             scenario: options.scenario,
             contents: options.keepsContents ?? (snapshot.mode.mode != .production)
-                ? ContentsLog(ordinal: ordinals.next(of: target.service, target.method)) : nil)
+                ? ContentsLog(
+                    ordinal: ordinals.next(of: target.service, target.method),
+                    keepsSecrets: secretKeeping.isOn && snapshot.mode.mode != .production) : nil)
         let call = RunningCall(
             identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
             hub: hub, trace: options.trace)

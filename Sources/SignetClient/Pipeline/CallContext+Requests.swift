@@ -14,7 +14,7 @@ struct BoxedCall: Sendable {
 extension CallContext {
     /// Boxes a request.
     func box(_ request: CallRequest) throws(ClientError) -> BoxedCall {
-        log.contents?.begin(.building, with: Redactor.message(request))
+        log.contents?.begin(.building) { $0.message(request) }
         switch request {
         case .procedure(let call, let path):
             let call = try service.joiningCommonParameters(call)

@@ -35,8 +35,8 @@ extension CallPipeline {
         call.log.enter(nil)
         let (isSent, last) = received.state
         if let contents = call.log.contents {
-            contents.begin(.interceptors, with: last.map { Redactor.message($0) })
-            contents.end(.interceptors, with: Redactor.message(response))
+            contents.begin(.interceptors) { redactor in last.map { redactor.message($0) } }
+            contents.end(.interceptors) { $0.message(response) }
         }
         if response != last {
             call.log.setChanged(

@@ -34,8 +34,8 @@ extension CallPipeline {
         guard isShared else { return response }
         if let json = call.options.json { response.result?.conventions = json }
         call.log.setRaw(response.raw)
-        call.log.contents?.begin(.unboxing, with: nil)
-        call.log.contents?.end(.unboxing, with: Redactor.message(response))
+        call.log.contents?.begin(.unboxing) { _ in nil }
+        call.log.contents?.end(.unboxing) { $0.message(response) }
         try call.check(response)
         return response
     }
@@ -66,6 +66,6 @@ extension CallContext {
     /// others of the batch.
     fileprivate func endBuilding(_ boxed: BoxedCall) {
         guard let contents = log.contents, let own = try? request(boxed) else { return }
-        contents.end(.building, with: Redactor.message(own.request, body: own.body))
+        contents.end(.building) { $0.message(own.request, body: own.body) }
     }
 }

@@ -105,9 +105,9 @@ struct CallPipeline: Sendable {
     ) async throws(ClientError) -> UnboxedResponse {
         let raw = try await send(call.request(boxed), in: call)
         call.log.setRaw(raw)
-        call.log.contents?.begin(.unboxing, with: Redactor.message(raw))
+        call.log.contents?.begin(.unboxing) { $0.message(raw) }
         let response = try call.unbox(raw, to: boxed.request)
-        call.log.contents?.end(.unboxing, with: Redactor.message(response))
+        call.log.contents?.end(.unboxing) { $0.message(response) }
         // Each call that shares the work asks its own checks.
         if call.joint == nil { try call.check(response) }
         return response
@@ -123,15 +123,16 @@ struct CallPipeline: Sendable {
         try call.requireSealable(isBoxed: reader.keepsBody && call.isBoxed)
         try call.checkURL(of: request)
         call.log.setRequest(request.request, bodySize: request.body.length)
-        call.log.contents?.end(
-            .building, with: Redactor.message(request.request, body: request.body))
+        call.log.contents?.end(.building) {
+            $0.message(request.request, body: request.body)
+        }
         call.log.enter(nil)
         let response = try await attempt(request, into: reader, in: call)
         call.log.setResponse(
             status: response.status, bodySize: reader.keepsBody ? response.body.count : nil)
         if !call.isBoxed, reader.keepsBody {
-            call.log.contents?.begin(.reading, with: nil)
-            call.log.contents?.end(.reading, with: Redactor.message(response))
+            call.log.contents?.begin(.reading) { _ in nil }
+            call.log.contents?.end(.reading) { $0.message(response) }
         }
         call.log.enter(.unboxing)
         return response

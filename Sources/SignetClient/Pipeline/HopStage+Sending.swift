@@ -43,8 +43,9 @@ extension HopStage {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
             hop.source = engines.source(of: use)
-            context.log.contents?.begin(
-                .request, with: Redactor.message(request.head, body: request.body))
+            context.log.contents?.begin(.request) {
+                $0.message(request.head, body: request.body)
+            }
             observations = exchangeObservers.observe(
                 request.head, body: request.body, of: context.identity, attempt: attempt)
             var response: EngineResponse
@@ -67,12 +68,12 @@ extension HopStage {
             context.receipt?.note(response, from: request.url.origin)
             context.progress?.observe(&response, answering: request.head.method)
             observations.tap(&response)
-            context.log.contents?.end(
-                .request,
-                with: Redactor.message(
+            context.log.contents?.end(.request) {
+                $0.message(
                     RawResponse(
                         status: response.response.status.code,
-                        fields: response.response.headerFields, body: [])))
+                        fields: response.response.headerFields, body: []))
+            }
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
             hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false

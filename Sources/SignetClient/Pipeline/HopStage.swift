@@ -44,13 +44,16 @@ struct HopStage: Sendable {
             head = try await context.beforeSigning(head)
             let request = FrozenRequest(url: chain.url, head: head, body: body)
             let signer = chain.isWithinOrigin ? context.service.signer : nil
-            context.log.contents?.begin(
-                .signing, with: Redactor.message(request.head, body: request.body))
+            context.log.contents?.begin(.signing) {
+                $0.message(request.head, body: request.body)
+            }
             let signed = try await signed(request, by: signer, in: context)
                 .sealed(by: context.service.sealer)
-            context.log.contents?.end(
-                .signing, with: Redactor.message(signed.head, body: signed.body),
-                base: signed.base(of: request, by: signer))
+            context.log.contents?.end(.signing) {
+                $0.message(signed.head, body: signed.body)
+            } base: {
+                signed.base(of: request, by: signer, without: $0)
+            }
             attempt.noteRequest(request.head.method, isWithinOrigin: chain.isWithinOrigin)
             let opened: OpenedResponse
             do throws(ClientError) {

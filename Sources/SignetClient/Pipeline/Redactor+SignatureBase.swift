@@ -12,13 +12,32 @@ extension Redactor {
     ///   - result: The signature.
     ///   - request: The request that was signed, whose secrets may be anywhere in the base.
     ///   - signer: The signer.
-    static func base(
+    func base(
         of result: MessageSigner.Result, for request: FrozenRequest, by signer: RequestSigner
     ) -> SignatureBase {
-        var secrets = secrets(of: request)
+        guard !keepsSecrets else {
+            return SignatureBase(
+                scheme: signer.scheme, keyID: signer.keyID,
+                text: String(decoding: result.base, as: UTF8.self),
+                parts: result.parts.map {
+                    SignatureBase.Part(
+                        name: $0.identifier, value: String(decoding: $0.value, as: UTF8.self))
+                })
+        }
+        let body = shownBody(of: request)
+        return Self.base(of: result, for: request, beside: body, by: signer)
+    }
+
+    /// - Parameter body: The body if it is shown whole.
+    private static func base(
+        of result: MessageSigner.Result, for request: FrozenRequest, beside body: [UInt8]?,
+        by signer: RequestSigner
+    ) -> SignatureBase {
+        var secrets = secrets(of: request).filter { !isDigest($0, of: body) }
         var parts: [SignatureBase.Part] = []
         for part in result.parts {
             let value = String(decoding: part.value, as: UTF8.self)
+            guard !isDigest(value, of: body) else { continue }
             if isSecretPart(part.identifier, value) { secrets.insert(value) }
             // Parameters that a scheme document joins.
             if value.utf8.contains(UInt8(ascii: "=")) {
@@ -42,7 +61,8 @@ extension Redactor {
             .sorted { $0.utf8.count > $1.utf8.count }
         let text = clean(String(decoding: result.base, as: UTF8.self), of: long)
         return SignatureBase(
-            scheme: signer.scheme, keyID: signer.keyID, text: lines(text, without: short),
+            scheme: signer.scheme, keyID: signer.keyID,
+            text: lines(text, without: short, andDigests: body == nil || !secrets.isEmpty),
             parts: parts)
     }
 
@@ -50,13 +70,17 @@ extension Redactor {
     /// a word that is in known places too.
     private static let shortLength = 8
 
-    /// The text with a mark in place of each line that has one of the secrets.
-    private static func lines(_ text: String, without secrets: [String]) -> String {
-        guard !secrets.isEmpty else { return text }
+    /// The text with a mark in place of each line that has one of the secrets, or is the digest of
+    /// a request that isn't shown whole.
+    private static func lines(
+        _ text: String, without secrets: [String], andDigests hidesDigests: Bool
+    ) -> String {
+        guard hidesDigests else { return text }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { line in
             let rest = line.replacing(mark, with: "")
-            return rest.hasAny(of: secrets) ? mark : String(line)
+            let isDigest = line.utf8.count >= 64 && line.utf8.allSatisfy(\.isHexDigit)
+            return isDigest || rest.hasAny(of: secrets) ? mark : String(line)
         }.joined(separator: "\n")
     }
 
@@ -191,8 +215,10 @@ extension StringProtocol {
 
 extension FrozenRequest {
     /// Returns the bytes that were signed, redacted; nil if nothing was.
-    func base(of request: FrozenRequest, by signer: RequestSigner?) -> SignatureBase? {
+    func base(
+        of request: FrozenRequest, by signer: RequestSigner?, without redactor: Redactor
+    ) -> SignatureBase? {
         guard let signer, let signature else { return nil }
-        return Redactor.base(of: signature, for: request, by: signer)
+        return redactor.base(of: signature, for: request, by: signer)
     }
 }

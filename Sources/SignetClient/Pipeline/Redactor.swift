@@ -1,12 +1,26 @@
 import HTTPTypes
 import SignetBase
+import SignetCrypto
 import SignetJSON
 import SignetRPC
 import SignetTransport
 import SignetVault
 
 /// Writes messages down without the secrets in them.
-enum Redactor {
+struct Redactor: Sendable {
+    private(set) var keepsSecrets = false
+
+    /// The one that writes secrets too, for a page that asked for them; nil in a release build.
+    static var none: Redactor? {
+        #if DEBUG
+        var redactor = Redactor()
+        redactor.keepsSecrets = true
+        return redactor
+        #else
+        return nil
+        #endif
+    }
+
     static let mark = "(redacted)"
     /// The maximum size of a body in bytes that is written down.
     static let maximumBodySize = 64 << 10
@@ -17,33 +31,34 @@ enum Redactor {
         "signet-signature", "dpop",
     ]
 
-    static func message(_ request: HTTPRequest, body: HTTPRequestBody) -> StageContents.Message {
+    func message(_ request: HTTPRequest, body: HTTPRequestBody) -> StageContents.Message {
         let path = request.path ?? "/"
         let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
         let query = path[mark...].dropFirst()
         let location = CallRecord.Location(request).text
+        let text = text(body.bytes, size: body.length, type: request.headerFields[.contentType])
         return message(
             "\(request.method) \(location)\(query.isEmpty ? "" : "?" + form(query))",
-            fields: fields(request.headerFields),
-            body: text(
-                body.bytes, size: body.length, type: request.headerFields[.contentType]))
+            fields: fields(request.headerFields, beside: text.kind == .exact ? body.bytes : nil),
+            body: text)
     }
 
-    static func message(_ response: RawResponse) -> StageContents.Message {
-        message(
-            "\(response.status)", fields: fields(response.fields),
-            body: text(
-                response.body, size: Int64(response.body.count),
-                type: response.fields[.contentType]))
+    func message(_ response: RawResponse) -> StageContents.Message {
+        let text = text(
+            response.body, size: Int64(response.body.count), type: response.fields[.contentType])
+        return message(
+            "\(response.status)",
+            fields: fields(response.fields, beside: text.kind == .exact ? response.body : nil),
+            body: text)
     }
 
-    static func message(_ response: UnboxedResponse) -> StageContents.Message {
+    func message(_ response: UnboxedResponse) -> StageContents.Message {
         message(
             "\(response.status)", fields: fields(response.fields),
             body: response.result.map { json($0.value) } ?? nothing)
     }
 
-    static func message(_ request: CallRequest) -> StageContents.Message {
+    func message(_ request: CallRequest) -> StageContents.Message {
         switch request {
         case .procedure(let call, let path):
             let body =
@@ -64,18 +79,50 @@ enum Redactor {
     /// The text of a body, and how much of the body it has.
     private typealias Body = (text: String, kind: StageContents.BodyKind)
 
-    private static var nothing: Body { ("", .exact) }
+    private var nothing: Body { ("", .exact) }
 
-    private static func message(
+    private func message(
         _ head: String, fields: [StageContents.Field], body: Body
     ) -> StageContents.Message {
         StageContents.Message(head: head, fields: fields, body: body.text, bodyKind: body.kind)
     }
 
-    private static func fields(_ fields: HTTPFields) -> [StageContents.Field] {
+    /// - Parameter body: The body if it is shown whole.
+    private func fields(
+        _ fields: HTTPFields, beside body: [UInt8]? = nil
+    ) -> [StageContents.Field] {
         fields.map { field in
-            StageContents.Field(
-                name: field.name.rawName, value: isSecret(field) ? mark : field.value)
+            let isHidden =
+                !keepsSecrets && Self.isSecret(field) && !Self.isDigest(field.value, of: body)
+            return StageContents.Field(
+                name: field.name.rawName, value: isHidden ? Self.mark : field.value)
+        }
+    }
+
+    /// The body of a request if nothing in it is redacted.
+    func shownBody(of request: FrozenRequest) -> [UInt8]? {
+        let bytes = request.body.bytes
+        let text = text(
+            bytes, size: request.body.length, type: request.head.headerFields[.contentType])
+        return text.kind == .exact ? bytes : nil
+    }
+
+    /// Whether a value is a digest of a body, in hexadecimal, base64 or the form of Content-Digest
+    /// (RFC 9530, section 2). Beside a body that is shown whole it adds nothing; beside one
+    /// without its secrets a short secret could be found by it.
+    static func isDigest(_ value: String, of body: [UInt8]?) -> Bool {
+        guard let body, (43...300).contains(value.utf8.count) else { return false }
+        let forms = [("sha-256", DigestAlgorithm.sha256), ("sha-512", .sha512)]
+            .flatMap { name, algorithm -> [String] in
+                guard let digest = try? Digest.of(body, using: algorithm) else { return [] }
+                let base64 = Base64.encode(digest, as: .standard)
+                return [
+                    String(decoding: digest.hexadecimal(), as: UTF8.self), base64,
+                    "\(name)=:\(base64):",
+                ]
+            }
+        return value.split(separator: ",").allSatisfy { part in
+            forms.contains { sameBytes($0, String(part.drop { $0 == " " })) }
         }
     }
 
@@ -86,18 +133,20 @@ enum Redactor {
             || SecretSearch.looksSecret(.string(field.value), named: name)
     }
 
-    private static func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> Body {
+    private func text(_ bytes: [UInt8]?, size: Int64?, type: String?) -> Body {
         guard let bytes else {
             return (size.map { "(\($0) bytes, streamed)" } ?? "(streamed)", .omitted)
         }
         guard !bytes.isEmpty else { return nothing }
-        guard bytes.count <= maximumBodySize, let text = String(validating: bytes, as: UTF8.self)
+        guard bytes.count <= Self.maximumBodySize,
+            let text = String(validating: bytes, as: UTF8.self)
         else { return ("(\(bytes.count) bytes)", .omitted) }
         if let value = try? JSONValue(parsing: bytes) {
             // The parser refuses members of one name, so the text has no more than the value.
             return json(value, as: text)
         }
-        guard type?.utf8.starts(with: formType.utf8) == true else {
+        if keepsSecrets { return (text, .exact) }
+        guard type?.utf8.starts(with: Self.formType.utf8) == true else {
             return ("(\(bytes.count) bytes)", .omitted)
         }
         let written = form(text[...])
@@ -105,15 +154,16 @@ enum Redactor {
     }
 
     /// A query or a form.
-    private static func form(_ text: Substring) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+    private func form(_ text: Substring) -> String {
+        guard !keepsSecrets else { return String(text) }
+        return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                return SecretSearch.looksSecret(.string(plain(pair)), named: nil)
-                    ? mark : String(pair)
+                return SecretSearch.looksSecret(.string(Self.plain(pair)), named: nil)
+                    ? Self.mark : String(pair)
             }
             let (name, value) = (pair[..<equals], pair[equals...].dropFirst())
-            return SecretSearch.looksSecret(.string(plain(value)), named: plain(name))
-                ? "\(name)=\(mark)" : String(pair)
+            return SecretSearch.looksSecret(.string(Self.plain(value)), named: Self.plain(name))
+                ? "\(name)=\(Self.mark)" : String(pair)
         }.joined(separator: "&")
     }
 
@@ -126,9 +176,9 @@ enum Redactor {
     /// Writes a value down.
     ///
     /// - Parameter text: The value as it was written, which stays if it has no secret.
-    private static func json(_ value: JSONValue, as text: String? = nil) -> Body {
+    private func json(_ value: JSONValue, as text: String? = nil) -> Body {
         var count = 0
-        let redacted = redacted(value, named: nil, counting: &count)
+        let redacted = keepsSecrets ? value : Self.redacted(value, named: nil, counting: &count)
         if count == 0, let text { return (text, .exact) }
         return (
             String(decoding: redacted.serialized(), as: UTF8.self), count == 0 ? .exact : .redacted
@@ -162,6 +212,27 @@ enum Redactor {
             return .array(elements.map { redacted($0, named: name, counting: &count) })
         case .null, .bool: return value
         default: return SecretSearch.looksSecret(value, named: name) ? marked() : value
+        }
+    }
+}
+
+extension ContentsLog {
+    /// Notes what a stage begins with.
+    func begin(_ stage: CallRecord.Stage.Name, with before: (Redactor) -> Message?) {
+        note(stage, before: before(Redactor()))
+        if let everything, let redactor = Redactor.none {
+            everything.note(stage, before: before(redactor))
+        }
+    }
+
+    /// Notes what the stage that began last ends with.
+    func end(
+        _ stage: CallRecord.Stage.Name, with after: (Redactor) -> Message,
+        base: (Redactor) -> SignatureBase? = { _ in nil }
+    ) {
+        note(stage, after: after(Redactor()), base: base(Redactor()))
+        if let everything, let redactor = Redactor.none {
+            everything.note(stage, after: after(redactor), base: base(redactor))
         }
     }
 }

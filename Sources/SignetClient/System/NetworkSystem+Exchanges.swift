@@ -4,6 +4,9 @@ extension NetworkSystem {
     /// The observers of the system's requests and responses.
     package var exchangeObservers: ExchangeObservers { pipeline.attempts.hops.exchangeObservers }
 
+    /// The pages that show secrets.
+    package var secretKeeping: SecretKeeping { pipeline.admission.secretKeeping }
+
     /// The mode that the system runs in.
     package var runMode: RunMode { snapshots.current.mode.mode }
 

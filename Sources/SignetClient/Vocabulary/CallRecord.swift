@@ -111,6 +111,7 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         let duration: Duration
         var ordinal: Int?
         var contents: [StageContents] = []
+        var everything = SecretContents()
     }
 
     private final class Storage: Sendable {
@@ -144,6 +145,10 @@ public struct CallRecord: Sendable, Hashable, CustomStringConvertible {
         CountedCall(
             record: self, ordinal: storage.contents.ordinal, contents: storage.contents.contents)
     }
+
+    /// The contents of the call with their secrets; empty unless a page asked for them
+    /// (``SecretKeeping``).
+    package var everything: [StageContents] { storage.contents.everything.contents }
 
     /// The URL without its query; nil if the call failed before it was built.
     public var url: String? { request.url }

@@ -110,3 +110,14 @@ public struct StageContents: Sendable, Hashable {
         public let value: String
     }
 }
+
+/// Contents with their secrets, of which no description shows anything.
+struct SecretContents: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    let contents: [StageContents]
+
+    init(_ contents: [StageContents] = []) { self.contents = contents }
+
+    var description: String { "SecretContents(redacted)" }
+
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

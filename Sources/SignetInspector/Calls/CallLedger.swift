@@ -15,6 +15,8 @@ final class CallLedger: CallObserver {
         /// Counts the calls in the order in which they began to be kept.
         let number: Int
         var record: CallRecord?
+        /// The contents that are shown; empty while it runs.
+        var contents: [StageContents] = []
         /// Counts the changes of the ledger up to the call's last one.
         var revision: Int
         /// About the bytes that it takes.
@@ -36,8 +38,10 @@ final class CallLedger: CallObserver {
     private let state = Mutex(State())
     let maximumCalls: Int
     private let maximumBytes: Int
+    private let values: ShownValues
 
-    init(maximumCalls: Int, maximumBytes: Int) {
+    init(maximumCalls: Int, maximumBytes: Int, showing values: ShownValues) {
+        self.values = values
         self.maximumCalls = max(maximumCalls, 1)
         self.maximumBytes = maximumBytes
     }
@@ -56,7 +60,12 @@ final class CallLedger: CallObserver {
     private func put(_ identity: CallIdentity, record: CallRecord?) {
         let id = "\(identity.id)"
         let now = Self.now()
-        let size = 1024 + (record?.counted.contents.reduce(0) { $0 + $1.size } ?? 0)
+        var contents = record?.counted.contents ?? []
+        // A call that began before the page has none with its secrets.
+        if values.keepsSecrets, let everything = record?.everything, !everything.isEmpty {
+            contents = everything
+        }
+        let size = 1024 + contents.reduce(0) { $0 + $1.size }
         state.withLock { state in
             state.revision += 1
             let old = state.entries[id]
@@ -67,7 +76,7 @@ final class CallLedger: CallObserver {
             state.entries[id] = Entry(
                 identity: identity, start: start,
                 number: old?.number ?? state.dropped + state.entries.count + 1, record: record,
-                revision: state.revision, size: size)
+                contents: contents, revision: state.revision, size: size)
             state.size += size - (old?.size ?? 0)
             state.changes.append((state.revision, id))
             drop(from: &state)

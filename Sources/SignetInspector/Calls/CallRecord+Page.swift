@@ -61,7 +61,6 @@ extension CallLedger.Entry {
 
     /// The fields and bodies of the first request and of the response, each once.
     private var searchText: String {
-        guard let contents = record?.counted.contents else { return "" }
         var texts: [String] = []
         if let built = contents.first(where: { $0.stage == .building })?.before {
             texts.append(built.body)
@@ -77,7 +76,7 @@ extension CallLedger.Entry {
     /// All that is known of the call.
     var detail: JSONValue {
         guard let record else { return Self.unknown }
-        let (work, contents) = (record.work, record.counted.contents)
+        let work = record.work
         return [
             "mode": .string(work.mode.rawValue),
             "scenario": PageJSON.text(record.request.scenario?.name),

@@ -13,7 +13,6 @@ extension CallLedger.Entry {
     /// The request or procedure that the page offers to change and to send again; null if it
     /// wasn't kept.
     var again: JSONValue {
-        let contents = record?.counted.contents ?? []
         if isRPC {
             guard let asked = contents.first(where: { $0.stage == .building })?.before else {
                 return .null

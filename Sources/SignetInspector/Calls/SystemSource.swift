@@ -14,9 +14,11 @@ final class SystemSource: PageSource {
     private let title: String
     private let views: [InspectorOptions.View]
     private let maySwitch: Bool
+    private let values: ShownValues
     private let sent: SentAgain
     private let first: (switches: DebugSwitches, isHeld: Bool)
     private let hasSwitched = Atomic(false)
+    private let hasStopped = Atomic(false)
 
     /// The time for which a request waits for calls, and the time between two looks. Looking, in
     /// place of being told, joins what a busy program does into a few answers a second.
@@ -24,23 +26,31 @@ final class SystemSource: PageSource {
     /// The most calls of one answer, and its bytes, about: at least 1000 for each call.
     private static let (limit, byteLimit) = (256, 256_000)
 
-    init(_ system: NetworkSystem, options: InspectorOptions) {
+    init(_ system: NetworkSystem, options: InspectorOptions, showing values: ShownValues) {
         self.system = system
         title = options.title
         views = options.views
         maySwitch = system.mode != .production
         ledger = CallLedger(
-            maximumCalls: options.maximumCalls, maximumBytes: options.maximumBytes)
+            maximumCalls: options.maximumCalls, maximumBytes: options.maximumBytes,
+            showing: values)
+        self.values = values
         observation = system.addObserver(ledger)
         stubs = PageStubs(system.stubs)
         sent = SentAgain(system)
         first = (system.switches, system.holdsSwitches)
+        #if DEBUG
+        if values.keepsSecrets { system.secretKeeping.begin() }
+        #endif
     }
 
     /// Removes the observer and the stubs from the system, cancels what the page sent, and puts
     /// the switches back that the page changed.
     func stop() {
         observation.remove()
+        if values.keepsSecrets, !hasStopped.exchange(true, ordering: .relaxed) {
+            system.secretKeeping.end()
+        }
         stubs.replace(with: [])
         sent.stop()
         // Refused only by a system that was shut down, or in production, with no switch on.
@@ -54,6 +64,7 @@ final class SystemSource: PageSource {
             "mode": .string(mode.rawValue), "title": .string(title),
             "version": .string(NetworkSystem.version),
             "isSwitchable": .bool(maySwitch && mode != .production),
+            "hasSecrets": .bool(values.keepsSecrets),
             "switches": .object(switches),
             "services": .array(
                 system.serviceURLs.sorted { $0.key.name < $1.key.name }.map { service in

@@ -65,6 +65,7 @@ class App {
         badge.hidden = !mode;
         badge.replaceChildren(oneLine(mode ?? ""), make("span", { class: "wide-only", text: " mode" }));
         badge.className = "badge" + (mode && mode !== "production" ? " warning" : "");
+        byID("secrets").hidden = !this.about.hasSecrets;
         byID("source").textContent = [title, version && "signet " + version].filter(Boolean).map(oneLine).join(" · ");
         // Only if they are others, because the buttons are made again.
         const views = JSON.stringify(this.about.views ?? []);
@@ -268,7 +269,8 @@ class App {
             // The text of a body in base64 is only words.
             if (!detail.exchange.request.base64) copies.push(button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
         }
-        if (hasRequest) {
+        // A copy leaves the page, and secrets don't.
+        if (hasRequest && !this.about.hasSecrets) {
             copies.push(button("Copy as HAR", () => copy(asHAR(call, detail), "HAR")));
             if (!isWhole) copies.push(make("p", { class: "faint", text: "The body wasn't kept, so the call can't be copied as a command or sent again." }));
             const menu = make("details", {

@@ -4,6 +4,7 @@ import SignetCrypto
 import SignetJSON
 import SignetPinning
 import SignetRPC
+import SignetSigning
 import SignetTransport
 import TestSupport
 import Testing
@@ -24,10 +25,16 @@ import Testing
 
     /// The signature base of an exchange in development.
     private static func base(
-        _ signing: ServiceConfiguration.Signing, method: HTTPRequest.Method = .post,
-        target: String = "/a?x=1", fields: HTTPFields = [.contentType: "application/json"],
-        body: String = "{}"
+        _ signing: ServiceConfiguration.Signing, target: String = "/a?x=1",
+        fields: HTTPFields = [.contentType: "application/json"], body: String = "{}"
     ) async throws -> SignatureBase {
+        try await self.signing(signing, target: target, fields: fields, body: body).base
+    }
+
+    private static func signing(
+        _ signing: ServiceConfiguration.Signing, target: String = "/a?x=1",
+        fields: HTTPFields, body: String
+    ) async throws -> (base: SignatureBase, contents: [StageContents]) {
         var options = NetworkSystem.Options()
         options.engine = RecordingEngine(responses: [.init(body: "{}")])
         options.runMode = .development
@@ -37,12 +44,12 @@ import Testing
             services: ["a": service], keys: keys(), policy: .allowingAll(), options: options)
         let trace = CallTrace()
         _ = try await system.exchange(
-            "a", method: method, target: target, fields: fields, body: Array(body.utf8),
+            "a", method: .post, target: target, fields: fields, body: Array(body.utf8),
             options: RequestOptions(trace: trace))
         await system.shutdown()
         let contents = try #require(trace.record?.counted.contents)
         #expect(contents.filter { $0.base != nil }.map(\.stage) == [.signing])
-        return try #require(contents.lazy.compactMap(\.base).first)
+        return (try #require(contents.lazy.compactMap(\.base).first), contents)
     }
 
     @Test(.enabled(if: RunMode.isSwitchable)) func theSignedBytesAreKeptWithTheirParts()
@@ -116,6 +123,69 @@ import Testing
         }
         let lines = ["\"@method\": POST", "\"@target-uri\": (redacted)", "\"@query\": (redacted)"]
         #expect(base.text.split(separator: "\n").prefix(3).map(String.init) == lines)
+    }
+
+    /// The digest of a body that is shown whole is the first line to compare if a signature is
+    /// wrong. Beside a body without its secrets it would tell a short one.
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [
+            (#"{"n":1}"#, "application/json", true),
+            ("a=1&b=2", "application/x-www-form-urlencoded", true), ("", "text/plain", true),
+            (#"{"n":1,"password":"ZZZZZZ"}"#, "application/json", false),
+            (#"{"user":{"password":7}}"#, "application/json", false),
+            ("a=1&password=ZZZZZZ", "application/x-www-form-urlencoded", false),
+            ("the password is ZZZZZZ", "text/plain", false),
+            (String(repeating: " ", count: 65_600) + "1", "application/json", false),
+        ])
+    func onlyAShownBodyHasItsDigest(_ body: String, _ type: String, _ isShown: Bool) async throws {
+        let digest = try ContentDigest.field(of: Array(body.utf8))
+        let value = String(decoding: digest.value, as: UTF8.self)
+        let (base, contents) = try await Self.signing(
+            .init(scheme: "rfc9421", keyID: "HS", covered: ["@method", "content-digest"]),
+            fields: [.contentType: type], body: body)
+        #expect(base.text.contains(value) == isShown)
+        let part = try #require(base.parts.first { $0.name == "content-digest" })
+        #expect(part.value == (isShown ? value : "(redacted)"))
+        var text = ""
+        dump(contents, to: &text)
+        #expect(text.contains(value) == isShown)
+    }
+
+    /// A digest of something else is a secret like any other.
+    @Test(.enabled(if: RunMode.isSwitchable), arguments: [#"{"n":2}"#, "ZZZZZZ"])
+    func anotherDigestIsNotShown(_ other: String) async throws {
+        let digest = try ContentDigest.field(of: Array(other.utf8))
+        let value = String(decoding: digest.value, as: UTF8.self)
+        let (base, contents) = try await Self.signing(
+            .init(scheme: "rfc9421", keyID: "HS", covered: ["@method", "x-other"]),
+            fields: [.contentType: "application/json", .init("X-Other")!: value], body: #"{"n":1}"#)
+        var text = ""
+        dump((base, contents), to: &text)
+        #expect(!text.contains(value))
+    }
+
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [(#"{"n":1}"#, true), (#"{"password":"ZZZZZZ"}"#, false)])
+    func theSaltedBaseHasTheDigestToo(_ body: String, _ isShown: Bool) async throws {
+        let base = try await Self.base(.init(scheme: "salted-hmac-v1", keyID: "HS"), body: body)
+        let value = Base64.encode(try Digest.of(Array(body.utf8)), as: .standard)
+        #expect(base.text.contains(value) == isShown)
+        #expect(base.parts.last?.value == (isShown ? value : "(redacted)"))
+    }
+
+    /// AWS signs a hash of the whole request.
+    @Test(
+        .enabled(if: RunMode.isSwitchable),
+        arguments: [
+            ("/a", #"{"n":1,"password":7}"#), ("/a?password=7", "{}"),
+        ])
+    func aHashOfSecretsIsNotShown(_ target: String, _ body: String) async throws {
+        var signing = ServiceConfiguration.Signing(scheme: "aws-sigv4", keyID: "AK")
+        signing.settings = ["region": "eu-central-1", "service": "execute-api"]
+        let base = try await Self.base(signing, target: target, body: body)
+        #expect(base.text.split(separator: "\n").last == "(redacted)")
     }
 
     @Test func aFailureHasItsMessageAndTheServicesCode() async throws {
