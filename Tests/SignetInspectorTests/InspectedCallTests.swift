@@ -4,6 +4,7 @@ import SignetClient
 import SignetInspector
 import SignetJSON
 import SignetRPC
+import SignetRecording
 import SignetTesting
 import SignetTransport
 import Testing
@@ -77,14 +78,23 @@ import Testing
             services: ["shop": service], options: options)
         let page = try await system.inspect()
         let browser = try await PageBrowser(opening: page.url)
-        _ = try await system.call(RESTRequest(.get, "/x"), on: "shop")
+        let recording = try await system.record {
+            _ = try await system.call(RESTRequest(.get, "/x"), on: "shop")
+        }
         _ = try await browser.calls { $0.first?["state"] == "success" }
         let detail = try await browser.get("/api/call?id=1")
         let expected: JSONValue = ["address": "192.0.2.2", "reason": "fastest", "failed": []]
         #expect(member(detail, "attempts", "0", "hops", "0", "address") == expected)
         await page.stop()
-        await system.shutdown()
         await browser.close()
+        // The page of its recording says the same.
+        let recorded = try await Inspector.show(Recording(har: recording.har()))
+        let reader = try await PageBrowser(opening: recorded.url)
+        let same = try await reader.get("/api/call?id=1")
+        #expect(member(same, "attempts", "0", "hops", "0", "address") == expected)
+        await recorded.stop()
+        await system.shutdown()
+        await reader.close()
     }
 
     @Test func theProgramsViewsAreOffered() async throws {

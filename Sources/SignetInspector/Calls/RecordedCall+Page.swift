@@ -167,8 +167,8 @@ extension RecordedExchange {
             "url": .string(request.url.part(before: UInt8(ascii: "?"))),
             "status": PageJSON.number(response?.status),
             "version": PageJSON.text(response?.httpVersion ?? request.httpVersion),
-            "engine": PageJSON.text(engine), "reason": .null, "address": .null,
-            "source": .string(source.rawValue),
+            "engine": PageJSON.text(engine), "reason": .null,
+            "address": address?.json ?? .null, "source": .string(source.rawValue),
             "start": PageJSON.number(max(0, started - start)),
             "timings": [
                 "name": PageJSON.time(sums[0]), "connected": PageJSON.time(sums[1]), "tunnelled": 0,
@@ -179,6 +179,15 @@ extension RecordedExchange {
             ], "failure": PageJSON.text(failure), "isSimulated": false,
             "isSigned": .bool(isSigned), "isPinned": .bool(pins?.isMatch ?? false),
             "pins": pins?.json ?? .null,
+        ]
+    }
+}
+
+extension RecordedExchange.Address {
+    fileprivate var json: JSONValue {
+        [
+            "address": PageJSON.text(address), "reason": PageJSON.text(reason),
+            "failed": .array(failed.map(JSONValue.string)),
         ]
     }
 }

@@ -163,8 +163,8 @@ function engineWords({ engine, reason }) {
 /** The address that a request went to, and why. */
 function addressWords(use) {
     if (!use) return "";
-    const why = own({ fastest: "it was the fastest when it was measured", next: "it is the next one", name: "no address works or is measured yet" }, use.reason) ?? use.reason;
-    return "address " + (use.address ?? "by the host's name") + ", because " + why + (use.failed.length > 0 ? " (no connection to " + use.failed.join(", ") + ")" : "");
+    const why = own({ fastest: "it was the fastest when it was measured", next: "it is the next one", name: "no address works or is measured yet" }, use.reason ?? "") ?? use.reason;
+    return "address " + (use.address ?? "by the host's name") + (why ? ", because " + why : "") + (use.failed.length > 0 ? " (no connection to " + use.failed.join(", ") + ")" : "");
 }
 
 /** Each request with its result, and below it the remarks. */

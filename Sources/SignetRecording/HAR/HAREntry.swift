@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetBase
+import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetTransport
@@ -7,15 +8,18 @@ import SignetTransport
 /// Writes an exchange as an entry of a HAR.
 enum HAREntry {
     static func document(of exchange: RecordedExchange, call: Int) -> JSONObject {
-        [
+        var document: JSONObject = [
             "startedDateTime": .string(HARTime.text(exchange.started)),
             "time": HARTime.number(exchange.times.total),
             "request": .object(request(exchange.request)),
             "response": .object(response(exchange.response, to: exchange)),
             "cache": [:],
             "timings": timings(exchange.times),
-            "_signet": .object(details(of: exchange, call: call)),
         ]
+        let address = exchange.address?.address.flatMap { try? ServiceAddress(parsing: $0) }
+        document["serverIPAddress"] = address.map { .string($0.host.text) }
+        document["_signet"] = .object(details(of: exchange, call: call))
+        return document
     }
 
     // MARK: Request
@@ -152,6 +156,7 @@ enum HAREntry {
         details["failure"] = exchange.failure.map(JSONValue.string)
         if exchange.source != .server { details["source"] = .string(exchange.source.rawValue) }
         details["engine"] = exchange.engine.map(JSONValue.string)
+        details["address"] = exchange.address.flatMap(address)
         if exchange.isSigned { details["signed"] = true }
         if let pins = exchange.pins {
             details["pins"] = [
@@ -174,6 +179,17 @@ enum HAREntry {
                 })
         }
         return details
+    }
+
+    /// The parts of an address that `serverIPAddress` can't hold.
+    private static func address(_ use: RecordedExchange.Address) -> JSONValue? {
+        var document: JSONObject = [:]
+        if let address = use.address, (try? ServiceAddress(parsing: address))?.port != nil {
+            document["address"] = .string(address)
+        }
+        document["reason"] = use.reason.map(JSONValue.string)
+        if !use.failed.isEmpty { document["failed"] = .array(use.failed.map(JSONValue.string)) }
+        return document.isEmpty ? nil : .object(document)
     }
 
     /// The parts of a message that HAR can't hold: values and bodies that aren't UTF-8.

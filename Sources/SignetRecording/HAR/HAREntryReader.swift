@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetBase
+import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetTransport
@@ -33,6 +34,7 @@ struct HAREntryReader {
         exchange.response = response(entry["response"], own: own?["response"])
         exchange.started = started(entry["startedDateTime"])
         exchange.times = times(entry["timings"])
+        exchange.address = Self.address(own?["address"], beside: entry["serverIPAddress"])
         readDetails(own, into: &exchange)
         return exchange
     }
@@ -198,6 +200,19 @@ struct HAREntryReader {
         times.wait = time("wait") ?? .zero
         times.receive = time("receive") ?? .zero
         return times
+    }
+
+    /// An address that isn't one of IP counts as absent.
+    private static func address(
+        _ own: JSONValue?, beside server: JSONValue?
+    ) -> RecordedExchange.Address? {
+        func ip(_ text: JSONValue?) -> String? {
+            text?.string.flatMap { try? ServiceAddress(parsing: $0) }?.description
+        }
+        let use = RecordedExchange.Address(
+            ip(own?["address"]) ?? ip(server), reason: own?["reason"]?.string,
+            failed: (own?["failed"]?.array ?? []).compactMap(ip))
+        return use.address == nil && use.reason == nil && use.failed.isEmpty ? nil : use
     }
 
     private func readDetails(_ own: JSONValue?, into exchange: inout RecordedExchange) {

@@ -67,6 +67,23 @@ public struct RecordedExchange: Sendable, Hashable {
         }
     }
 
+    /// The address that a request went to.
+    public struct Address: Sendable, Hashable {
+        /// The IP address, with its port if it isn't that of the URL; nil for the host's name.
+        public var address: String?
+        /// Why it was chosen (`AddressUse.Reason`); nil if it isn't known.
+        public var reason: String?
+        /// The addresses that were tried before, to which nothing was sent.
+        public var failed: [String]
+
+        /// Creates an address.
+        public init(_ address: String?, reason: String? = nil, failed: [String] = []) {
+            self.address = address
+            self.reason = reason
+            self.failed = failed
+        }
+    }
+
     /// How long the parts of an exchange took. A part that didn't happen, or isn't known, is nil.
     public struct Times: Sendable, Hashable {
         /// The time that the request waited for a connection.
@@ -125,6 +142,8 @@ public struct RecordedExchange: Sendable, Hashable {
     public var source = ResponseSource.server
     /// The engine that sent the request, and why it was chosen; nil if it isn't known.
     public var engine: String?
+    /// The address that the request went to, and why; nil if it isn't known.
+    public var address: Address?
     /// The number of the attempt in its call, from 1.
     public var attempt = 1
     /// Whether the request was signed.

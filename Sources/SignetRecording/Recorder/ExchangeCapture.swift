@@ -67,6 +67,10 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
         end(failure: exchange.failure, timings: exchange.timings) { recorded in
             recorded.source = exchange.source
             recorded.engine = exchange.engine?.description
+            recorded.address = exchange.address.map { use in
+                RecordedExchange.Address(
+                    use.address, reason: use.reason.name, failed: use.failed)
+            }
             recorded.isSigned = exchange.isSigned
         }
     }

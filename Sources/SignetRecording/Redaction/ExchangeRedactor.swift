@@ -1,4 +1,5 @@
 import SignetBase
+import SignetClient
 
 /// Replaces the secrets of exchanges by marks: in the URL, the fields and the bodies of both
 /// messages, and in every other text of them.
@@ -39,6 +40,11 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
         }
         result.failure = exchange.failure.map { text($0, at: "failure", in: &log) }
         result.engine = exchange.engine.map { text($0, at: "engine", in: &log) }
+        if let address = exchange.address {
+            result.address?.address = address.address.map { ip($0, in: &log) }
+            result.address?.reason = address.reason.map { text($0, at: "address", in: &log) }
+            result.address?.failed = address.failed.map { ip($0, in: &log) }
+        }
         if let pins = exchange.pins {
             result.pins?.seen = pins.seen.map { pin($0, in: &log) }
             result.pins?.wanted = pins.wanted.map { pin($0, in: &log) }
@@ -85,6 +91,12 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
             ? pin : text(pin, at: "pins", in: &log)
     }
 
+    /// An IP address of version 6 looks random too.
+    private func ip(_ address: String, in log: inout RedactionLog) -> String {
+        (try? ServiceAddress(parsing: address)) != nil
+            ? address : text(address, at: "address", in: &log)
+    }
+
     /// Returns any other text without secrets.
     private func text(_ text: String, at place: String, in log: inout RedactionLog) -> String {
         let bytes = log.replacingForeignMarks(Array(text.utf8), at: place)
@@ -97,7 +109,8 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
 
     private static let placeWords: Set<Substring> = [
         "request", "response", "url", "fields", "body", "path", "query", "fragment", "userinfo",
-        "host", "method", "version", "reason", "type", "problem", "failure", "engine", "pins",
+        "host", "method", "version", "reason", "type", "problem", "failure", "engine", "address",
+        "pins",
         "call",
     ]
 
