@@ -156,6 +156,36 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    /// A descriptor is read once, for the requests of all hosts.
+    @Test func signsAllRequestsWithKeysOfADescriptor() async throws {
+        let server = try await RouteServer(Self.routes)
+        let folder = try TemporaryDirectory()
+        let parts = Self.foreign.components(separatedBy: #""entries":["#)
+        let entry = parts[1].components(separatedBy: "]}}")[0]
+        let entries = ["localhost", "127.0.0.1", "localhost"].map { host in
+            entry.replacingOccurrences(of: "{self}", with: "http://\(host):\(server.port)")
+        }
+        _ = try folder.write(
+            parts[0] + #""entries":["# + entries.joined(separator: ",") + "]}}", to: "a.har")
+        let key = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
+        _ = try folder.write(
+            #"{"keys":[{"kty":"oct","use":"sig","kid":"k","alg":"HS256","k":"\#(key)"}]}"#,
+            to: "keys")
+        let output = try await ChildProcess.run(
+            "/bin/sh",
+            [
+                "-c", #"exec 7<keys; exec "$0" replay a.har --keys fd:7 "$@""#,
+                SignetTool.url.path, "--scheme", "rfc9421", "--host", "localhost:\(server.port)",
+                "--host", "127.0.0.1:\(server.port)", "--json",
+            ], directory: folder.url)
+        #expect(output.exit == 0, "\(output.text) \(output.stderr)")
+        #expect(output.text.contains(#""alike":3"#))
+        let requests = server.requests
+        #expect(requests.count == 3)
+        #expect(requests.allSatisfy { $0.contains(#"keyid="k""#) })
+        #expect(requests.filter { $0.contains("Host: localhost:") }.count == 2)
+    }
+
     @Test func tellsADifferenceAndFillsMarks() async throws {
         let server = try await RouteServer(Self.routes)
         let folder = try TemporaryDirectory()

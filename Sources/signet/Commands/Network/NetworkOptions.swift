@@ -194,11 +194,16 @@ extension KeySet {
 
 /// Runs work with a network system for one URL, and stops the system even if the work fails.
 ///
-/// - Parameter secrets: Values of the call that no recording may have.
+/// - Parameters:
+///   - others: The URLs of further services with the same settings.
+///   - secrets: Values of the call that no recording may have.
+///   - showsProgress: Whether a bar is drawn, which a command that prints meanwhile has no place
+///     for.
 func withNetworkSystem<Result>(
-    for url: String, payloadProtocol: ServiceConfiguration.PayloadProtocol,
+    for url: String, and others: [ServiceName: String] = [:],
+    payloadProtocol: ServiceConfiguration.PayloadProtocol,
     network: NetworkOptions, call: CallSecurityOptions, output: CallOutput,
-    hiding secrets: [String] = [],
+    hiding secrets: [String] = [], showsProgress: Bool = true,
     configure: (inout ServiceConfiguration) -> Void = { _ in },
     _ work: (NetworkSystem, ServiceName) async throws -> Result
 ) async throws -> Result {
@@ -216,6 +221,12 @@ func withNetworkSystem<Result>(
     configuration.cookies = CookieStore()
     configuration.clientCertificate = try call.clientCertificate.load()
     configure(&configuration)
+    var services = others.mapValues { url in
+        var other = configuration
+        other.baseURL = url
+        return other
+    }
+    services[service] = configuration
     var options = NetworkSystem.Options()
     // Its start and the weaknesses of its policy are for a program's log. `pins lint` lists the
     // latter.
@@ -231,11 +242,11 @@ func withNetworkSystem<Result>(
     options.pinReports.logs = false
     options.pinReports.sinks = [output]
     options.proxies = try network.proxies()
-    let bar = ProgressBar(on: output.terminal)
+    let bar = showsProgress ? ProgressBar(on: output.terminal) : nil
     options.callOptions.progress = bar?.progress
     try call.cache.add(to: &options)
     let system = try await NetworkSystem.start(
-        services: [service: configuration], keys: signer?.keys,
+        services: services, keys: signer?.keys,
         policy: try call.policy(of: project, notingOn: output.terminal)
             ?? PinPolicy(rules: [], unlisted: .allow),
         options: options)

@@ -76,14 +76,36 @@ struct ReplayCommand: AsyncParsableCommand {
             against: against, hosts: hosts,
             policy: options.policy(of: options.project.load(), notingOn: common.terminal))
         let values = try marks()
-        var rows: [ReplayRow] = []
-        for (index, exchange) in recording.exchanges.enumerated() {
-            let outcome = try await outcome(of: exchange, at: targets, filling: values)
-            let row = ReplayRow(number: index + 1, exchange: exchange, outcome: outcome)
-            if !common.json, page.file != "-" {
-                try common.terminal.write(Array((row.line + "\n").utf8))
+        let exchanges = recording.exchanges
+        // One system for all hosts, because a source of keys such as fd:3 can be read only once.
+        var services: [WebOrigin: ServiceName] = [:]
+        for exchange in exchanges where reason(toSkip: exchange, at: targets) == nil {
+            guard let origin = targets.origin(of: exchange), services[origin] == nil else {
+                continue
             }
-            rows.append(row)
+            services[origin] = services.isEmpty ? "call" : ServiceName("call\(services.count + 1)")
+        }
+        guard let first = services.first(where: { $0.value == "call" })?.key else {
+            let rows = try await rows(of: exchanges, at: targets) { _ in nil }
+            return try tell(ReplayReport(rows: rows, file: file))
+        }
+        var others: [ServiceName: String] = [:]
+        for (origin, service) in services where origin != first { others[service] = "\(origin)/" }
+        let rows = try await withNetworkSystem(
+            for: "\(first)/", and: others, payloadProtocol: .rest, network: network, call: options,
+            output: CallOutput(on: common.terminal, tracing: false), showsProgress: false,
+            configure: { service in
+                service.redirects.maximum = 0
+                service.cookies = nil
+            }
+        ) { system, _ in
+            try await self.rows(of: exchanges, at: targets) { origin in
+                var test = RecordedTest(
+                    on: system, as: services[origin], isSigning: options.scheme != nil)
+                test.rule = isExact ? .values : .shape
+                test.fills = values
+                return test
+            }
         }
         try tell(ReplayReport(rows: rows, file: file))
     }
@@ -102,35 +124,40 @@ struct ReplayCommand: AsyncParsableCommand {
         return values
     }
 
-    private func outcome(
-        of exchange: RecordedExchange, at targets: ReplayTargets, filling values: [Int: String]
-    ) async throws -> ReplayOutcome {
+    /// Sends the requests again, in their order, and prints a line for each.
+    ///
+    /// - Parameter test: The test for a host.
+    private func rows(
+        of exchanges: [RecordedExchange], at targets: ReplayTargets,
+        by test: (WebOrigin) -> RecordedTest?
+    ) async throws -> [ReplayRow] {
+        var rows: [ReplayRow] = []
+        for (index, exchange) in exchanges.enumerated() {
+            let outcome: ReplayOutcome
+            if let reason = reason(toSkip: exchange, at: targets) {
+                outcome = .skipped(reason)
+            } else if let origin = targets.origin(of: exchange), let test = test(origin) {
+                outcome = try await test.outcome(of: exchange)
+            } else {
+                continue
+            }
+            let row = ReplayRow(number: index + 1, exchange: exchange, outcome: outcome)
+            if !common.json, page.file != "-" {
+                try common.terminal.write(Array((row.line + "\n").utf8))
+            }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// The reason why a request isn't sent; nil for one that is.
+    private func reason(toSkip exchange: RecordedExchange, at targets: ReplayTargets) -> String? {
         let method = exchange.request.method
         guard sendsAll || Self.idempotent.contains(method) else {
-            return .skipped("\(printable(method)) isn't idempotent; --all sends it")
+            return "\(printable(method)) isn't idempotent; --all sends it"
         }
-        guard let origin = targets.origin(of: exchange) else {
-            return .skipped("neither --host, --policy nor --against names its host")
-        }
-        let output = CallOutput(on: common.terminal, tracing: false)
-        do {
-            return try await withNetworkSystem(
-                for: "\(origin)/", payloadProtocol: .rest, network: network, call: options,
-                output: output,
-                configure: { service in
-                    service.redirects.maximum = 0
-                    service.cookies = nil
-                }
-            ) { system, service in
-                var test = RecordedTest(
-                    on: system, as: service, isSigning: options.scheme != nil)
-                test.rule = isExact ? .values : .shape
-                test.fills = values
-                return try await test.outcome(of: exchange)
-            }
-        } catch let error as ClientError {
-            return .unanswered(error.code, error.message)
-        }
+        return targets.origin(of: exchange) == nil
+            ? "neither --host, --policy nor --against names its host" : nil
     }
 
     private static let idempotent: Set<String> = [
