@@ -258,6 +258,40 @@ import Testing
         #expect(response.body == Array("mocked".utf8))
     }
 
+    /// As a recorder, an engine that records is refused in production, before anything is sent.
+    @Test(arguments: [ReplayEngine.Mode.new, .all, .once])
+    func recordsInProductionOnlyIfAsked(_ mode: ReplayEngine.Mode) async throws {
+        for (isAsked, isNamed) in [(false, false), (false, true), (true, false), (true, true)] {
+            let stub = StubEngine()
+            stub.respond(with: .status(200, body: Array("live".utf8)))
+            let engine = ReplayEngine(
+                Recording(), mode: mode, through: stub,
+                options: isAsked ? .anywhere : RecordingOptions())
+            let system = try await startSystem(isNamed ? StubEngine() : engine) {
+                $0.runMode = .production
+                $0.engines["replay"] = isNamed ? engine : nil
+            }
+            var options = RequestOptions()
+            options.engine = isNamed ? EngineChoice("replay") : nil
+            do throws(ClientError) {
+                _ = try await system.exchange(
+                    "shop", method: .get, target: "/", body: [], options: options)
+                #expect(isAsked && stub.requests.count == 1)
+            } catch {
+                #expect(!isAsked && error.code == .recordingInProduction)
+                #expect(error.message.contains(mode == .new ? "mode new" : "mode all"))
+                #expect(stub.requests.isEmpty && engine.recording.calls.isEmpty)
+            }
+            await system.shutdown()
+        }
+    }
+
+    @Test func playsInProduction() async throws {
+        let engine = ReplayEngine(Recording(.json("GET", "\(Self.url)/", response: "recorded")))
+        let system = try await startSystem(engine) { $0.runMode = .production }
+        #expect(try await get("/", system).body == Array("recorded".utf8))
+    }
+
     @Test func keepsTheLimitsOfWhatItRecords() async throws {
         let stub = StubEngine()
         stub.respond(with: .status(200, body: Array("live".utf8)))

@@ -56,6 +56,8 @@ final class EngineSet: Sendable {
     private let engines: [EngineName: any HTTPEngine]
     /// The engines whose responses aren't a server's.
     private let sources: [EngineName: ResponseSource]
+    /// The engines that record.
+    private let recorders: [EngineName: any RecordingHTTPEngine]
     private let now: @Sendable () -> ContinuousClock.Instant
     private let marks = Mutex<[Place: Mark]>([:])
 
@@ -73,6 +75,19 @@ final class EngineSet: Sendable {
         for (name, engine) in engines { sources[name] = engine.capabilities.source }
         sources[.standard] = standard.capabilities.source
         self.sources = sources.filter { $0.value != .server }
+        var recorders = engines.compactMapValues { $0 as? any RecordingHTTPEngine }
+        recorders[.standard] = standard as? any RecordingHTTPEngine
+        self.recorders = recorders
+    }
+
+    /// Refuses an engine that may not record in a run mode.
+    func requireRecordable(of use: EngineUse, in mode: RunMode) throws(ClientError) {
+        guard !recorders.isEmpty else { return }
+        do throws(TransportError) {
+            try recorders[use.engine]?.requireRecordable(in: mode)
+        } catch {
+            throw ClientError(error)
+        }
     }
 
     /// The origin of the responses of an engine.

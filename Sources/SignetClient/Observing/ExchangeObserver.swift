@@ -36,6 +36,12 @@ package protocol ExchangeObservation: Sendable {
     func end(_ exchange: CallRecord.Exchange)
 }
 
+/// An engine that records what it sends.
+package protocol RecordingHTTPEngine: HTTPEngine {
+    /// Refuses to record in a run mode.
+    func requireRecordable(in mode: RunMode) throws(TransportError)
+}
+
 /// The observers of a system's exchanges, which may be added and removed while it runs.
 package final class ExchangeObservers: Sendable {
     private struct State {

@@ -32,6 +32,7 @@ extension HopStage {
             let engine = engines.engine(of: use)
             try requirePins(of: engine, at: request.url.origin, in: context)
             try requireCertificates(of: engine, for: certificate)
+            try engines.requireRecordable(of: use, in: context.snapshot.mode.mode)
             let timeout = timeout - pause
             do throws(ClientError) {
                 try simulation(in: context).fail(after: pause)

@@ -66,6 +66,10 @@ extension Recording {
     ///
     /// - Throws: `RecordingError` with `malformed-recording` if it has no `log.entries`.
     public init(harDocument document: JSONValue) throws(RecordingError) {
+        try self.init(harDocument: document, decoding: DecodingBudget())
+    }
+
+    init(harDocument document: JSONValue, decoding budget: DecodingBudget) throws(RecordingError) {
         guard let log = document["log"], let entries = log["entries"] else {
             let missing = document["log"] == nil ? "log" : "log.entries"
             throw RecordingError(
@@ -94,7 +98,7 @@ extension Recording {
             calls.append(call)
         }
         for (index, entry) in entries.enumerated() {
-            var reader = HAREntryReader(place: "log.entries[\(index)]")
+            var reader = HAREntryReader(place: "log.entries[\(index)]", decoding: budget)
             let exchange = reader.exchange(entry)
             problems += reader.problems
             guard let exchange else { continue }

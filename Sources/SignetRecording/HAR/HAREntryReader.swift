@@ -8,9 +8,14 @@ import SignetTransport
 /// Reads an entry of a HAR tolerantly, and names what can't be read.
 struct HAREntryReader {
     let place: String
+    private let budget: DecodingBudget?
     private(set) var problems: [RecordingProblem] = []
 
-    init(place: String) { self.place = place }
+    /// - Parameter budget: The bytes that bodies may have after decompression; nil for any.
+    init(place: String, decoding budget: DecodingBudget? = nil) {
+        self.place = place
+        self.budget = budget
+    }
 
     private mutating func note(_ path: String, _ message: String) {
         problems.append(RecordingProblem("\(place)\(path)", message))
@@ -140,10 +145,17 @@ struct HAREntryReader {
         let coding = head.fields[.contentEncoding]?.lowercased() ?? ""
         guard coding.contains("gzip"), body.bytes.starts(with: [0x1F, 0x8B]) else { return }
         let encoded = Int64(body.bytes.count)
-        switch BodyDecoding.decoded(body.bytes, coding: "gzip") {
+        switch BodyDecoding.decoded(body.bytes, coding: "gzip", from: budget) {
         case .success(let bytes):
             body.bytes = bytes
             body.encodedSize = encoded
+        case .failure where budget?.rest == 0:
+            body.problem = "the body is compressed, and those before it are too large together"
+            guard budget?.tellsEnd() == true else { return }
+            note(
+                ".response.content",
+                "found compressed bodies that have more than \(DecodingBudget.size >> 20) MiB "
+                    + "together; this one and those after it aren't decompressed")
         case .failure(let error):
             body.problem = "the gzip of the body is damaged"
             note(".response.content", "found damaged gzip, expected the body (\(error.message))")

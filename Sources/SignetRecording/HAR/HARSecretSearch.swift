@@ -11,15 +11,20 @@ struct HARSecretSearch {
     ]
 
     private let marks = RedactionMarks(after: 900_000_000, keeping: .all)
+    private let budget: DecodingBudget
     private let redactor: ExchangeRedactor
     private let texts = TextRedactor(judge: SecretJudge(RedactionRules()))
 
-    init() { redactor = ExchangeRedactor(RedactionRules(), marks: marks) }
+    /// - Parameter budget: The bytes that compressed bodies may have after decompression.
+    init(decoding budget: DecodingBudget = DecodingBudget()) {
+        self.budget = budget
+        redactor = ExchangeRedactor(RedactionRules(), marks: marks, decoding: budget)
+    }
 
     /// Returns the places in an entry, in their order.
     func places(in entry: JSONValue) -> [String] {
         var places: Set<String> = []
-        var reader = HAREntryReader(place: "")
+        var reader = HAREntryReader(place: "", decoding: budget)
         if let exchange = reader.exchange(entry) {
             // What the exchange has as marks already isn't found again.
             let (known, marks) = (Set(exchange.redactions), exchange.marks)

@@ -10,6 +10,8 @@ struct BodyRedactor {
     private static let largestDecoded = 16 << 20
 
     let judge: SecretJudge
+    /// The bytes that compressed bodies may have together; nil for any.
+    let budget: DecodingBudget?
 
     /// A body without secrets.
     struct Outcome {
@@ -30,7 +32,7 @@ struct BodyRedactor {
         if let format = CompressedBytes.format(of: bytes) {
             guard
                 let decoded = CompressedBytes.decoded(
-                    bytes, format: format, limit: Self.largestDecoded)
+                    bytes, format: format, limit: Self.largestDecoded, from: budget)
             else {
                 return Outcome(
                     bytes: [],

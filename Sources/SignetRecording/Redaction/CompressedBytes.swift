@@ -31,8 +31,10 @@ enum CompressedBytes {
     }
 
     /// Returns the bytes without the compression; nil if it can't be undone.
-    static func decoded(_ bytes: [UInt8], format: String, limit: Int) -> [UInt8]? {
+    static func decoded(
+        _ bytes: [UInt8], format: String, limit: Int, from budget: DecodingBudget?
+    ) -> [UInt8]? {
         guard let coding = ["gzip": "gzip", "zlib": "deflate"][format] else { return nil }
-        return try? BodyDecoding.decoded(bytes, coding: coding, limit: limit).get()
+        return try? BodyDecoding.decoded(bytes, coding: coding, limit: limit, from: budget).get()
     }
 }

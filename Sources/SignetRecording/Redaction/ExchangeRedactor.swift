@@ -6,10 +6,14 @@ import SignetClient
 final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectable {
     private let judge: SecretJudge
     private let marks: RedactionMarks
+    private let budget: DecodingBudget?
 
-    init(_ rules: RedactionRules, marks: RedactionMarks) {
+    /// - Parameter budget: The bytes that compressed bodies may have together; nil for any, as of
+    ///   the calls of a running program.
+    init(_ rules: RedactionRules, marks: RedactionMarks, decoding budget: DecodingBudget? = nil) {
         judge = SecretJudge(rules)
         self.marks = marks
+        self.budget = budget
     }
 
     let description = "ExchangeRedactor"
@@ -69,7 +73,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
         _ body: RecordedBody, at message: String, in log: inout RedactionLog
     ) -> RecordedBody {
         var result = body
-        let outcome = BodyRedactor(judge: judge).outcome(
+        let outcome = BodyRedactor(judge: judge, budget: budget).outcome(
             of: body.bytes, type: body.mediaType, at: "\(message).body", in: &log)
         result.bytes = outcome.bytes
         result.problem = (outcome.problem ?? body.problem).map {
@@ -202,7 +206,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
         }
         guard end < bytes.endIndex else { return String(decoding: result, as: UTF8.self) }
         result.append(ASCII.lineFeed)
-        result += BodyRedactor(judge: judge).redacted(
+        result += BodyRedactor(judge: judge, budget: budget).redacted(
             Array(bytes[(end + 1)...]), type: type, at: "call", in: &log)
         return String(decoding: result, as: UTF8.self)
     }
@@ -213,9 +217,15 @@ extension Recording {
     ///
     /// Texts that aren't a part of a message, such as comments and the initiators that browsers
     /// write down, aren't part of a recording, and so are gone too.
+    ///
+    /// Compressed bodies that are too large together are left out, because they can't be searched.
     public func redacted(by rules: RedactionRules = RedactionRules()) -> Recording {
+        redacted(by: rules, decoding: DecodingBudget())
+    }
+
+    func redacted(by rules: RedactionRules, decoding budget: DecodingBudget) -> Recording {
         let marks = RedactionMarks(after: largestMark, keeping: .numbers(listedMarks))
-        let redactor = ExchangeRedactor(rules, marks: marks)
+        let redactor = ExchangeRedactor(rules, marks: marks, decoding: budget)
         var result = self
         result.calls = calls.map { call in
             var call = redactor.redacted(texts: call)

@@ -1,5 +1,6 @@
 public import HTTPTypes
 import SignetBase
+public import SignetClient
 import SignetPinning
 import SignetSystem
 public import SignetTransport
@@ -31,7 +32,10 @@ import Synchronization
 /// A request that has no recording fails with `not-recorded`. The message names the nearest one and
 /// the places that differ, without values; ``misses`` has the values, redacted. Equal requests get
 /// their responses in the order of the recording, also under concurrency.
-public final class ReplayEngine: HTTPEngine {
+///
+/// The modes that record are refused with `recording-in-production` by a system in production,
+/// unless ``RecordingOptions/recordsInProduction`` allows it.
+public final class ReplayEngine: HTTPEngine, RecordingHTTPEngine {
     /// The modes, as VCR has them.
     public enum Mode: String, Sendable, Hashable, CaseIterable {
         /// Plays the recording, and sends nothing. This is the default.
@@ -73,6 +77,7 @@ public final class ReplayEngine: HTTPEngine {
     private let redactor: ExchangeRedactor
     private let engine: (any HTTPEngine)?
     private let limit: Int
+    private let recordsInProduction: Bool
     private let added: MemoryRecordingStore
     private let state = Mutex(State())
 
@@ -99,12 +104,14 @@ public final class ReplayEngine: HTTPEngine {
         self.source = source
         self.engine = self.mode == .none ? nil : engine
         limit = options.limits.bodySize
+        recordsInProduction = options.recordsInProduction
         added = MemoryRecordingStore(limits: options.limits)
         // Another program's recording, or a mock, may have what the redactor replaces in requests.
         let known = ExchangeRedactor(
             options.redaction,
             marks: RedactionMarks(
-                after: recording.largestMark, keeping: .numbers(recording.listedMarks)))
+                after: recording.largestMark, keeping: .numbers(recording.listedMarks)),
+            decoding: DecodingBudget())
         playlist = Playlist(
             self.mode == .all ? [] : recording.exchanges, repeats: repeats
         ) { RequestView(known.redacted($0).request, matching) }
@@ -168,6 +175,16 @@ public final class ReplayEngine: HTTPEngine {
         }
         if mode == .new { return try await sendAndRecord(request) }
         throw miss(redacted, choice)
+    }
+
+    /// Refuses the run mode production, unless the mode records nothing or the options allow it.
+    package func requireRecordable(in runMode: RunMode) throws(TransportError) {
+        guard mode == .none || recordsInProduction || runMode != .production else {
+            throw TransportError(
+                .recordingInProduction,
+                "found the run mode production, expected staging or development for the replay "
+                    + "mode \(mode.rawValue), which records, or recordsInProduction")
+        }
     }
 
     /// Refuses further requests with `not-running`, and shuts the engine down that sends.
