@@ -353,9 +353,9 @@ let package = Package(
         tests(
             "SignetRecording",
             [
-                "SignetClient", "SignetCrypto", "SignetJSON", "SignetPinning", "SignetRecording",
-                "SignetStorage", "SignetTesting", "SignetTransport", "SignetVault", "signet",
-                httpTypes, logging,
+                "SignetClient", "SignetCrypto", "SignetCurl", "SignetJSON", "SignetPinning",
+                "SignetRecording", "SignetStorage", "SignetTesting", "SignetTransport",
+                "SignetVault", "signet", httpTypes, logging,
             ], hasVectors: false),
         tests(
             "SignetTesting",
