@@ -35,6 +35,10 @@ enum BodyDecoding {
             try decoder.finish()
             return .success(whole)
         } catch {
+            // The rest was too little for this body.
+            if error.code == .responseTooLarge, limits.maximumSize < limit {
+                budget?.spend(limits.maximumSize)
+            }
             return .failure(error)
         }
     }

@@ -5,10 +5,14 @@ import Synchronization
 final class DecodingBudget: Sendable {
     static let size = 128 << 20
 
+    let size: Int
     private let left: Atomic<Int>
     private let isTold = Atomic(false)
 
-    init(_ size: Int = DecodingBudget.size) { left = Atomic(size) }
+    init(_ size: Int = DecodingBudget.size) {
+        self.size = size
+        left = Atomic(size)
+    }
 
     /// The bytes that are left, at least 0.
     var rest: Int { max(left.load(ordering: .relaxed), 0) }

@@ -28,8 +28,14 @@ extension Recording {
     /// - Throws: `RecordingError` with `malformed-recording` if it isn't JSON, or has no
     ///   `log.entries`.
     public static func findings(inHAR bytes: [UInt8]) throws(RecordingError) -> [RecordingFinding] {
+        try findings(inHAR: bytes, decoding: DecodingBudget())
+    }
+
+    static func findings(
+        inHAR bytes: [UInt8], decoding budget: DecodingBudget
+    ) throws(RecordingError) -> [RecordingFinding] {
         let document = try Self.document(ofHAR: bytes)
-        let recording = try Recording(harDocument: document)
+        let recording = try Recording(harDocument: document, decoding: budget)
         var findings: [RecordingFinding] = []
         if bytes.hasByteOrderMark {
             findings.append(
@@ -43,7 +49,7 @@ extension Recording {
         findings += recording.problems.map {
             RecordingFinding(code: .unreadable, place: $0.place, message: $0.message)
         }
-        let search = HARSecretSearch()
+        let search = HARSecretSearch(decoding: DecodingBudget(budget.size))
         findings += search.places(beside: document["log"] ?? .null).map { place in
             RecordingFinding(
                 code: .secret, place: "log.\(printable(place))",
