@@ -4,6 +4,7 @@ import Logging
 import SignetClient
 import SignetCrypto
 import SignetJSON
+import SignetStorage
 import SignetTesting
 import SignetTransport
 import SignetVault
@@ -15,9 +16,10 @@ import Testing
 
 /// 200 secrets of 12 kinds pass through many calls, and no byte of them is kept.
 @Suite struct CanaryTests {
-    /// 10,000 with SIGNET_SOAK.
+    /// The calls: `SIGNET_CANARY_CALLS`, else 10,000 with SIGNET_SOAK.
     private static let callCount =
-        ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil ? 10_000 : 400
+        ProcessInfo.processInfo.environment["SIGNET_CANARY_CALLS"].flatMap { Int($0) }
+        ?? (ProcessInfo.processInfo.environment["SIGNET_SOAK"] != nil ? 10_000 : 400)
 
     /// The places of secrets.
     enum Kind: CaseIterable {
@@ -140,9 +142,31 @@ import Testing
         recorded.limits.calls = 500
         let recorder = Recorder(recorded)
         try recorder.start(on: system)
+        #if Storage
+        let directory = try TemporaryDirectory()
+        let forms = Self.canaries.flatMap(\.forms)
+        let patterns = try directory.write(Array(forms.joined(separator: [0x0A])), to: "forms")
+        let store = try DiskRecordingStore(
+            in: DataFolder(directory.path("data")), limits: recorded.limits)
+        let disk = Recorder(.anywhere, into: store)
+        try disk.start(on: system)
+        #endif
+        let start = ContinuousClock.now
         for index in 0..<Self.callCount {
             try await Self.send(Self.canaries[index % Self.canaries.count], index, by: system)
+            #if Storage
+            // While the pages of the log are there, and those of dropped calls.
+            if index % 1000 == 399 {
+                #expect(try await !store.recording().calls.isEmpty)
+                try await Self.requireNone(in: directory, by: patterns)
+            }
+            #endif
         }
+        print("\(Self.callCount) calls with canaries took \(ContinuousClock.now - start)")
+        #if Storage
+        #expect(try await store.recording().calls.count == min(500, Self.callCount))
+        try await Self.requireNone(in: directory, by: patterns)
+        #endif
         let recording = try await recorder.recording()
         #expect(recording.calls.count == min(500, Self.callCount))
         let har = recording.har()
@@ -160,6 +184,20 @@ import Testing
         #expect(String(decoding: har, as: UTF8.self).contains("theme="))
         #expect(recording.exchanges.allSatisfy { !$0.redactions.isEmpty || $0.response == nil })
     }
+
+    #if Storage
+    /// Looks for canaries in the files of a store: the database, and its log.
+    private static func requireNone(
+        in directory: TemporaryDirectory, by patterns: String
+    ) async throws {
+        let folder = directory.path("data")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+        #expect(names.contains { $0.hasSuffix(".sqlite-wal") })
+        let found = try await ChildProcess.run(
+            "/usr/bin/env", ["grep", "-aroFf", patterns, folder])
+        #expect(found.exit == 1 && found.stdout.isEmpty, "\(found.text)")
+    }
+    #endif
 
     @Test func theSearchFindsACanary() {
         let canary = Self.canaries[0]
