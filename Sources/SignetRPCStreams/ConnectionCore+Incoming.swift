@@ -267,7 +267,7 @@ extension ConnectionCore {
             outcome = .success(try await handler.request(item.call, peer))
         } catch let error as RPCServerError {
             outcome = .failure(error)
-        } catch is CancellationError {
+        } catch let error where error is CancellationError || error.isCancellation {
             outcome = .failure(RPCServerError(.requestCancelled))
         } catch {
             outcome = .failure(RPCServerError(.internalError))

@@ -48,17 +48,17 @@ public final class RPCConnection: Sendable {
     /// Calls a method, as `RPCPeer` does.
     public func call(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
-    ) async throws -> RPCResult {
+    ) async throws(PayloadError) -> RPCResult {
         try await peer.call(method, parameters: parameters, timeout: timeout)
     }
 
     /// Calls a method, and decodes its result as the type that is expected: `let steps: Int = try
     /// await connection.call("steps")`.
     ///
-    /// - Throws: Also `JSONError` if the result has another type.
+    /// - Throws: Also `malformed-response` if the result has another type.
     public func call<Value: Decodable>(
         _ method: RPCMethod, parameters: RPCParameters? = nil, timeout: Duration? = nil
-    ) async throws -> Value {
+    ) async throws(PayloadError) -> Value {
         try await call(method, parameters: parameters, as: Value.self, timeout: timeout)
     }
 
@@ -66,19 +66,21 @@ public final class RPCConnection: Sendable {
     public func call<Value: Decodable>(
         _ method: RPCMethod, parameters: RPCParameters? = nil, as type: Value.Type,
         timeout: Duration? = nil
-    ) async throws -> Value {
+    ) async throws(PayloadError) -> Value {
         try await peer.call(method, parameters: parameters, as: type, timeout: timeout)
     }
 
     /// Sends several calls in one message, as ``RPCPeer/batch(_:timeout:)`` does.
     public func batch(
         _ calls: [RPCCall], timeout: Duration? = nil
-    ) async throws -> [BatchResponse.Outcome] {
+    ) async throws(PayloadError) -> [BatchResponse.Outcome] {
         try await peer.batch(calls, timeout: timeout)
     }
 
     /// Sends a notification, as ``RPCPeer/notify(_:parameters:)`` does.
-    public func notify(_ method: RPCMethod, parameters: RPCParameters? = nil) async throws {
+    public func notify(
+        _ method: RPCMethod, parameters: RPCParameters? = nil
+    ) async throws(PayloadError) {
         try await peer.notify(method, parameters: parameters)
     }
 

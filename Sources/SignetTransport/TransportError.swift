@@ -50,8 +50,6 @@ extension SignetErrorCode {
     /// The response's body has an unknown content coding, more than one, or is a part (206) of
     /// an encoded body.
     public static let unsupportedEncoding = noResponse("unsupported-encoding", kind: .malformed)
-    /// The caller's task was cancelled.
-    public static let cancelled = noResponse("cancelled")
     /// libcurl doesn't use the program's OpenSSL, or is older than 7.87.0.
     public static let unsupportedLibcurl = usage("unsupported-libcurl")
     /// The engine can't perform a TLS handshake without sending a request.

@@ -207,13 +207,38 @@ struct ConnectionTests {
         await #expect(throws: PayloadError.self) { try await peer?.notify("a") }
     }
 
+    @Test func eachErrorHasACode() async throws {
+        let (connection, peer) = HostilePeer.pair()
+        let responding = Task {
+            let id = try await peer.message()?["id"]?.number?.text ?? ""
+            try await peer.send(#"{"jsonrpc":"2.0","id":\#(id),"result":"many"}"#)
+        }
+        // This compiles because nothing else can be thrown.
+        do throws(PayloadError) {
+            let _: Int = try await connection.call("count")
+            Issue.record("another type was taken")
+        } catch {
+            #expect(error.code == .malformedResponse)
+            #expect(error.message.contains("expected") && !error.message.contains("many"))
+        }
+        try await responding.value
+        connection.close()
+        do throws(PayloadError) {
+            try await connection.notify("late")
+            Issue.record("a closed connection took a notification")
+        } catch {
+            #expect(error.code == .connectionClosed)
+        }
+    }
+
     @Test func aNotificationWaitsUntilThePeerReadsIt() async throws {
         let (connection, peer) = HostilePeer.pair(capacity: 16)
         let note = Task { try await connection.notify("a") }
         let held = Task { try await connection.notify("held") }
         // Neither ends before the peer reads; one of the two is cancelled without a response.
         held.cancel()
-        await #expect(throws: CancellationError.self) { try await held.value }
+        let error = await #expect(throws: PayloadError.self) { try await held.value }
+        #expect(error?.code == .cancelled)
         while try await peer.message()?["method"] != "a" {}
         try await note.value
         connection.close()

@@ -83,16 +83,12 @@ actor HostilePeer {
     }
 }
 
-/// The outcome of a call: the result's text, the error's code, or `cancelled`.
+/// The outcome of a call: the result's text, or the error's code.
 func outcome(_ call: () async throws -> RPCResult) async -> String {
     do {
         return text(try await call().bytes)
-    } catch let error as PayloadError {
-        return error.code.name
-    } catch is CancellationError {
-        return "cancelled"
     } catch {
-        return "\(error)"
+        return (error as? PayloadError)?.code.name ?? "\(error)"
     }
 }
 

@@ -24,10 +24,10 @@ struct LanguageServerTests {
             try await connection.call("echo", parameters: .object(values)).value == .object(values))
         #expect(try await connection.call("null").value == nil)
         #expect(await outcome { try await connection.call("missing") } == "rpc-error")
-        do {
+        do throws(PayloadError) {
             _ = try await connection.call("fail")
             Issue.record("the call has a result")
-        } catch let error as PayloadError {
+        } catch {
             #expect(error.server?.data != nil)
             #expect(!"\(error)".contains("traceback"))
         }

@@ -60,6 +60,8 @@ extension SignetErrorCode {
 
     /// The system or the engine isn't running: it was shut down.
     public static let notRunning = noResponse("not-running")
+    /// The caller's task was cancelled.
+    public static let cancelled = noResponse("cancelled")
     /// The connection failed.
     public static let connect = noResponse("connect", kind: .noResponse)
     /// The deadline passed.
