@@ -78,7 +78,9 @@ extension CallPipeline {
             throw ClientError(.unsupportedCall, "only JSON-RPC 2.0 supports batches")
         }
         var full: [RPCCall] = []
-        for call in calls { full.append(try service.joiningCommonParameters(call)) }
+        for call in calls {
+            full.append(try await service.joiningCommonParameters(context.beforeBoxing(call)))
+        }
         let batch = full
         let box = { @Sendable () throws(ClientError) in
             try ClientError.rpc { () throws(PayloadError) in try adapter.box(batch: batch) }
@@ -110,6 +112,12 @@ extension CallPipeline {
             }
         } else {
             response = try await self.batch(batch, at: service.url, in: context)
+        }
+        for (index, outcome) in response.outcomes.enumerated() where !context.stubs.isEmpty {
+            guard case .result(let result) = outcome else { continue }
+            let delivered = try await context.beforeDelivery(
+                UnboxedResponse(result: result, status: response.status))
+            response.outcomes[index] = delivered.result.map { .result($0) } ?? .unanswered
         }
         if let json = context.options.json { response.use(json) }
         return response

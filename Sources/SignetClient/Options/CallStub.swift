@@ -27,7 +27,7 @@ import Synchronization
 /// }
 /// ```
 public protocol CallStub: Sendable {
-    /// Acts before the adapter boxes a request.
+    /// Acts before the adapter boxes a request: in a batch each of its calls.
     ///
     /// - Throws: As `CallInterceptor.intercept(_:next:)`, here and at the other places.
     func beforeBoxing(
@@ -47,7 +47,8 @@ public protocol CallStub: Sendable {
     func afterEngine(
         _ response: EngineResponse, of call: CallIdentity
     ) async throws -> EngineResponse
-    /// Acts on the response that the caller gets, before it is converted.
+    /// Acts on the response that the caller gets, before it is converted: in a batch the result of
+    /// each call. The identity is the batch's.
     func beforeDelivery(
         _ response: UnboxedResponse, of call: CallIdentity
     ) async throws -> UnboxedResponse

@@ -11,6 +11,19 @@ extension CallContext {
         }
     }
 
+    /// Returns a call of a batch.
+    ///
+    /// - Throws: `unsupported-call` if a stub made something of it that can't be in a batch.
+    func beforeBoxing(_ call: RPCCall) async throws(ClientError) -> RPCCall {
+        guard !stubs.isEmpty else { return call }
+        guard case .procedure(let changed, nil) = try await beforeBoxing(.procedure(call)) else {
+            throw ClientError(
+                .unsupportedCall,
+                "a stub put a request with a path into a batch, expected a procedure")
+        }
+        return changed
+    }
+
     /// - Throws: `refused-url` if a stub changed the scheme or the host.
     func beforeSigning(_ request: HTTPRequest) async throws(ClientError) -> HTTPRequest {
         guard !stubs.isEmpty else { return request }

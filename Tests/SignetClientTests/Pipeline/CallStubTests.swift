@@ -189,6 +189,88 @@ import Testing
         #expect(foreign?.message == "the stub Throwing threw Failure")
     }
 
+    /// Doubles a parameter and adds one to each result.
+    private struct Doubling: CallStub {
+        func beforeBoxing(
+            _ request: CallRequest, of call: CallIdentity
+        ) async throws -> CallRequest {
+            guard case .procedure(var procedure, let path) = request,
+                case .object(let values)? = procedure.parameters
+            else { return request }
+            let value = values["value"]?.number?.int64 ?? 0
+            procedure.parameters = .object(["value": .number(JSONNumber(2 * value))])
+            return .procedure(procedure, path: path)
+        }
+
+        func beforeDelivery(
+            _ response: UnboxedResponse, of call: CallIdentity
+        ) async throws -> UnboxedResponse {
+            var response = response
+            let value = response.result?.value.number?.int64 ?? 0
+            response.result = RPCResult(.number(JSONNumber(value + 1)))
+            return response
+        }
+    }
+
+    private struct Square: Endpoint {
+        var service: ServiceName { "a" }
+        var method: RPCMethod { "square" }
+        var value: Int
+        typealias Success = Int
+    }
+
+    private static let results = #"""
+        [{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"m"}},
+        {"jsonrpc":"2.0","id":1,"result":36}]
+        """#
+
+    /// A stub sees each call of a batch and each result, with types and without.
+    @Test(.features("000-50"), arguments: [true, false])
+    func aBatchPassesThem(_ isTyped: Bool) async throws {
+        let engine = RecordingEngine(responses: [.init(body: Self.results)])
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2)
+        system.stubs.add(Doubling(), for: .business)
+        let trace = CallTrace()
+        let options = RequestOptions(trace: trace)
+        if isTyped {
+            let outcomes = try await system.batch(
+                [Square(value: 3), Square(value: 4)], options: options)
+            #expect(try outcomes[0].get() == 37)
+            #expect(throws: ClientError.self) { try outcomes[1].get() }
+        } else {
+            let calls = [3, 4].map { value in
+                RPCCall("square", parameters: .object(["value": .number(JSONNumber(value))]))
+            }
+            let outcomes = try await system.batch(calls, on: "a", options: options).outcomes
+            guard case .result(let result) = outcomes[0], case .failure = outcomes[1] else {
+                Issue.record("\(outcomes)")
+                return
+            }
+            #expect(try result.decode(Int.self) == 37)
+        }
+        let sent = try JSONValue(parsing: engine.requests[0].bytes).array ?? []
+        #expect(sent.map { $0["params"]?["value"] } == [6, 8])
+        let places = trace.record?.work.stubs.map(\.place.rawValue) ?? []
+        #expect(Set(places) == ["before-boxing", "before-delivery"])
+        await system.shutdown()
+    }
+
+    @Test func aBatchHoldsOnlyProcedures() async throws {
+        struct Moving: CallStub {
+            func beforeBoxing(
+                _ request: CallRequest, of call: CallIdentity
+            ) async throws -> CallRequest { .resource(RESTRequest(.get, "/x")) }
+        }
+        let engine = RecordingEngine()
+        let system = try await Pipeline.system(engine, payload: .jsonRPC2)
+        system.stubs.add(Moving(), for: .business)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.batch([RPCCall("m")], on: "a")
+        }
+        #expect(error?.code == .unsupportedCall && engine.count == 0)
+        await system.shutdown()
+    }
+
     /// Calls without a payload protocol pass the places too.
     @Test(.features("000-50")) func anExchangePassesThem() async throws {
         let stub = Acting("engine")
