@@ -42,7 +42,7 @@ public final class CurlEngine: HTTPEngine {
     /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own
     ///   OpenSSL or is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
     public convenience init(
-        _ configuration: Configuration = Configuration()
+        _ configuration: EngineSettings = EngineSettings()
     ) throws(TransportError) {
         try self.init(configuration, hasRoute: TransferDriver.hasRoute)
     }
@@ -50,7 +50,7 @@ public final class CurlEngine: HTTPEngine {
     /// Starts the engine with a function that returns whether the machine has a route to other
     /// networks.
     init(
-        _ configuration: Configuration, hasRoute: @escaping @Sendable () -> Bool
+        _ configuration: EngineSettings, hasRoute: @escaping @Sendable () -> Bool
     ) throws(TransportError) {
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(

@@ -33,7 +33,7 @@ final class EventLoop: Sendable {
     /// The same if a call is overdue or the engine stops.
     private static let stuckAfterDeadline: Int64 = 400
 
-    let configuration: CurlEngine.Configuration
+    let configuration: EngineSettings
     private let shared = Mutex(Shared())
     private let end = Latch<Void>()
     /// Whether there are commands or jobs to run before the loop waits; written under the lock.
@@ -48,7 +48,7 @@ final class EventLoop: Sendable {
     ///
     /// - Parameter hasRoute: Whether the machine has a route to other networks.
     init(
-        _ configuration: CurlEngine.Configuration, key: PoolKey,
+        _ configuration: EngineSettings, key: PoolKey,
         hasRoute: @escaping @Sendable () -> Bool
     ) throws(TransportError) {
         guard let handle = LoopHandle(configuration, key: key) else { throw Self.noResources }

@@ -11,7 +11,7 @@ import SignetTransport
     /// Creates a loop.
     ///
     /// - Returns: `nil` if the system has no memory or descriptor for it.
-    init?(_ configuration: CurlEngine.Configuration, key: PoolKey) {
+    init?(_ configuration: EngineSettings, key: PoolKey) {
         multiplexes = key.multiplexes
         guard
             let handle = unsafe signet_loop_new(

@@ -71,7 +71,7 @@ final class LoopPool: Sendable {
     /// The maximum number of loops in one engine.
     private static let maximumLoops = 16
 
-    private let configuration: CurlEngine.Configuration
+    private let configuration: EngineSettings
     private let hasRoute: @Sendable () -> Bool
     private let state: Mutex<State>
 
@@ -79,7 +79,7 @@ final class LoopPool: Sendable {
     ///
     /// - Parameter hasRoute: Whether the machine has a route to other networks.
     init(
-        _ configuration: CurlEngine.Configuration, hasRoute: @escaping @Sendable () -> Bool
+        _ configuration: EngineSettings, hasRoute: @escaping @Sendable () -> Bool
     ) throws(TransportError) {
         self.configuration = configuration
         self.hasRoute = hasRoute

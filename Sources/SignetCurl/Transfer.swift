@@ -161,7 +161,7 @@ import SignetTransport
     /// - Returns: `false` if memory ran out.
     func start(
         _ call: Call, milliseconds: Int64, waitsForMultiplexing: Bool,
-        configuration: CurlEngine.Configuration
+        configuration: EngineSettings
     ) -> Bool {
         let plan = call.plan
         let connect = min(plan.connectTimeout.wholeMilliseconds, milliseconds)

@@ -31,7 +31,7 @@ struct TransferDriver {
     private static let lateness: Int64 = 100
 
     private let loop: LoopHandle
-    let configuration: CurlEngine.Configuration
+    let configuration: EngineSettings
     /// Whether the machine has a route to other networks.
     let hasRoute: @Sendable () -> Bool
     private var active: [UInt64: Active] = [:]
@@ -52,7 +52,7 @@ struct TransferDriver {
     private var firstEnd = Int64.max
 
     init(
-        loop: LoopHandle, configuration: CurlEngine.Configuration,
+        loop: LoopHandle, configuration: EngineSettings,
         hasRoute: @escaping @Sendable () -> Bool
     ) {
         self.loop = loop

@@ -67,7 +67,7 @@ import Testing
             .head, .send(Self.ok), .send("A:\r\n", times: 70_000),
             .send("Content-Length: 0\r\n\r\n"),
         ])
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.maximumHeaderFields = .max
         settings.maximumHeaderSize = 1 << 20
         let engine = try CurlEngine(settings)

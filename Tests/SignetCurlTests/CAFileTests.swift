@@ -31,7 +31,7 @@ import Testing
     }
 
     private func engine(http2: Bool = false) throws -> CurlEngine {
-        var configuration = CurlEngine.Configuration()
+        var configuration = EngineSettings()
         configuration.caFile = path
         configuration.offersHTTP2 = http2
         return try CurlEngine(configuration)
@@ -114,7 +114,7 @@ import Testing
     /// A file of one call's own, and the engine's with a rule's CAs beside it.
     @Test func looksAtTheFilesOfSingleCallsToo() async throws {
         let server = try await OpenSSLServer(authority.identity)
-        let engine = try SignetCurl.CurlEngine(CurlEngine.Configuration())
+        let engine = try SignetCurl.CurlEngine(EngineSettings())
         var request = request(server.port)
         request.caFile = path
         _ = try await engine.fetch(request)

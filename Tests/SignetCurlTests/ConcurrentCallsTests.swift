@@ -97,7 +97,7 @@ import Testing
     /// libcurl is given a few hundred calls of one host; the others wait, and their time runs.
     @Test(.features("001-10")) func endsCallsThatWaitInLineInTime() async throws {
         let server = try await ScriptedServer([.head, .stall])
-        var configuration = CurlEngine.Configuration()
+        var configuration = EngineSettings()
         configuration.maximumConnectionsPerHost = 1
         let engine = try CurlEngine(configuration)
         let port = server.port
@@ -126,7 +126,7 @@ import Testing
     @Test(.features("003-15", "004-02"))
     func aCallCancelledInTheQueueOpensNoConnection() async throws {
         let server = try await ScriptedServer("stall-until-last")
-        var configuration = CurlEngine.Configuration()
+        var configuration = EngineSettings()
         configuration.maximumConnectionsPerHost = 1
         let engine = try CurlEngine(configuration)
         let port = server.port

@@ -307,7 +307,7 @@ import Testing
     @Test func refusesAnInvalidCAFile() async throws {
         let folder = try TemporaryDirectory()
         for path in ["/nowhere.pem", folder.path, try folder.write("no PEM", to: "x.pem")] {
-            var configuration = CurlEngine.Configuration()
+            var configuration = EngineSettings()
             configuration.caFile = path
             let error = #expect(throws: TransportError.self) { try CurlEngine(configuration) }
             #expect(error?.code == .trustStore)

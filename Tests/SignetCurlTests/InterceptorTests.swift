@@ -32,7 +32,7 @@ import Testing
         _ host: OrdersHost, through interceptor: Interceptor, port: Int, proxy: String? = nil,
         overHTTP2: Bool
     ) async throws {
-        var configuration = CurlEngine.Configuration()
+        var configuration = EngineSettings()
         configuration.caFile = interceptor.caFile
         configuration.offersHTTP2 = overHTTP2
         let engine = try CurlEngine(configuration)

@@ -11,7 +11,7 @@ import Testing
     private static func code(
         _ host: String, port: Int, hasRoute: Bool
     ) async throws -> TransportError.Code? {
-        let engine = try CurlEngine(CurlEngine.Configuration(), hasRoute: { hasRoute })
+        let engine = try CurlEngine(EngineSettings(), hasRoute: { hasRoute })
         let code = await engine.failure(
             EngineRequest(get(port, host: host, scheme: "http"), timeout: .seconds(300)))?.code
         await engine.shutdown()

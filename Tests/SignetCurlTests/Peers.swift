@@ -23,7 +23,7 @@ let wrongPin = "sha256/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 /// Returns an engine that trusts the tests' CA.
 func engine(http2: Bool = true) throws -> CurlEngine {
-    var configuration = CurlEngine.Configuration()
+    var configuration = EngineSettings()
     configuration.caFile = try TestAuthority.trusted.get().caFile
     configuration.offersHTTP2 = http2
     return try CurlEngine(configuration)

@@ -78,7 +78,7 @@ import Testing
 extension PoolKeyTests {
     @Test func tooManyLoopsUnderWayLackResources() async throws {
         _ = try LibcurlCheck.check()
-        let pool = try LoopPool(CurlEngine.Configuration(), hasRoute: { true })
+        let pool = try LoopPool(EngineSettings(), hasRoute: { true })
         func reserve(_ number: Int) throws(TransportError) {
             var proxy = try Proxy(parsing: "http://p.test:1")
             try proxy.setCredentials(Array("user\(number):p".utf8))

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
     func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {
         let server = try await ScriptedServer("connections")
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.maximumIdleTime = time
         settings.dnsCacheTime = time
         let engine = try CurlEngine(settings)

@@ -17,7 +17,7 @@ struct BenchHost {
         else { throw WrongResult(what: "no host to measure with: run make bench") }
         authority = try Authority(parsing: host)
         caFile = ca
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = ca
         let engine = try CurlEngine(settings)
         let chain = try await engine.probe(authority).chain

@@ -21,7 +21,7 @@ struct CancelRow {
             name: name, unit: .microseconds, goal: .value(100_000), rounds: 5,
             statistic: .worst,
             ours: {
-                var settings = CurlEngine.Configuration()
+                var settings = EngineSettings()
                 settings.caFile = caFile
                 settings.offersHTTP2 = http2
                 let engine = try CurlEngine(settings)

@@ -70,7 +70,7 @@ struct PeerRows {
             baseURL: "https://\(host.authority)/bench-rpc", payloadProtocol: .jsonRPC2)
         orders.signing = ServiceConfiguration.Signing(scheme: "rfc9421", keyID: "bench")
         var options = NetworkSystem.Options()
-        var engine = CurlEngine.Configuration()
+        var engine = EngineSettings()
         engine.caFile = host.caFile
         engine.offersHTTP2 = false
         engine.maximumConnectionsPerHost = callers

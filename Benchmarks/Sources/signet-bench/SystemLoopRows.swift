@@ -27,7 +27,7 @@ struct SystemLoopRows {
 
     /// Microseconds of processor time of a call.
     private func time(http2: Bool, callers: Int, isOnThread: Bool) async throws -> Double {
-        var engine = CurlEngine.Configuration()
+        var engine = EngineSettings()
         engine.caFile = host.caFile
         engine.offersHTTP2 = http2
         engine.maximumConnectionsPerHost = http2 ? 1 : callers

@@ -113,7 +113,7 @@ struct TransportRows {
     private func requests(
         _ http2: Bool, _ concurrency: Int, policy: PinPolicy?, isOnThread: Bool = false
     ) async throws -> (rate: Double, loop: Double?) {
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = caFile
         settings.offersHTTP2 = http2
         settings.maximumConnectionsPerHost = http2 ? 1 : concurrency
@@ -152,7 +152,7 @@ struct TransportRows {
     /// Processor time of the process for a request on a connection of its own, TLS included.
     private func newConnections(policy: PinPolicy?) async throws -> Double {
         let count = 40
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = caFile
         let start = floor_process_seconds()
         for _ in 0..<count {

@@ -1,8 +1,7 @@
-import SignetCurl
 import SignetTransport
 import SignetVault
 
-extension CurlEngine.Configuration {
+extension EngineSettings {
     /// Reads the keys `engine.…`; the article ConfigurationKeys lists them.
     ///
     /// - Throws: `invalid-configuration`, naming the key.

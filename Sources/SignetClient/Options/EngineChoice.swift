@@ -10,7 +10,7 @@
 /// ```swift
 /// import SignetCurl
 ///
-/// var settings = CurlEngine.Configuration()
+/// var settings = EngineSettings()
 /// settings.offersHTTP2 = false
 /// var options = NetworkSystem.Options()
 /// options.engines["http1"] = try CurlEngine(settings)

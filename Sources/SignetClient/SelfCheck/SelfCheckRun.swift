@@ -90,7 +90,7 @@ package struct SelfCheckRun {
             for var service in services.values { try service.applyDefaultSets() }
             _ = try URLRules(configuration)
             _ = try CallSettings(configuration)
-            _ = try CurlEngine.Configuration(configuration)
+            _ = try EngineSettings(configuration)
             let proxies = try ProxyRules(configuration)
             report.add(
                 area: "configuration", subject: "services", status: .good,

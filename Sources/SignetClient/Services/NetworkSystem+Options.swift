@@ -2,7 +2,6 @@ public import Logging
 import SignetBase
 public import SignetCache
 import SignetCrypto
-public import SignetCurl
 import SignetPinning
 public import SignetRPC
 public import SignetSigning
@@ -99,7 +98,7 @@ extension NetworkSystem {
         public var engines: [EngineName: any HTTPEngine] = [:]
         /// The settings of libcurl. If ``engine`` is set, this must be nil. If nil, the system uses
         /// the configuration's settings (`engine.…`). `caFile` wins over theirs.
-        public var engineSettings: CurlEngine.Configuration?
+        public var engineSettings: EngineSettings?
         /// Whether the work of calls runs on the thread of the standard engine, if it has one.
         ///
         /// This saves a change of threads for each call, and with it processor time. But JSON,

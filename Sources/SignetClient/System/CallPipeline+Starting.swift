@@ -88,10 +88,10 @@ extension NetworkSystem.Options {
     fileprivate func makeStandardEngine(
         for snapshot: SystemSnapshot
     ) throws(ClientError) -> any HTTPEngine {
-        var settings = engineSettings ?? CurlEngine.Configuration()
+        var settings = engineSettings ?? EngineSettings()
         // Also if an engine is given: an invalid key of the configuration shows at the start.
         if engineSettings == nil, let configuration = snapshot.configuration {
-            settings = try CurlEngine.Configuration(configuration)
+            settings = try EngineSettings(configuration)
         }
         if let engine { return engine }
         settings.caFile = caFile ?? settings.caFile

@@ -70,7 +70,7 @@ struct ProjectCheck: Sendable {
 
     private func checkLibcurl(_ run: inout SelfCheckRun) -> CurlEngine? {
         do {
-            var settings = CurlEngine.Configuration()
+            var settings = EngineSettings()
             settings.caFile = project.caFile
             let engine = try CurlEngine(settings)
             run.report.add(

@@ -40,7 +40,7 @@ import Testing
         let (server, port) = try await Self.server()
         var options = Self.options()
         if !isKey {
-            options.engineSettings = CurlEngine.Configuration()
+            options.engineSettings = EngineSettings()
             options.engineSettings?.maximumConnectionsPerHost = 2
         }
         // The program's settings take precedence over the configuration.
@@ -151,7 +151,7 @@ import Testing
     @Test(.features("002-12", "004-03")) func anEngineThatWrapsAnotherChecksHosts() async throws {
         let authority = try TestAuthority.trusted.get()
         let host = try await OrdersHost.start()
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = authority.caFile
         let wrapper = Wrapper(try CurlEngine(settings))
         for (engine, status) in [
@@ -202,7 +202,7 @@ import Testing
             if hasEngine { options.engine = engine } else { options.engines["two"] = engine }
             switch name {
             case "caFile": options.caFile = try TestAuthority.trusted.get().caFile
-            case "engineSettings": options.engineSettings = CurlEngine.Configuration()
+            case "engineSettings": options.engineSettings = EngineSettings()
             default: break
             }
             do throws(ClientError) {

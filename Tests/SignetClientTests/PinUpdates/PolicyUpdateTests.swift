@@ -122,7 +122,7 @@ import Testing
         _ host: OrdersHost, _ policy: PinPolicy
     ) async throws -> (NetworkSystem, InterposedEngine) {
         var options = try Shop.options()
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = authority.caFile
         let engine = InterposedEngine(try CurlEngine(settings))
         options.caFile = nil

@@ -17,7 +17,7 @@ import Testing
         values["services.a.signing.key"] = .string(OrdersHost.keyID)
         var options = NetworkSystem.Options()
         options.caFile = authority.caFile
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         (settings.caFile, settings.offersHTTP2) = (authority.caFile, false)
         options.engines["http1"] = try CurlEngine(settings)
         // It has the system's authorities alone.

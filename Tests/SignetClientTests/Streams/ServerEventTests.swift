@@ -125,7 +125,7 @@ import Testing
             ] + body.map { .send($0) }, tls: authority.leaf)
         var options = NetworkSystem.Options()
         options.caFile = authority.caFile
-        options.engineSettings = CurlEngine.Configuration()
+        options.engineSettings = EngineSettings()
         options.engineSettings?.offersHTTP2 = false
         let system = try await NetworkSystem.start(
             services: [

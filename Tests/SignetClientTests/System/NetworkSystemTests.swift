@@ -40,7 +40,7 @@ import Testing
     @Test(.features("000-44", "000-43")) func oneLibraryIsTwoEngines() async throws {
         let host = try await OrdersHost.start()
         var options = try Shop.options()
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = options.caFile
         settings.offersHTTP2 = false
         options.engines["http1"] = try CurlEngine(settings)

@@ -233,7 +233,7 @@ func withNetworkSystem<Result>(
     options.logger.logLevel = .error
     options.caFile = caFile
     if call.usesHTTP1 {
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.offersHTTP2 = false
         options.engineSettings = settings
     }

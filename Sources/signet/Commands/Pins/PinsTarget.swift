@@ -53,7 +53,7 @@ struct PinsTarget {
     ) async throws -> ProbeResult {
         let connectTo = try network.addresses()
         let proxy = try network.proxy(for: authority)
-        var settings = CurlEngine.Configuration()
+        var settings = EngineSettings()
         settings.caFile = try network.caFile(of: project)
         let engine = try CurlEngine(settings)
         let result: Result<ProbeResult, TransportError>
