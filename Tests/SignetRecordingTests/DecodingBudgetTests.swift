@@ -46,6 +46,15 @@ import Testing
         #expect(bodies.reduce(0) { $0 + $1.bytes.count } < 160 << 20)
     }
 
+    /// The bytes of a damaged body before its end count too.
+    @Test(arguments: [1000, 100_000]) func damagedBombsCountToo(_ size: Int) throws {
+        let document = try Self.har(100, size: size) { _ in true }
+        let recording = try Recording(harDocument: document, decoding: DecodingBudget(1_000_000))
+        let damaged = recording.problems.filter { $0.message.contains("damaged gzip") }
+        #expect((5..<20).contains(damaged.count))
+        #expect(recording.problems.filter { $0.message.contains("together") }.count == 1)
+    }
+
     /// A body that can't be searched for secrets isn't kept.
     @Test func redactionHasABudgetToo() throws {
         let document = try Self.har(100, size: 1000)

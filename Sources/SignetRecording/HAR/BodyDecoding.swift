@@ -6,6 +6,8 @@ import SignetTransport
 enum BodyDecoding {
     /// The largest body after decoding, in bytes, unless the caller keeps less.
     static let largest = 64 << 20
+    /// The largest piece in bytes that is decoded at once.
+    private static let pieceSize = 64 << 10
 
     /// Returns the bytes without a coding: `gzip` or `deflate`. No more is decoded than a limit
     /// allows, in bytes.
@@ -35,10 +37,9 @@ enum BodyDecoding {
             try decoder.finish()
             return .success(whole)
         } catch {
-            // The rest was too little for this body.
-            if error.code == .responseTooLarge, limits.maximumSize < limit {
-                budget?.spend(limits.maximumSize)
-            }
+            // The rest was too little for this body, or a piece is damaged that was decoded first.
+            let isCutOff = error.code == .responseTooLarge && limits.maximumSize < limit
+            budget?.spend(isCutOff ? limits.maximumSize : pieceSize)
             return .failure(error)
         }
     }
