@@ -13,8 +13,8 @@ package enum EndSignals {
     private static let isEnding = Atomic(false)
 
     /// Runs work when `SIGINT`, `SIGTERM` or `SIGHUP` arrives, and then ends the process by that
-    /// signal; without waiting for the work longer than 800 ms. A signal that the process ignores
-    /// already stays ignored.
+    /// signal. A second one ends it at once. A signal that the process ignores already stays
+    /// ignored.
     package static func beforeEnding(_ work: @escaping @Sendable () async -> Void) {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             var action = sigaction()
@@ -24,12 +24,11 @@ package enum EndSignals {
             _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                isEnding.store(true, ordering: .releasing)
+                guard !isEnding.exchange(true, ordering: .acquiringAndReleasing) else {
+                    return end(by: number)
+                }
                 Task {
                     await work()
-                    end(by: number)
-                }
-                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(800)) {
                     end(by: number)
                 }
             }

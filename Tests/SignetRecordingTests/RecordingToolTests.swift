@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import SignetRecording
+
 /// `--record`, `har` and `replay`.
 @Suite struct RecordingToolTests {
     private static let routes = [
@@ -85,6 +87,31 @@ import Testing
         let output = try await child.outcome(timeout: 10)
         #expect(output.exit == 128 + SIGTERM)
         #expect(try entries(folder.read("a.har")).count == 2)
+    }
+
+    /// A large recording is written to its end, unless a second signal ends the command.
+    @Test(arguments: [1, 2]) func aSignalWaitsForALargeRecording(_ signals: Int) async throws {
+        let (silent, port) = try await SocketServer.start([.request, .stall])
+        let folder = try TemporaryDirectory()
+        let exchange = RecordedExchange.json("GET", response: #"{"item":"tea"}"#)
+        var large = Recording(calls: (0..<3000).map { _ in RecordedCall(exchange) })
+        large.number()
+        let file = try folder.write(large.har(), to: "a.har")
+        let child = try SignetTool.start(
+            [
+                "call", "http://127.0.0.1:\(port)/slow", "GET", "--protocol", "rest", "--record",
+                file,
+            ])
+        #expect(try await eventually { !silent.received.isEmpty })
+        child.send(signal: SIGTERM)
+        if signals == 2 {
+            // It is there while the file is read and written.
+            let lock = file + ".signet-lock"
+            #expect(try await eventually { FileManager.default.fileExists(atPath: lock) })
+            child.send(signal: SIGTERM)
+        }
+        #expect(try await child.outcome(timeout: 60).exit == 128 + SIGTERM)
+        #expect(try entries(folder.read("a.har")).count == (signals == 1 ? 3001 : 3000))
     }
 
     @Test(arguments: [
