@@ -179,11 +179,11 @@ final class CacheDatabase: Sendable {
     /// Removes the least recently used responses until there is room for more bytes.
     func makeRoom(for bytes: Int64, in database: Database, files: inout [String]) throws {
         while try byteCount(in: database) + bytes > byteLimit - reserve {
-            let rows = try Row.fetchAll(
+            let row = try Row.fetchOne(
                 database.cachedStatement(
-                    sql: "SELECT id, file FROM responses ORDER BY used, id LIMIT 8"))
-            guard !rows.isEmpty else { return }
-            for row in rows { try remove(row, in: database, files: &files) }
+                    sql: "SELECT id, file FROM responses ORDER BY used, id LIMIT 1"))
+            guard let row else { return }
+            try remove(row, in: database, files: &files)
         }
     }
 
