@@ -21,7 +21,7 @@ import SignetTransport
 ///
 /// | metric | kind | dimensions |
 /// | --- | --- | --- |
-/// | `http.client.request.duration` | recorder, in seconds | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `network.protocol.version`, `error.type` |
+/// | `http.client.request.duration` | recorder, in seconds | `http.request.method`, `server.address`, `server.port`, `http.response.status_code`, `network.protocol.version`, `error.type`, `url.template` |
 /// | `signet.client.call.duration` | recorder, in seconds | `service`, `method`, `path`, `engine`, `outcome` |
 /// | `signet.client.calls` | counter | `service`, `method`, `path`, `engine`, `outcome` |
 /// | `signet.client.retries` | counter | `service`, `reason` |
@@ -29,7 +29,8 @@ import SignetTransport
 ///
 /// The first one is OpenTelemetry's. It has one value for each request on the wire, including
 /// those of redirects and retries. A redirect to another origin has the address `_OTHER` and
-/// the port 0, so that a server can't add series without end. In the others `method` is the
+/// the port 0, so that a server can't add series without end. Its `url.template` is the `path` of
+/// the others, for the requests that no redirect made. In the others `method` is the
 /// name of the remote procedure, or the HTTP method, and `outcome` is either `success` or the
 /// code of the error. `path` is the path of a REST call without its values, such as
 /// `/orders/{id}`, and is left out if it isn't known. `engine` is the name of the engine that sent
@@ -85,8 +86,10 @@ public struct CallMetrics: CallObserver {
             count(record)
             for attempt in record.attempts {
                 let first = attempt.hops.first.flatMap { try? WebURL(parsing: $0.url) }
-                for hop in attempt.hops where !hop.isSimulated {
-                    measure(hop, from: first?.origin)
+                for (index, hop) in attempt.hops.enumerated() where !hop.isSimulated {
+                    measure(
+                        hop, from: first?.origin,
+                        template: index == 0 ? record.identity.path : nil)
                 }
             }
         default: break
@@ -111,7 +114,12 @@ public struct CallMetrics: CallObserver {
     }
 
     /// Measures one request of an attempt whose first request went to an origin.
-    private func measure(_ hop: CallRecord.Exchange, from first: WebOrigin?) {
+    ///
+    /// - Parameter template: The path of the request without its values. It comes from the
+    ///   program's code, so that the number of series is limited.
+    private func measure(
+        _ hop: CallRecord.Exchange, from first: WebOrigin?, template: String?
+    ) {
         var dimensions = [
             (
                 HTTPConventions.method,
@@ -136,6 +144,7 @@ public struct CallMetrics: CallObserver {
                 (HTTPConventions.protocolVersion, HTTPConventions.version(version)))
         }
         if let error = hop.errorType { dimensions.append((HTTPConventions.errorType, error)) }
+        if let template { dimensions.append((HTTPConventions.urlTemplate, template)) }
         Recorder(
             label: HTTPConventions.requestDuration, dimensions: dimensions, aggregate: true,
             factory: factory

@@ -82,7 +82,7 @@ public struct CallTracing: CallInterceptor, AttemptInterceptor {
     public func intercept(
         _ call: OutgoingCall, next: NextAttempt
     ) async throws -> EngineResponse {
-        let request = call.request
+        let (request, template) = (call.request, call.identity.path)
         let method = methods.name(of: request.method.rawValue)
         let span: any Span = tracer.startSpan(method ?? "HTTP", ofKind: .client)
         defer { span.end() }
@@ -91,6 +91,9 @@ public struct CallTracing: CallInterceptor, AttemptInterceptor {
             attributes[HTTPConventions.method] = method ?? HTTPConventions.otherMethod
             if method == nil {
                 attributes[HTTPConventions.originalMethod] = request.method.rawValue
+            }
+            if let template {
+                attributes[HTTPConventions.urlTemplate] = template
             }
             if resends > 0 { attributes[HTTPConventions.resendCount] = resends }
             guard let url = try? WebURL(request) else { return }

@@ -16,6 +16,7 @@ enum HTTPConventions {
     static let status = "http.response.status_code"
     static let errorType = "error.type"
     static let protocolVersion = "network.protocol.version"
+    static let urlTemplate = "url.template"
     // Attributes of spans only.
     static let originalMethod = "http.request.method_original"
     static let resendCount = "http.request.resend_count"

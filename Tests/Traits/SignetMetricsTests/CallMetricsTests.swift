@@ -110,6 +110,34 @@ import Testing
                 ("path", "/orders/{}"), ("engine", "other"),
             ])
         #expect(count == 2)
+        // One series of OpenTelemetry's, and none of a value.
+        let recorders = metrics.recorders(label: "http.client.request.duration")
+        let templates = recorders.map { recorder in
+            recorder.dimensions.filter { $0.0 == "url.template" }.map(\.1)
+        }
+        #expect(templates == [["/orders/{}"]] && recorders.first?.values.count == 2)
+    }
+
+    /// A server that redirects to ever new paths makes no template of them, and a call without a
+    /// template has none.
+    @Test func onlyTheProgramsCodeMakesTemplates() async throws {
+        let (stub, metrics) = (StubEngine(), TestMetrics())
+        stub.respond(
+            with: .status(302, fields: [.location: "/v1/ZZZ1"]),
+            .status(302, fields: [.location: "/v1/ZZZ2"]), .status(200))
+        let system = try await Shop.system(stub)
+        let events = system.events
+        let id = "ZZZ3"
+        _ = try await system.call(RESTRequest(.get, "/orders/\(id)"), on: "a")
+        _ = await Shop.call(system, "GET")
+        await system.shutdown()
+        await CallMetrics(factory: metrics).record(events)
+        let templates = metrics.recorders(label: "http.client.request.duration").flatMap {
+            $0.dimensions.filter { $0.0 == "url.template" }.map(\.1)
+        }
+        #expect(templates == ["/orders/{}"])
+        let dimensions = metrics.recorders.flatMap { $0.dimensions.map(\.1) }
+        #expect(!dimensions.contains { $0.contains("ZZZ") })
     }
 
     @Test(.features("000-45")) func aTrialIsComparedByItsEngines() async throws {

@@ -57,6 +57,18 @@ import Tracing
         #expect(Self.values(stub, Self.state) == ["shop=1", "shop=1", "shop=1"])
     }
 
+    @Test func aRequestHasItsPathsTemplate() async throws {
+        let (stub, tracer) = (StubEngine(), W3CTracer())
+        stub.respond(with: .status(200))
+        let system = try await Shop.system(stub) {
+            $0.callOptions.addTracing(CallTracing(tracer: tracer))
+        }
+        let id = "ZZZ1"
+        _ = try await system.call(RESTRequest(.get, "/orders/\(id)"), on: "a")
+        await system.shutdown()
+        #expect(tracer.spans.map { $0.texts["url.template"] } == ["/orders/{}", nil])
+    }
+
     @Test func theProgramsSpanIsTheParent() async throws {
         let tracer = W3CTracer()
         var traceID = ""
