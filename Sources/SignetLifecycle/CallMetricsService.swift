@@ -14,7 +14,7 @@ public import SignetMetrics
 /// func serve(_ system: NetworkSystem, _ server: some Service) async throws {
 ///     let metrics = CallMetricsService(CallMetrics(), of: system)
 ///     let group = ServiceGroup(
-///         services: [system, metrics, server], gracefulShutdownSignals: [.sigterm],
+///         services: [metrics, system, server], gracefulShutdownSignals: [.sigterm],
 ///         logger: Logger(label: "shop"))
 ///     try await group.run()
 /// }

@@ -42,7 +42,7 @@ public struct PayloadError: SignetError, Sendable, Hashable, CustomStringConvert
     /// Decodes the body of an error response, for an API with an error format of its own.
     ///
     /// - Throws: `JSONError` if the body is not strict JSON, or has another type.
-    public func decodeBody<Value: Decodable>(
+    public func decodeResponse<Value: Decodable>(
         _ type: Value.Type, conventions: JSONConventions = JSONConventions()
     ) throws(JSONError) -> Value {
         try StrictJSONDecoder(conventions: conventions).decode(type, from: body)

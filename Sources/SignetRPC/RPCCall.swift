@@ -95,6 +95,9 @@ public enum RPCParameters: Sendable, Hashable {
         return members
     }
 
+    /// The parameter of a name; nil if there is none, or if they are by position.
+    public subscript(name: String) -> JSONValue? { json[name] }
+
     /// The parameters as JSON.
     public var json: JSONValue {
         switch self {

@@ -131,7 +131,7 @@ struct EnvelopeTests {
         #expect(throws: JSONError.self) { try problem.decode(Int.self, named: "accounts") }
         #expect(problem.object == (try JSONValue(parsing: bytes(Self.credit))).object)
         struct Credit: Decodable { var balance: Int }
-        #expect(try error?.decodeBody(Credit.self).balance == 30)
+        #expect(try error?.decodeResponse(Credit.self).balance == 30)
         // The title may stand in a log, the detail not.
         let words = "\(error.map { "\($0)" } ?? "")\(problem)"
         #expect(words.contains("enough credit") && !words.contains("30"))

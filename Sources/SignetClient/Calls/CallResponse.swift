@@ -28,12 +28,14 @@ public struct CallResponse<Success: Sendable>: Sendable, CustomReflectable {
     /// got an identity.
     public let record: CallRecord?
 
-    /// The HTTP status; nil if no response arrived.
-    public var status: Int? {
-        if let raw { return raw.status }
+    /// Why there is no value; nil for a success.
+    public var error: ClientError? {
         guard case .failure(let error) = result else { return nil }
-        return error.status
+        return error
     }
+
+    /// The HTTP status; nil if no response arrived.
+    public var status: Int? { raw?.status ?? error?.status }
 
     /// The body as text; nil if there is no response, or if the body isn't valid UTF-8.
     public var text: String? { raw?.text }
@@ -45,13 +47,11 @@ public struct CallResponse<Success: Sendable>: Sendable, CustomReflectable {
 
     /// Identity, URL, status and the error's code; neither the value nor the body.
     public var customMirror: Mirror {
-        var code: String?
-        if case .failure(let error) = result { code = error.code.name }
-        return Mirror(
+        Mirror(
             self,
             children: [
                 "identity": identity as Any, "url": url as Any, "status": status as Any,
-                "error": code as Any,
+                "error": error?.code.name as Any,
             ])
     }
 }
