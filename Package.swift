@@ -303,7 +303,7 @@ let package = Package(
             swiftSettings: houseRules),
         tests("SignetBase", ["SignetBase"], hasVectors: false),
         tests("SignetSystem", ["SignetSystem"]),
-        tests("SignetJSON", ["SignetJSON"]),
+        tests("SignetJSON", ["SignetBase", "SignetJSON"]),
         tests("SignetCrypto", ["SignetBase", "SignetCrypto", "SignetJSON", "SignetSystem"]),
         tests(
             "SignetCache",

@@ -18,6 +18,24 @@ package func quoted(_ name: String, limit: Int = 120) -> String {
     "\"\(printable(name, limit: limit))\""
 }
 
+/// Returns JSON for a terminal, in which the characters that could control it or hide are escaped.
+/// JSON has them in strings alone, where an escape means the same (RFC 8259, section 7).
+package func terminalJSON(_ bytes: [UInt8]) -> [UInt8] {
+    if bytes.allSatisfy({ $0 < 0x7F }) { return bytes }
+    var result: [UInt8] = []
+    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+        if scalar.value >= 0x7F, controls.contains(scalar.properties.generalCategory) {
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                result += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+            }
+        } else {
+            result += String(scalar).utf8
+        }
+    }
+    return result
+}
+
 private let controls: Set<Unicode.GeneralCategory> = [
     .control, .format, .lineSeparator, .paragraphSeparator,
 ]

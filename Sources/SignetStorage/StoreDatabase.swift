@@ -1,9 +1,22 @@
 #if Storage
 import Foundation
 import GRDB
+import SignetSystem
 
 /// A database that another program made, or a version of this one that isn't known.
 struct ForeignDatabase: Error {}
+
+extension StoreFolder {
+    /// Creates the file of a database if there is none. SQLite gives its other files the same mode,
+    /// and follows links.
+    ///
+    /// - Throws: `FileFailure`, of kind `permissions` if the file of that name, or one that SQLite
+    ///   keeps beside it, isn't a private file of this user.
+    func prepareDatabase(_ name: String) throws(FileFailure) {
+        try? PrivateFile.createNew([], at: path(of: name))
+        for part in ["", "-journal", "-wal", "-shm"] { try requirePrivate(name + part) }
+    }
+}
 
 extension Database {
     /// Returns whether a file has no tables yet.

@@ -20,6 +20,16 @@ package enum Folder {
         return unsafe String(validatingCString: real)
     }
 
+    /// Returns the text of a link; nil if there is no link, or if its text isn't UTF-8.
+    package static func linkTarget(of path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
+            unsafe readlink(path, buffer.baseAddress, buffer.count)
+        }
+        guard count >= 0 else { return nil }
+        return String(validating: bytes.prefix(count), as: UTF8.self)
+    }
+
     /// Returns whether anything exists at a path, even a broken link.
     package static func exists(_ path: String) -> Bool {
         var status = stat()

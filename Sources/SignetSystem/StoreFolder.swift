@@ -53,6 +53,27 @@ package final class StoreFolder: Sendable {
         return Int64(status.st_size)
     }
 
+    /// Checks that a name has a file of this user which others can neither read nor write, or
+    /// nothing.
+    ///
+    /// - Throws: `FileFailure`, of kind `permissions` for anything else, such as a link.
+    package func requirePrivate(_ name: String) throws(FileFailure) {
+        var status = stat()
+        guard unsafe fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
+        let reason: String
+        if status.st_mode & S_IFMT != S_IFREG {
+            reason = "it isn't a regular file"
+        } else if status.st_uid != geteuid() {
+            reason = "it belongs to user \(status.st_uid), expected one of user \(geteuid())"
+        } else if status.st_mode & 0o077 != 0 {
+            reason = "others may read or write it; remove it unless you know who made it"
+        } else {
+            return
+        }
+        throw FileFailure(
+            path: path(of: name), operation: "use", reason: reason, kind: .permissions)
+    }
+
     /// Sets room on the disk apart for a file of zeros, which is created or made longer.
     ///
     /// - Throws: `FileFailure`, such as for a full disk. Then the file is as it was.

@@ -85,22 +85,26 @@ extension KeyRule {
         return text
     }
 
-    /// The inputs that may set a key if the rule names none: all, but fetched values don't choose
-    /// servers, because the server that sends them would get each service's credentials.
+    /// The inputs that may set a key if the rule names none: all, but fetched values neither choose
+    /// servers nor change how requests are signed. The server that sends them would get each
+    /// service's credentials, or signatures that prove nothing.
     private static func defaultOrigins(of name: String) -> Set<ConfigurationOrigin> {
-        choosesServers(name) ? [.defaults, .launch] : Set(ConfigurationOrigin.allCases)
+        decidesTrust(name) ? [.defaults, .launch] : Set(ConfigurationOrigin.allCases)
     }
 
-    /// Whether a key of the network system says which servers get requests, or how they are
-    /// checked: URLs and pins of a service in any mode, the proxy, and the URL rules.
-    static func choosesServers(_ name: String) -> Bool {
+    /// Whether a key of the network system says which servers get requests, how they are checked,
+    /// or how requests are signed: URLs, addresses, pins and signing of a service in any mode, the
+    /// proxy, and the URL rules.
+    static func decidesTrust(_ name: String) -> Bool {
         let parts = name.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false
         ).map { String(Substring($0)) }
         guard let first = parts.first, parts.count > 1 else { return false }
         return switch first {
         case "proxy", "urlRules": true
-        case "services": ["baseURL", "cdnURL", "pins", "cdnPins", "proxy"].contains(parts.last)
+        case "services":
+            ["baseURL", "cdnURL", "addresses", "pins", "cdnPins", "proxy"].contains(parts.last)
+                || parts.dropFirst(2).contains("signing")
         default: false
         }
     }

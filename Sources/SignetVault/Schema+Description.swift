@@ -62,7 +62,7 @@ extension Schema {
                 message: "the text has no pattern, enum or length limit, and inputs other than the "
                     + "defaults may set it")
         }
-        if KeyRule.choosesServers(rule.name) {
+        if KeyRule.decidesTrust(rule.name) {
             if !rule.namesOrigins {
                 add(
                     "no-set-by",
@@ -71,7 +71,9 @@ extension Schema {
             } else if rule.setBy.contains(.fetched) {
                 add(
                     "fetched-server",
-                    message: "who sends the fetched values decides which servers get the requests")
+                    message:
+                        "who sends the fetched values decides which servers get the requests, or "
+                        + "how they are signed")
             }
         }
         return findings

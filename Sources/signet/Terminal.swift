@@ -44,7 +44,13 @@ struct Terminal: Sendable {
     func result(_ object: @autoclosure () -> JSONObject, text: @autoclosure () -> [UInt8])
         throws(ToolError)
     {
-        try write(json ? JSONValue.object(object()).serialized() + [0x0A] : text())
+        guard json else { return try write(text()) }
+        try write(json: JSONValue.object(object()).serialized() + [0x0A])
+    }
+
+    /// Writes JSON to standard output; on a terminal without characters that could control it.
+    func write(json bytes: [UInt8]) throws(ToolError) {
+        try write(StandardStreams.isTerminal(.standardOutput) ? terminalJSON(bytes) : bytes)
     }
 
     /// Prints a JSON Schema unchanged; it is itself one JSON object.

@@ -244,6 +244,35 @@ import Testing
         #expect(most > limit * 60 / 100)
     }
 
+    // MARK: Other people's files
+
+    @Test(arguments: ["", "-wal"])
+    func followsNoLink(_ part: String) async throws {
+        let outside = directory.path("outside")
+        try directory.write("not ours", to: "outside")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        let link = "\(folder)/signet-cache.sqlite\(part)"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: outside)
+        #expect(try await store().store(.of("/a", 10)))
+        #expect(try directory.read("outside") == Array("not ours".utf8))
+        let status = try FileManager.default.attributesOfItem(
+            atPath: "\(folder)/signet-cache.sqlite")
+        #expect(status[.type] as? FileAttributeType == .typeRegular)
+        #expect(status[.posixPermissions] as? Int == 0o600)
+    }
+
+    /// A clone of a repository makes files that all may read.
+    @Test func useNoDatabaseThatOthersMayRead() async throws {
+        #expect(try await store().store(.of("/a", 10)))
+        let database = "\(folder)/signet-cache.sqlite"
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database)
+        #expect(try await store().list().isEmpty)
+        let mode = try FileManager.default.attributesOfItem(atPath: database)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
     // MARK: Memory and disk
 
     @Test(.features("003-30"))

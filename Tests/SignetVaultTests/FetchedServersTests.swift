@@ -2,12 +2,14 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// Fetched values choose servers only if the schema names `fetched` for the key.
+/// Fetched values choose servers and signatures only if the schema names `fetched` for the key.
 @Suite struct FetchedServersTests {
     private static let servers = [
         "services.orders.baseURL", "services.orders.staging.baseURL", "services.orders.cdnURL",
         "services.orders.development.cdnURL", "services.orders.pins",
         "services.orders.staging.pins", "services.orders.cdnPins", "services.orders.proxy",
+        "services.orders.addresses", "services.orders.signing.covers",
+        "services.orders.signing.key", "services.orders.staging.signing.scheme",
         "proxy.url", "proxy.noProxy", "urlRules.allowed", "urlRules.refused",
     ]
 
@@ -47,7 +49,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "services.orders.timeout", "services.baseURL.timeout", "orders.baseURL", "baseURL",
+        "services.orders.timeout", "services.baseURL.timeout", "services.signing.timeout",
+        "orders.baseURL", "baseURL",
         "proxy", "proxies.url", "services.orders.baseurl", "app.services.orders.baseURL",
     ])
     func otherKeysTakeFetchedValues(key: String) throws {

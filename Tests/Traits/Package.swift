@@ -44,7 +44,8 @@ let package = Package(
     targets: [
         // A link to the folder of that name beside this package.
         .target(
-            name: "TestSupport", path: "TestSupport", exclude: ["Peers", "Servers"],
+            name: "TestSupport", dependencies: [.product(name: "Logging", package: "swift-log")],
+            path: "TestSupport", exclude: ["Peers", "Servers"],
             swiftSettings: houseRules),
         tests(
             "SignetAsyncHTTPClient",

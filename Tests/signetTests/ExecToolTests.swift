@@ -189,6 +189,11 @@ import Testing
         (#"{"ifs":{"type":"string"}}"#, #"{"ifs":"/"}"#, "reserved-name"),
         (#"{"zdotdir":{"type":"string"}}"#, #"{"zdotdir":"/"}"#, "reserved-name"),
         (#"{"ld.preload":{"type":"string"}}"#, #"{"ld.preload":"/"}"#, "reserved-name"),
+        (#"{"makeflags":{"type":"string"}}"#, #"{"makeflags":"/"}"#, "reserved-name"),
+        (
+            #"{"npm.config.script-shell":{"type":"string"}}"#, #"{"npm.config.script-shell":"/"}"#,
+            "reserved-name"
+        ),
         (#"{"1st":{"type":"string"}}"#, #"{"1st":"/"}"#, "unusable-name"),
         (#"{"a":{"type":"string"}}"#, #"{"a":"b\u0000c"}"#, "zero-byte"),
     ])

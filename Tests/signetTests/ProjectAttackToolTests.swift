@@ -208,6 +208,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/dev/stdin", "/nonexistent/../dev/stdin", "link", "/proc/self/fd/0"])
+    func noLinkLeadsToADescriptor(_ target: String) async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("shop/link"), withDestinationPath: target)
+        try change(["keys": "link"])
+        let output = try await run(["vault", "list", "--json"])
+        #expect(output.exit == 2 && !output.text.contains("partner"), "\(output.text)")
+        #expect(
+            target.utf8.first != 0x2F || target.contains("..")
+                || output.text.contains("malformed-input"))
+    }
+
     @Test(arguments: ["prompt", "-"])
     func aPassphraseIsAFilesName(_ name: String) async throws {
         var object = try #require(

@@ -90,7 +90,9 @@ struct CacheScopes: Sendable {
     ) -> CacheScope? {
         let service = context.service
         var way = trust
-        way.append(context.snapshot.proxies.proxy(for: origin)?.url ?? "")
+        let proxy = context.snapshot.proxies.proxy(for: origin)
+        way.append(proxy?.url ?? "")
+        way.append(proxy.flatMap { credentialsToken(of: $0) } ?? "")
         let authorities = context.policy?.rule(for: origin.host)?.authorities
         way.append(authorities.map { "\($0.mode.rawValue) \($0.digest)" } ?? "")
         let signing = service.configuration.signing
@@ -101,6 +103,14 @@ struct CacheScopes: Sendable {
             let way = token(["way"] + way + values)
         else { return nil }
         return CacheScope(service: name, user: user, way: way)
+    }
+
+    /// The token of a proxy's credentials; nil without any.
+    private func credentialsToken(of proxy: Proxy) -> String? {
+        guard let bytes = proxy.credentialBytes() else { return nil }
+        var message = BlockWriter()
+        message.add(bytes)
+        return token(message)
     }
 
     /// The token of a user, by the scope of its credential source.

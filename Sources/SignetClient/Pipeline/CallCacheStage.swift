@@ -77,14 +77,15 @@ struct CallCacheStage: Sendable {
         message.add(rules.apiVersion ?? "")
         message.add(rules.appVersion ?? "")
         guard (try? request.add(to: &message)) != nil else { return nil }
-        var cookies = HTTPRequest(
-            method: .get, scheme: service.url.scheme, authority: service.url.authority,
-            path: service.url.target)
-        cookies.headerFields[values: .authorization] = fields[values: .authorization]
-        cookies.headerFields[values: .cookie] = fields[values: .cookie]
-        service.cookies(for: service.url)?.add(to: &cookies, of: service.url, at: clock.now())
-        let scope = scopes.scope(
-            of: context, fields: cookies.headerFields, origin: service.url.origin)
+        var secrets = fields.filter(Redactor.isSecret)
+        // Of every path, because the request isn't boxed yet.
+        for cookie in service.cookies(for: service.url)?.all(
+            of: service.url.origin, at: clock.now())
+            ?? []
+        {
+            secrets.append(HTTPField(name: .cookie, value: cookie))
+        }
+        let scope = scopes.scope(of: context, fields: secrets, origin: service.url.origin)
         guard let scope, let digest = scopes.token(message) else { return nil }
         return CacheKey(api: Self.api(of: context.identity), call: digest, scope: scope.text)
     }

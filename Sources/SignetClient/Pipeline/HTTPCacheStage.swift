@@ -104,8 +104,9 @@ struct HTTPCacheStage: Sendable {
         of call: OutgoingCall, secrets: HTTPFields, in context: CallContext
     ) -> CacheKey? {
         // An attempt's interceptors may add what tells users apart, after this stage, and a stub
-        // may change the response.
+        // may change the response. A body has no place in the key, so a GET with one isn't cached.
         guard context.options.attemptInterceptors.isEmpty, context.stubs.isEmpty,
+            call.body.length == 0 || ![.get, .head].contains(call.request.method),
             let url = try? WebURL(of: call.request)
         else { return nil }
         var head = call.request

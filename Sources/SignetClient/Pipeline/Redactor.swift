@@ -126,10 +126,11 @@ struct Redactor: Sendable {
         }
     }
 
-    /// Whether a field's name or value says that it is a secret.
+    /// Whether a field is marked as a secret, or its name or value says that it is one. The mark is
+    /// HPACK's, by which no table of a connection has the field (RFC 7541, section 7.1.3).
     static func isSecret(_ field: HTTPField) -> Bool {
         let name = field.name.canonicalName
-        return secretFields.contains(name)
+        return field.indexingStrategy == .disallow || secretFields.contains(name)
             || SecretSearch.looksSecret(.string(field.value), named: name)
     }
 

@@ -75,6 +75,13 @@ public final class CookieStore: Sendable, CustomStringConvertible, CustomReflect
                 value: Array((own + pairs.map(\.element.pair)).joined(separator: "; ".utf8))))
     }
 
+    /// All cookies of an origin with their paths, for a cache that tells users apart by them.
+    func all(of origin: WebOrigin, at now: Int64) -> [[UInt8]] {
+        let found = cookies.withLock { $0[origin] ?? [] }
+        return found.filter { !$0.hasExpired(at: now) }
+            .map { Array("\($0.path) ".utf8) + $0.pair }
+    }
+
     /// Takes the cookies of a response.
     ///
     /// - Parameters:

@@ -36,7 +36,8 @@ extension ServiceConfiguration {
         public var keyIDs: [String]
         /// The ids of the keys that open responses (array of strings
         /// `services.NAME.sealing.responseKeys`); a response names one of them by its `kid`. Empty
-        /// means the keys of `keyIDs`, which is possible for shared secrets alone.
+        /// means the keys of `keyIDs`, which is possible for shared secrets alone. Then a peer
+        /// that ends TLS without having the secret can send a sealed request back as a response.
         public var responseKeyIDs: [String]
         /// The order of signature and encryption (string `services.NAME.sealing.signature`,
         /// `outside` or `inside`).

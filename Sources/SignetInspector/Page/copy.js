@@ -32,25 +32,45 @@ function markNames() {
     };
 }
 
+/** Characters that could control a terminal, or show a text in another order than it is sent; a line break isn't one. */
+const hiddenCharacters = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/;
+
+/** A text as a shell's word, without a character that a terminal would act on. */
+function quotedForShell(text) {
+    const octal = (part) => [...new TextEncoder().encode(part)].map((byte) => "\\" + byte.toString(8).padStart(3, "0")).join("");
+    return text.split(new RegExp("(" + hiddenCharacters.source + ")")).map((part, index) => {
+        if (part === "") return "";
+        return index % 2 === 1 ? "\"$(printf '" + octal(part) + "')\"" : "'" + part.replace(/'/g, "'\\''") + "'";
+    }).join("");
+}
+
 /** A word of a shell, with variables in place of marks; a shell ends with an error if one isn't set. */
 function shellWord(text, names, place) {
     let out = "", at = 0;
-    const quote = (part) => (part === "" ? "" : "'" + part.replace(/'/g, "'\\''") + "'");
     for (const found of text.matchAll(redactionMark)) {
-        out += quote(text.slice(at, found.index)) + "\"${" + names.nameOf(found[0], text.slice(0, found.index), place) + ":?}\"";
+        out += quotedForShell(text.slice(at, found.index)) + "\"${" + names.nameOf(found[0], text.slice(0, found.index), place) + ":?}\"";
         at = found.index + found[0].length;
     }
-    return out + quote(text.slice(at)) || "''";
+    return out + quotedForShell(text.slice(at)) || "''";
+}
+
+/** Whether curl can take a request for nothing else: a field `@h` would be a file, and a line break a second field. */
+function fitsCurl(request) {
+    const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+    return /^https?:/i.test(request.url) && !request.url.includes("\0") && token.test(request.method)
+        && !(request.body ?? "").includes("\0")
+        && request.fields.every(([name, value]) => token.test(name) && !/[\0\r\n]/.test(value));
 }
 
 /**
  * A command that sends the same bytes, once its variables are set, and the names of these. JSON that had secrets was
- * written again, so its spaces and escapes may differ.
+ * written again, so its spaces and escapes may differ. Null for a request that curl could take for something else.
  */
 function asCurl(exchange) {
     const { request } = exchange;
+    if (!fitsCurl(request)) return null;
     const names = markNames();
-    const words = ["curl", "--proto '=http,https'", "--globoff", "--path-as-is"];
+    const words = ["curl", "-q", "--proto '=http,https'", "--globoff", "--path-as-is"];
     const has = (name) => request.fields.some(([other]) => other.toLowerCase() === name);
     const hasBody = (request.body ?? "") !== "" || !!request.base64;
     if (request.method === "HEAD") words.push("--head");

@@ -265,7 +265,7 @@ class App {
                 const { text, names } = asCurl(detail.exchange);
                 copy(text, "a curl command" + (names.length > 0 ? "; set " + names.join(", ") + " first" : ""));
             };
-            copies.push(button("Copy as curl", curl));
+            if (fitsCurl(detail.exchange.request)) copies.push(button("Copy as curl", curl));
             // The text of a body in base64 is only words.
             if (!detail.exchange.request.base64) copies.push(button("Copy as Swift", () => copy(asSwift(call, detail), "Swift")));
         }

@@ -2,6 +2,7 @@
 import FlyingFox
 import FlyingSocks
 import Foundation
+import SignetSystem
 import Synchronization
 
 // FlyingFox's messages have the names of HTTPTypes', so no file imports both.
@@ -41,7 +42,10 @@ final class PageServer: Sendable {
         let server = HTTPServer(
             address: try .inet(ip4: "127.0.0.1", port: 0), timeout: 60, logger: .disabled,
             handler: handler)
-        let task = Task { try await server.run() }
+        // FlyingFox reads a head byte by byte without a pause, so a flood of bytes must not take
+        // the threads on which the program's own work runs.
+        let thread = ThreadExecutor(label: "signet.inspector")
+        let task = Task(executorPreference: thread) { try await server.run() }
         do {
             try await server.waitUntilListening()
             guard case .ip4(_, let port)? = await server.listeningAddress else {

@@ -37,6 +37,8 @@ final class CacheDatabase: Sendable {
         configuration.label = "signet.cache"
         let checkpoint = Self.checkpointPages(of: byteLimit)
         configuration.prepareDatabase { database in
+            // Before anything changes a file of another program.
+            _ = try database.isNew(for: Self.applicationID, version: Self.version)
             try database.execute(
                 sql: """
                     PRAGMA auto_vacuum = INCREMENTAL;
@@ -47,8 +49,11 @@ final class CacheDatabase: Sendable {
                     PRAGMA cache_size = -2000;
                     """)
         }
-        // SQLite gives its other files the mode of the database.
-        try? PrivateFile.createNew([], at: folder.path(of: Self.name))
+        do throws(FileFailure) {
+            try folder.prepareDatabase(Self.name)
+        } catch {
+            throw error.kind == .permissions ? ForeignDatabase() : error
+        }
         queue = try DatabaseQueue(path: folder.path(of: Self.name), configuration: configuration)
         let made = try queue.write { try Self.prepare($0, key: key) }
         seal = try StoreSeal(key, salt: made.salt)

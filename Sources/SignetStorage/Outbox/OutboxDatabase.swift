@@ -46,8 +46,7 @@ final class OutboxDatabase: Sendable {
                 try database.execute(sql: "PRAGMA max_page_count = \(maximumPages)")
             }
         }
-        // SQLite gives its other files the mode of the database.
-        try? PrivateFile.createNew([], at: folder.path(of: file))
+        try folder.prepareDatabase(file)
         queue = try DatabaseQueue(path: folder.path(of: file), configuration: configuration)
         let made = try queue.write { try Self.prepare($0) }
         do throws(StorageError) {

@@ -68,8 +68,7 @@ package final class RecordDatabase: Sendable {
         self.name = name
         self.limits = limits
         do {
-            // SQLite gives its other files the mode of the database.
-            try? PrivateFile.createNew([], at: folder.path(of: name))
+            try folder.prepareDatabase(name)
             queue = try DatabaseQueue(
                 path: folder.path(of: name), configuration: Self.configuration)
             let (made, seal) = try queue.write { try Self.prepare($0, key: key) }
@@ -278,6 +277,7 @@ extension StorageError {
     fileprivate init(_ error: any Error, of path: String) {
         switch error {
         case let error as StorageError: self = error
+        case let error as FileFailure: self.init(error)
         case _ where CacheDatabase.isDamage(error):
             self.init(
                 .damagedStore, "\(path): found another file or a damaged one, expected records")

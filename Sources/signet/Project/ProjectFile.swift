@@ -231,10 +231,21 @@ struct ProjectFile: Sendable, Hashable {
 
     /// Whether a path is a descriptor or a device in the spelling of a file, such as `/dev/fd/3`.
     private static func isDevice(_ path: String) -> Bool {
-        guard let slash = path.lastIndex(of: "/"),
-            let folder = Folder.resolved(String(path[...slash]))
-        else { return false }
-        return ["/dev/", "/proc/", "/sys/"].contains { (folder + "/").startsWithBytes(of: $0) }
+        var path = path
+        // As many links as Linux follows.
+        for _ in 0...40 {
+            guard let slash = path.lastIndex(of: "/"),
+                let folder = Folder.resolved(String(path[...slash]))
+            else { return false }
+            if ["/dev/", "/proc/", "/sys/"].contains(where: {
+                (folder + "/").startsWithBytes(of: $0)
+            }) {
+                return true
+            }
+            guard let target = Folder.linkTarget(of: path) else { return false }
+            path = target.startsWithBytes(of: "/") ? target : folder + "/" + target
+        }
+        return true
     }
 
     /// Returns a path of the file: `~/` is the user's home folder, and a relative path counts from

@@ -3,6 +3,7 @@ import SignetBase
 import SignetClient
 import SignetCrypto
 import SignetJSON
+import SignetPinning
 import SignetSigning
 import SignetSystem
 
@@ -12,8 +13,9 @@ struct ProjectTrust: Equatable {
     let content: JSONObject
     /// The thumbprints (RFC 7638) of the keys, sorted; empty if they can't be read.
     let keys: [String]
-    /// By the member that names the file: a digest of the CAs and of the signing scheme, and the
-    /// identity of the passphrase's file, of which nothing may be written down.
+    /// By the member that names the file: a digest of the CAs, of the signing scheme and of the CAs
+    /// of the policy's rules, and the identity of the passphrase's file, of which nothing may be
+    /// written down.
     let files: JSONObject
     /// Whether the keys are a shared set that wasn't opened. They are compared when it is.
     private(set) var isSealed = false
@@ -27,6 +29,7 @@ struct ProjectTrust: Equatable {
         files["scheme"] = project.scheme.flatMap {
             SigningScheme.isFile($0) ? Self.digest(ofFile: $0) : nil
         }
+        files["policy"] = project.policy.flatMap(Self.digest(ofAuthoritiesIn:))
         files["passphrase"] = project.passphrase.flatMap { KeySource($0).filePath }
             .flatMap(Folder.identity(ofFile:)).map(JSONValue.string)
         self.init(content: project.content, keys: project.keys, files: files, identity: identity)
@@ -56,6 +59,20 @@ struct ProjectTrust: Equatable {
             let digest = try? Digest.of(bytes.span)
         else { return nil }
         return .string(Base64.encode(digest, as: .url))
+    }
+
+    /// A digest of the CAs that a policy's rules trust; nil if there are none. Its pins change by
+    /// commands, and by them alone nothing is trusted that a CA doesn't vouch for.
+    private static func digest(ofAuthoritiesIn path: String) -> JSONValue? {
+        let lines = (try? PinPolicy(file: path))?.rules.compactMap { rule in
+            rule.authorities.map { authorities in
+                let digest = Base64.encode(authorities.digest, as: .url)
+                return "\(rule.pattern) \(authorities.mode.rawValue) \(digest)\n"
+            }
+        }
+        guard let lines, !lines.isEmpty else { return nil }
+        let text = Array(lines.sorted().joined().utf8)
+        return (try? Digest.of(text.span)).map { .string(Base64.encode($0, as: .url)) }
     }
 
     /// Reads an entry of the list.
@@ -110,6 +127,7 @@ struct ProjectTrust: Equatable {
         }
         lines += ["caFile", "scheme", "passphrase"].filter { old.files[$0] != files[$0] }
             .map { "the file of \"\($0)\" is another one" }
+        if old.files["policy"] != files["policy"] { lines.append("the policy trusts other CAs") }
         guard !isSealed else { return lines }
         lines += keys.filter { !old.keys.contains($0) }.map { "a new key: \($0)" }
         lines += old.keys.filter { !keys.contains($0) }.map { "a key is gone: \($0)" }

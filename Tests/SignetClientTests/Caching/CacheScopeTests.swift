@@ -52,6 +52,72 @@ import Testing
         await cached.system.shutdown()
     }
 
+    /// A field that the program marks as a secret.
+    @Test(arguments: [CachePolicy.http, .age(.seconds(600))])
+    func aMarkedFieldTellsUsersApart(_ policy: CachePolicy) async throws {
+        let origin = CachedOrigin.counter()
+        let cached = try await CachedSystem(origin, policy)
+        func text(_ user: String) async throws -> String {
+            var field = HTTPField(name: HTTPField.Name("X-Colour")!, value: user)
+            field.indexingStrategy = .disallow
+            return try await cached.text { $0.fields.append(field) }
+        }
+        #expect(try await [text("red"), text("blue"), text("red")] == ["1", "2", "1"])
+        await cached.system.shutdown()
+    }
+
+    /// A cookie whose path is below the service's URL.
+    @Test(arguments: [CachePolicy.http, .age(.seconds(600))])
+    func cookiesOfAPathTellUsersApart(_ policy: CachePolicy) async throws {
+        let origin = CachedOrigin { request, number in
+            let who = request.request.headerFields[.cookie] ?? "nobody"
+            guard request.request.method == .post else {
+                return .init(fields: [.cacheControl: "max-age=600"], body: "\"\(who)\"")
+            }
+            let cookie = "user=\(number); Path=/v1/account"
+            return .init(fields: [.setCookie: cookie], body: "\(number)")
+        }
+        let cookies = CookieStore()
+        let cached = try await CachedSystem(origin, policy) { $0.cookies = cookies }
+        var texts: [String] = []
+        for _ in 0..<2 {
+            cookies.removeAll()
+            _ = try await cached.system.send(.post("/account/login", on: "a"))
+            texts.append(try await cached.text("/account/me"))
+        }
+        #expect(texts == ["\"user=1\"", "\"user=3\""])
+        await cached.system.shutdown()
+    }
+
+    @Test(arguments: [CachePolicy.http, .age(.seconds(600))])
+    func usersOfAProxyDoNotShare(_ policy: CachePolicy) async throws {
+        let origin = CachedOrigin.counter()
+        var texts: [String] = []
+        let store = MemoryCacheStore(byteLimit: 1 << 20)
+        for user in ["alice", "bob", "alice"] {
+            let proxy = try Proxy(
+                parsing: "http://\(user):p@proxy.test:3128", allowsCredentials: true)
+            let cached = try await CachedSystem(
+                origin, policy,
+                changeOptions: { ($0.proxies, $0.cacheStore) = (ProxyRules(proxy), store) })
+            texts.append(try await cached.text())
+            await cached.system.shutdown()
+        }
+        #expect(texts == ["1", "2", "1"])
+    }
+
+    @Test func aGetWithABodyIsNotCached() async throws {
+        let origin = CachedOrigin.counter()
+        let cached = try await CachedSystem(origin)
+        for body in ["q1", "q2"] {
+            let response = try await cached.system.exchange(
+                "a", method: .get, target: "/v1/n", fields: [:], body: .bytes(Array(body.utf8)))
+            #expect(response.status == 200)
+        }
+        #expect(origin.count == 2 && cached.store.count == 0)
+        await cached.system.shutdown()
+    }
+
     @Test(arguments: [CachePolicy.http, .age(.seconds(600))])
     func servicesAndSystemsDoNotShare(_ policy: CachePolicy) async throws {
         let origin = CachedOrigin.counter()

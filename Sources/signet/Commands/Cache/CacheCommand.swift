@@ -118,8 +118,12 @@ struct CacheClearCommand: AsyncParsableCommand {
 }
 
 extension StoredResponse {
-    /// The URL as people write it: without the default port.
+    /// The URL as people write it, without the default port and the query, which may have secrets.
     fileprivate var shownURL: String {
+        String(decoding: wholeURL.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+    }
+
+    private var wholeURL: String {
         let key = id.key
         for ending in ["https://": ":443", "http://": ":80"]
         where key.origin.startsWithBytes(of: ending.key)

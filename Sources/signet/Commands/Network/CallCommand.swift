@@ -239,7 +239,7 @@ struct CallCommand: AsyncParsableCommand {
         }
         guard common.json else {
             line.append(0x0A)
-            return try common.terminal.write(line)
+            return try common.terminal.write(json: line)
         }
         var object = MemberText()
         object.append("result", text: line)
@@ -247,7 +247,7 @@ struct CallCommand: AsyncParsableCommand {
         if payloadProtocol == .rest {
             object.append(["status": .number(JSONNumber(response.status))])
         }
-        try common.terminal.write(object.close())
+        try common.terminal.write(json: object.close())
     }
 
     private func tell(_ response: BatchResponse, with more: JSONObject) throws {
@@ -271,7 +271,7 @@ struct CallCommand: AsyncParsableCommand {
         let error = response.error
         if error == nil || !common.json {
             var line = object
-            try common.terminal.write(line.close())
+            try common.terminal.write(json: line.close())
         }
         guard let error else { return }
         var failure = ToolError(error)

@@ -170,7 +170,9 @@ struct CallContentOptions: ParsableArguments {
             guard HTTPField.isValidValue(text) else {
                 throw ToolError.usage("the value of a secret header is not valid in an HTTP field")
             }
-            fields.append(HTTPField(name: name, value: text))
+            var field = HTTPField(name: name, value: text)
+            field.indexingStrategy = .disallow
+            fields.append(field)
             hidden.append(text)
         }
         return (fields, hidden)

@@ -113,10 +113,11 @@ struct EnvironmentVariables {
         "GIT_EXTERNAL_DIFF", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR",
         "GIT_WORK_TREE", "GIT_ALLOW_PROTOCOL", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
         "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+        "SSLKEYLOGFILE", "MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS", "MFLAGS",
     ]
     private static let reservedPrefixes = [
         "LD_", "DYLD_", "BASH_", "MALLOC_", "GIT_CONFIG", "GIT_SSL_", "CORECLR_PROFILER",
-        "COR_PROFILER",
+        "COR_PROFILER", "NPM_CONFIG_",
     ]
 }
 #endif
