@@ -22,12 +22,11 @@ package enum Folder {
 
     /// Returns the text of a link; nil if there is no link, or if its text isn't UTF-8.
     package static func linkTarget(of path: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-            unsafe readlink(path, buffer.baseAddress, buffer.count)
-        }
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &bytes, bytes.count)
         guard count >= 0 else { return nil }
-        return String(validating: bytes.prefix(count), as: UTF8.self)
+        return String(
+            validating: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// Returns whether anything exists at a path, even a broken link.
