@@ -3,6 +3,7 @@ import SignetClient
 import SignetMetrics
 import SignetTesting
 import SignetTransport
+import TestSupport
 import Testing
 
 @Suite struct CallMetricsTests {
@@ -125,7 +126,7 @@ import Testing
         stub.respond(
             with: .status(302, fields: [.location: "/v1/ZZZ1"]),
             .status(302, fields: [.location: "/v1/ZZZ2"]), .status(200))
-        let system = try await Shop.system(stub)
+        let system = try await Shop.system(stub) { _ in }
         let events = system.events
         let id = "ZZZ3"
         _ = try await system.call(RESTRequest(.get, "/orders/\(id)"), on: "a")
