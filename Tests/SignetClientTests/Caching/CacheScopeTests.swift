@@ -78,7 +78,8 @@ import Testing
             return .init(fields: [.setCookie: cookie], body: "\(number)")
         }
         let cookies = CookieStore()
-        let cached = try await CachedSystem(origin, policy) { $0.cookies = cookies }
+        let cached = try await CachedSystem(
+            origin, policy, changeService: { $0.cookies = cookies })
         var texts: [String] = []
         for _ in 0..<2 {
             cookies.removeAll()
@@ -111,7 +112,8 @@ import Testing
         let cached = try await CachedSystem(origin)
         for body in ["q1", "q2"] {
             let response = try await cached.system.exchange(
-                "a", method: .get, target: "/v1/n", fields: [:], body: .bytes(Array(body.utf8)))
+                "a", method: .get, target: "/v1/n", fields: [:],
+                body: HTTPRequestBody(Array(body.utf8)))
             #expect(response.status == 200)
         }
         #expect(origin.count == 2 && cached.store.count == 0)
