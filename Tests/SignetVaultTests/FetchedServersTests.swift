@@ -9,7 +9,7 @@ import Testing
         "services.orders.development.cdnURL", "services.orders.pins",
         "services.orders.staging.pins", "services.orders.cdnPins", "services.orders.proxy",
         "services.orders.addresses", "services.orders.signing.covers",
-        "services.orders.signing.key", "services.orders.staging.signing.scheme",
+        "services.orders.signing.tag", "services.orders.staging.signing.scheme",
         "proxy.url", "proxy.noProxy", "urlRules.allowed", "urlRules.refused",
     ]
 

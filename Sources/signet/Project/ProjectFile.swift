@@ -231,7 +231,7 @@ struct ProjectFile: Sendable, Hashable {
 
     /// Whether a path is a descriptor or a device in the spelling of a file, such as `/dev/fd/3`.
     private static func isDevice(_ path: String) -> Bool {
-        var path = path
+        var path = path.utf8.contains(ASCII.slash) ? path : "./" + path
         // As many links as Linux follows.
         for _ in 0...40 {
             guard let slash = path.lastIndex(of: "/"),
