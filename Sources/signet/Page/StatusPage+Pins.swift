@@ -103,7 +103,8 @@ extension Timeline.Row {
             : rule.afterExpiry == .refuse
                 ? "after it calls are refused" : "after it CA and host name decide alone"
         self.init(
-            group: rule.pattern.description, label: "rule, \(rule.pins.count) pins",
+            group: rule.pattern.description,
+            label: "rule, \(rule.pins.count) pin\(rule.pins.count == 1 ? "" : "s")",
             state: isOver ? "expired" : "in force", tone: isOver ? .bad : isWeak ? .warning : .good,
             // The last second in force, so that the date is the one of the rule.
             end: rule.expires.map { $0.end - 1 },

@@ -210,10 +210,11 @@ import Testing
     }
 
     @Test func aFetchedValueNamesNoFileAndNoWeakScheme() async throws {
-        let all = try Settings.configuration([
-            "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
-            "services.a.signing.insecureSchemeOk": false,
-        ])
+        let all = try Settings.configuration(
+            [
+                "services.a.signing.scheme": "rfc9421", "services.a.signing.key": "HS",
+                "services.a.signing.insecureSchemeOk": false,
+            ], setBy: ["defaults", "fetched"])
         for (name, value) in [
             ("scheme", "/etc/hostname"), ("scheme", "../scheme.json"), ("insecureSchemeOk", true),
         ] as [(String, JSONValue)] {

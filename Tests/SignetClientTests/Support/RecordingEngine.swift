@@ -79,11 +79,16 @@ enum Settings {
     ]
 
     /// The values in addition to those of the service `a`.
-    static func configuration(_ values: JSONObject) throws -> GlobalConfiguration {
+    ///
+    /// - Parameter setBy: The inputs that may set each key; nil for the schema's default.
+    static func configuration(
+        _ values: JSONObject, setBy: JSONValue? = nil
+    ) throws -> GlobalConfiguration {
         var all = service
         for (name, value) in values { all[name] = value }
         let keys = all.map { name, value in
-            let rule: JSONObject = ["type": .string(type(of: value, name)), "visibility": "public"]
+            var rule: JSONObject = ["type": .string(type(of: value, name)), "visibility": "public"]
+            rule["setBy"] = setBy
             return (name: name, value: JSONValue.object(rule))
         }
         return try GlobalConfiguration(
