@@ -59,6 +59,27 @@ import Testing
         #expect(try await state() == "no longer trusted")
     }
 
+    /// A policy's pins change by commands. Its CAs are what the user trusted.
+    @Test func otherAuthoritiesOfAPolicyEndTheTrust() async throws {
+        func write(_ authority: Result<TestAuthority, any Error>, pin: String) throws {
+            let caFile = URL(filePath: try authority.get().caFile)
+            try folder.write(Data(contentsOf: caFile), to: "shop/ca.pem")
+            let rule = #"{"pins":["sha256/\#(pin)"],"caFile":"ca.pem"}"#
+            try folder.write(#"{"hosts":{"localhost":\#(rule)}}"#, to: "shop/policy.json")
+        }
+        let (one, two) = (
+            String(repeating: "A", count: 43), String(repeating: "B", count: 42) + "A"
+        )
+        try write(TestAuthority.trusted, pin: one + "=")
+        try change(["policy": "policy.json"])
+        #expect(try await run(["project", "trust"]).exit == 0)
+        #expect(try await state() == "trusted")
+        try write(TestAuthority.trusted, pin: two + "=")
+        #expect(try await state() == "trusted")
+        try write(TestAuthority.rogue, pin: two + "=")
+        #expect(try await state() == "no longer trusted")
+    }
+
     /// A damaged file is refused by its name, or it names nothing outside its folder.
     @Test func aDamagedFileIsRefusedByName() async throws {
         let project =
