@@ -141,8 +141,13 @@ import Testing
         let file = folder.path(of: .requests) + "/signet-records.sqlite"
         try Data("not a database, but long enough to be read as one\n".utf8).write(
             to: URL(filePath: file))
-        let error = #expect(throws: StorageError.self) { try DiskRecordingStore(in: folder) }
-        #expect(error?.code == .damagedStore)
+        func refusal() -> StorageError.Code? {
+            #expect(throws: StorageError.self) { try DiskRecordingStore(in: folder) }?.code
+        }
+        // Others may read it.
+        #expect(refusal() == .unusableCacheFolder)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        #expect(refusal() == .damagedStore)
         #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("not".utf8)) == true)
     }
 

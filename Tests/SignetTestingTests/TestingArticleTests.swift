@@ -160,6 +160,27 @@ import Testing
         await system.shutdown()
     }
 
+    func orderAfterAPause() async throws -> Int {
+        let (stub, clock) = (StubEngine(), TestClock())
+        stub.respond(with: .failure(.connect), .json(7))
+        var options = NetworkSystem.Options()
+        options.use(clock)
+        let system = try await NetworkSystem.start(
+            services: ["shop": .init(baseURL: "https://shop.test", payloadProtocol: .rest)],
+            stub: stub,
+            options: options)
+        async let order: Int = system.send(.get("/orders/7", on: "shop"))
+        await clock.waitForPauses(1)
+        clock.advance(by: .seconds(5))
+        let value = try await order
+        await system.shutdown()
+        return value
+    }
+
+    @Test func aPauseEndsWhenTheTestSaysSo() async throws {
+        #expect(try await orderAfterAPause() == 7)
+    }
+
     /// Every word of the article's code is in this file, in the same order.
     @Test func theArticleShowsThisCode() throws {
         let source = ArticleWords.words(in: try String(contentsOfFile: #filePath, encoding: .utf8))
@@ -167,7 +188,7 @@ import Testing
         // imports.
         let path = "Sources/SignetTesting/SignetTesting.docc/Testing-your-client.md"
         let blocks = try Article(path).blocks(in: "swift")
-        #expect(blocks.count == 6)
+        #expect(blocks.count == 7)
         var rest = source[...]
         for block in blocks {
             let lines = block.filter { !$0.hasPrefix("import ") }
