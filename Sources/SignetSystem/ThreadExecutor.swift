@@ -2,10 +2,6 @@ import Dispatch
 
 /// Runs the work of tasks one after the other, apart from Swift's own threads, which work that
 /// takes long would take away from all other tasks.
-///
-/// ```swift
-/// Task(executorPreference: ThreadExecutor(label: "server")) { await serve() }
-/// ```
 package final class ThreadExecutor: TaskExecutor {
     private let queue: DispatchQueue
 
