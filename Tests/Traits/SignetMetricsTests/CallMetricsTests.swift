@@ -148,11 +148,11 @@ import Testing
         var options = NetworkSystem.Options()
         (options.engine, options.engines["http1"]) = (standard, trial)
         options.observers = [CallMetrics(factory: metrics)]
-        options.callOptions.attempts = 1
         options.callOptions.engine = EngineChoice(.standard, trial: .init("http1", percent: 50))
         options.dangerous.allowUnpinnedServices()
-        let service = ServiceConfiguration(
+        var service = ServiceConfiguration(
             baseURL: "https://api.example.com", payloadProtocol: .rest)
+        service.attempts = 1
         let system = try await NetworkSystem.start(services: ["a": service], options: options)
         for _ in 0..<100 { _ = await Shop.call(system) }
         await system.shutdown()
