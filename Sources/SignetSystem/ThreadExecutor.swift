@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs the work of tasks one after the other, apart from Swift's own threads, which work that
-/// takes long would take away from all other tasks.
+/// Runs the work of tasks on a queue of its own, one after the other, so that work which takes long
+/// takes no thread away from other tasks.
 package final class ThreadExecutor: TaskExecutor {
     private let queue: DispatchQueue
 

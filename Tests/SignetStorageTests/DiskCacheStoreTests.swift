@@ -264,7 +264,7 @@ import Testing
     }
 
     /// A clone of a repository makes files that all may read.
-    @Test func useNoDatabaseThatOthersMayRead() async throws {
+    @Test func usesNoDatabaseThatOthersMayRead() async throws {
         #expect(try await store().store(.of("/a", 10)))
         let database = "\(folder)/signet-cache.sqlite"
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database)

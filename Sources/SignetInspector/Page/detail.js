@@ -110,7 +110,7 @@ function showSignature(detail) {
     const box = make("div");
     signed.forEach((part, at) => {
         if (signed.length > 1) box.append(make("h3", { text: "Request " + (at + 1) }));
-        box.append(make("p", { text: oneLine("These bytes were signed" + signedWords(part.base) + ". Secrets in them are hidden: (redacted) stands in their place.") }));
+        box.append(make("p", { text: oneLine("These bytes were signed" + signedWords(part.base) + ". Each secret in them is shown as (redacted).") }));
         box.append(longText(part.base.text, { "aria-label": "signature base" }));
         const signer = /(?:^|\n)"@signature-params": (.*)$/.exec(part.base.text);
         box.append(table(["Part", "Comes from", "Value"], [...part.base.parts, ...(signer ? [["@signature-params", signer[1]]] : [])].map(([name, value]) =>

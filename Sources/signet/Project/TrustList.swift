@@ -61,8 +61,8 @@ struct ProjectTrust: Equatable {
         return .string(Base64.encode(digest, as: .url))
     }
 
-    /// A digest of the CAs that a policy's rules trust; nil if there are none. Its pins change by
-    /// commands, and by them alone nothing is trusted that a CA doesn't vouch for.
+    /// A digest of the CAs that a policy's rules trust; nil if there are none. The pins aren't part
+    /// of it: commands change them, and a pin never takes the place of the check by a CA.
     private static func digest(ofAuthoritiesIn path: String) -> JSONValue? {
         let lines = (try? PinPolicy(file: path))?.rules.compactMap { rule in
             rule.authorities.map { authorities in
