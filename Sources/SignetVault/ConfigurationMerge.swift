@@ -72,7 +72,8 @@ extension Schema {
                 .sourceNotAllowed,
                 "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it"
                     + (rules[index].namesOrigins
-                        ? "" : "; a key that chooses servers or signatures needs "
+                        ? ""
+                        : "; a key that chooses servers or signatures needs "
                             + "\"fetched\" in its \"setBy\""),
                 key: entry.name)
         }
