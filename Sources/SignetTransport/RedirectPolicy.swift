@@ -33,7 +33,7 @@ public struct RedirectPolicy: Sendable, Hashable {
     public init() {}
 
     /// Rules that follow no redirect.
-    public static var none: RedirectPolicy {
+    public static var never: RedirectPolicy {
         var policy = RedirectPolicy()
         policy.maximum = 0
         return policy

@@ -104,7 +104,7 @@ private func failure(
     @Test func aResponseWithoutLocationIsFinal() throws {
         var chain = try RedirectChain(request(), policy: RedirectPolicy())
         #expect(try chain.follow(response(302), pins: nil, now: 0) == nil)
-        var none = try RedirectChain(request(), policy: .none)
+        var none = try RedirectChain(request(), policy: .never)
         #expect(try none.follow(response(302, "/b"), pins: nil, now: 0) == nil)
     }
 

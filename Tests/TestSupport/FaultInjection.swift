@@ -106,7 +106,8 @@ package enum FaultInjection {
             environment: environment, directory: directory, timeout: 120)
     }
 
-    /// Hits every point, two at a time.
+    /// Hits every third point, from a random one, and with `SIGNET_SOAK` (`make soak`) every point;
+    /// two at a time.
     ///
     /// A sanitizer reads files of its own as often as they have pieces at the time, so that a run
     /// may have fewer calls than the one that was counted, and its last points are not there.
@@ -116,9 +117,12 @@ package enum FaultInjection {
     /// - Returns: The number of kills that did not happen; nil if that is as expected: none, or of
     ///   a program with AddressSanitizer a tenth or two at most.
     package static func missedKills(
-        of program: URL, _ points: [(Fault, Call)],
+        of program: URL, _ all: [(Fault, Call)],
         hit: @escaping @Sendable (Fault, Call) async throws -> Bool
     ) async throws -> Int? {
+        let step = ProcessInfo.processInfo.environment["SIGNET_SOAK"] == nil ? 3 : 1
+        let first = Int.random(in: 0..<step)
+        let points = all.enumerated().filter { $0.offset % step == first }.map(\.element)
         let kills = points.filter { $0.0 == .signal("KILL") }.count
         let search = try await ChildProcess.run("grep", ["-qa", "__asan_init", program.path])
         let missed = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -122,7 +122,7 @@ final class ConfigurationFetcher: Sendable {
         var options = RequestOptions(deadline: plan.timeout, idempotency: .always)
         options.maximumResponseSize = plan.maximumResponseSize
         // Follow no redirect: only the plan decides where values come from.
-        options.redirects = RedirectPolicy.none
+        options.redirects = .never
         let asked = CallTarget(
             service: plan.service, method: plan.method.name, options: options,
             snapshot: snapshot)

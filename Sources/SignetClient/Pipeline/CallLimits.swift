@@ -27,12 +27,12 @@ struct CallLimits: Sendable {
         _ options: RequestOptions, isBoxed: Bool, of service: ServiceConfiguration,
         maximumResponseSize limit: Int, now: ContinuousClock.Instant
     ) {
-        timeout = options.timeout ?? service.timeout
+        timeout = options.timeout ?? .seconds(30)
         connectTimeout = options.connectTimeout
-        attempts = options.attempts ?? service.attempts
+        attempts = options.attempts ?? 3
         maximumResponseSize = min(limit, options.maximumResponseSize ?? limit)
         retry = options.retry ?? .standard
-        var redirects = options.redirects ?? service.redirects
+        var redirects = options.redirects ?? RedirectPolicy()
         // A remote procedure's call is its body: as GET it would be another request.
         if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
         self.redirects = redirects

@@ -60,17 +60,18 @@ public struct ServiceConfiguration: Sendable {
     /// `services.NAME.commonParameters`).
     public var commonParameters: JSONObject
     /// The time for one attempt, from the first name look-up to the last byte of the response
-    /// (duration `services.NAME.timeout`).
-    public var timeout: Duration
+    /// (duration `services.NAME.timeout`). Nil is the system's
+    /// (`NetworkSystem.Options.callOptions`), or else 30 seconds.
+    public var timeout: Duration?
     /// The maximum number of a call's attempts (integer `services.NAME.attempts`, 1...10).
-    /// `RetryStrategy` says which calls are sent again. Defaults to 3.
-    public var attempts: Int
+    /// `RetryStrategy` says which calls are sent again. Nil is the system's, or else 3.
+    public var attempts: Int?
     /// The maximum number of calls to the service that run at once; further ones wait (integer
     /// `services.NAME.maximumCalls`). Defaults to no limit.
     public var maximumCalls: Int?
     /// Which redirects are followed (integer `services.NAME.redirects.maximum`, 0...20; booleans
-    /// `.acrossOrigins` and `.bodyAcrossOrigins`).
-    public var redirects = RedirectPolicy()
+    /// `.acrossOrigins` and `.bodyAcrossOrigins`). Nil is the system's, or else `RedirectPolicy()`.
+    public var redirects: RedirectPolicy?
     /// Further named sets of fields and parameters (objects `services.NAME.sets.SET.fields` and
     /// `.parameters`). `commonFields` and `commonParameters` are the set `common`.
     public var sets: [String: RequestDefaults] = [:]
@@ -107,7 +108,7 @@ public struct ServiceConfiguration: Sendable {
     public init(
         baseURL: String, payloadProtocol: PayloadProtocol, signing: Signing? = nil,
         pins: [Pin] = [], commonFields: HTTPFields = [:],
-        commonParameters: JSONObject = [:], timeout: Duration = .seconds(30), attempts: Int = 3
+        commonParameters: JSONObject = [:], timeout: Duration? = nil, attempts: Int? = nil
     ) {
         self.baseURL = baseURL
         self.payloadProtocol = payloadProtocol
@@ -275,17 +276,23 @@ extension ServiceConfiguration {
         }
     }
 
-    private static func redirects(_ reader: SettingsReader) throws(ClientError) -> RedirectPolicy {
+    /// - Returns: Nil if none of the keys has a value.
+    private static func redirects(
+        _ reader: SettingsReader
+    ) throws(ClientError) -> RedirectPolicy? {
+        let maximum = try reader.read("redirects.maximum", as: Int.self)
+        let crosses = try reader.read("redirects.acrossOrigins", as: Bool.self)
+        let sendsBody = try reader.read("redirects.bodyAcrossOrigins", as: Bool.self)
+        guard maximum != nil || crosses != nil || sendsBody != nil else { return nil }
         var policy = RedirectPolicy()
-        if let maximum = try reader.read("redirects.maximum", as: Int.self) {
+        if let maximum {
             guard (0...20).contains(maximum) else {
                 throw reader.invalid("redirects.maximum", reason: "is not in 0...20")
             }
             policy.maximum = maximum
         }
-        policy.crossesOrigins =
-            try reader.read("redirects.acrossOrigins", as: Bool.self) ?? policy.crossesOrigins
-        if try reader.read("redirects.bodyAcrossOrigins", as: Bool.self) == true {
+        policy.crossesOrigins = crosses ?? policy.crossesOrigins
+        if sendsBody == true {
             guard !reader.isFetched("redirects.bodyAcrossOrigins") else {
                 throw reader.invalid(
                     "redirects.bodyAcrossOrigins", reason: "can't be true in a fetched value")

@@ -21,7 +21,7 @@ struct SystemHost: Sendable {
     ) throws(ClientError) {
         var configuration = ServiceConfiguration(
             baseURL: url, payloadProtocol: .rest, timeout: timeout, attempts: 1)
-        configuration.redirects = .none
+        configuration.redirects = .never
         configuration.options.connectTimeout = timeout
         configuration.clientCertificate = clientCertificate
         self.name = name

@@ -3,6 +3,7 @@ import SignetClient
 import SignetJSON
 import SignetPinning
 import SignetRPC
+import SignetTesting
 import SignetTransport
 import TestSupport
 import Testing
@@ -50,6 +51,24 @@ import Testing
             await Pipeline.code { () throws(ClientError) in
                 try system.callOptions(for: "a", merging: wrong)
             } == .unknownScenario)
+        await system.shutdown()
+    }
+
+    /// Also its number of attempts and its redirects, if the service names none.
+    @Test func theSystemsLimitsReachTheServer() async throws {
+        let engine = StubEngine()
+        engine.respond(with: .failure(.connect))
+        let system = try await Pipeline.system(engine) { options in
+            options.callOptions.timeout = .seconds(4)
+            options.callOptions.attempts = 1
+            options.callOptions.redirects = .never
+        }
+        let trace = CallTrace()
+        _ = try? await system.call(
+            RESTRequest(.get, "/"), on: "a", options: RequestOptions(trace: trace))
+        let limits = try #require(trace.records.first?.work.limits)
+        #expect(limits.timeout == .seconds(4) && limits.attempts == 1)
+        #expect(limits.maximumRedirects == 0 && engine.requests.count == 1)
         await system.shutdown()
     }
 

@@ -86,7 +86,7 @@ import Testing
             Self.start(system, .join) { $0.credentials = User(scope: "b") },
             Self.start(system, .join) { $0.engine = EngineChoice() },
             Self.start(system, .join) { $0.compression = .gzip() },
-            Self.start(system, .join) { $0.redirects = RedirectPolicy.none },
+            Self.start(system, .join) { $0.redirects = .never },
             Self.start(system, .join) { $0.idempotency = .never },
             Self.start(system, .join) { $0.maximumResponseSize = 9 },
             Self.start(system, .join) { $0.json = JSONConventions(keys: .snakeCase) },

@@ -190,7 +190,7 @@ private struct Stages {
 
     init(
         engine: RecordingEngine = RecordingEngine(), common: RequestOptions = RequestOptions(),
-        redirects: RedirectPolicy = .none, policy: PinPolicy? = nil
+        redirects: RedirectPolicy = .never, policy: PinPolicy? = nil
     ) throws {
         let pauses = InterceptorTests.Notes()
         var service = ServiceConfiguration(

@@ -139,7 +139,16 @@ import Testing
     func whatOthersEndIsDeliveredOnce(_ end: End) async throws {
         let system = try await system()
         var calls: [(CallHandle<UnboxedResponse>, Receiver)] = []
-        var owners: [CallOwner] = []
+        // Others of the same system and form: one whose owner remains, and one whose owner doesn't.
+        let remains = CallOwner()
+        for (owner, call) in [(remains, Self.quick), (CallOwner(), Self.endless)] {
+            let receiver = Receiver()
+            let handle = system.start(
+                call, options: RequestOptions(owner: owner), deliver: receiver.take)
+            calls.append((handle, receiver))
+        }
+        _ = await calls[0].0.response
+        var owners = [remains]
         for number in 0..<Self.count {
             let receiver = Receiver()
             let owner = CallOwner()

@@ -149,10 +149,10 @@ import Testing
         (options.engine, options.engines["http1"]) = (standard, trial)
         options.observers = [CallMetrics(factory: metrics)]
         options.callOptions.engine = EngineChoice(.standard, trial: .init("http1", percent: 50))
+        options.callOptions.attempts = 1
         options.dangerous.allowUnpinnedServices()
-        var service = ServiceConfiguration(
+        let service = ServiceConfiguration(
             baseURL: "https://api.example.com", payloadProtocol: .rest)
-        service.attempts = 1
         let system = try await NetworkSystem.start(services: ["a": service], options: options)
         for _ in 0..<100 { _ = await Shop.call(system) }
         await system.shutdown()
