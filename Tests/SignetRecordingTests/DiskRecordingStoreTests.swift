@@ -135,6 +135,22 @@ import Testing
         #expect(try await again.recording().exchanges.map(\.request.url) == ["https://a/1"])
     }
 
+    /// Otherwise two processes would give one mark to two secrets.
+    @Test func oneStoreAtATimeHasAFolder() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try DataFolder(directory.path("data"))
+        let store = try DiskRecordingStore(in: folder)
+        #expect(throws: StorageError.self) { try DiskRecordingStore(in: folder) }
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let error = #expect(throws: StorageError.self) {
+                try DiskRecordingStore(in: DataFolder(path))
+            }
+            #expect(error?.code == .storeFailed)
+        }
+        store.add(Self.call(1))
+        #expect(try await store.recording().calls.count == 1)
+    }
+
     @Test func refusesAFileThatIsNotItsOwn() async throws {
         let directory = try TemporaryDirectory()
         let folder = try DataFolder(directory.path("data"))
@@ -181,7 +197,9 @@ import Testing
     }
 
     private static func load(_ path: String, killedAfter pause: Int) throws {
-        let store = try DiskRecordingStore(in: DataFolder(path))
+        var limits = RecordingLimits()
+        limits.calls = 1_000_000
+        let store = try DiskRecordingStore(in: DataFolder(path), limits: limits)
         store.add(call(1))
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: Double(pause) / 1000)

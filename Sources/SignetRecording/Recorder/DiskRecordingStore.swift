@@ -12,7 +12,8 @@ import Synchronization
 ///
 /// A call is written by a thread of the store's own, some calls at once, so that it holds no call
 /// up. The calls that were added last are lost if the process is killed, and those that are there
-/// are whole. With a vault's key, everything is sealed.
+/// are whole. With a vault's key, everything is sealed. One store at a time has a folder, because
+/// two would give the same mark to different secrets.
 ///
 /// ```swift
 /// import SignetStorage
@@ -36,6 +37,8 @@ public final class DiskRecordingStore: RecordingStore {
     private static let pendingLimit = 10_000
     private static let fileName = "signet-records.sqlite"
 
+    /// Held as long as the store exists.
+    private let lock: LockedFile
     private let requests: RecordDatabase
     private let responses: RecordDatabase
     private let queue = DispatchQueue(label: "signet.recordings")
@@ -45,14 +48,15 @@ public final class DiskRecordingStore: RecordingStore {
     /// The largest number of a mark in the store, also in calls that wait to be written.
     public var lastMark: Int { state.withLock { $0.lastMark } }
 
-    /// Opens the store of a folder, or creates it.
+    /// Opens the store of a folder, or creates it. Waits for a second if another store has it.
     ///
     /// - Parameters:
     ///   - folder: The folder.
     ///   - limits: The limits; ``RecordingLimits/bodySize`` is that of a recorder. Requests and
     ///     responses get half of ``RecordingLimits/size`` each.
     ///   - key: A vault's key, with which everything is sealed; nil for none.
-    /// - Throws: `StorageError`: `unusable-cache-folder`, `wrong-cache-key`, `damaged-store`.
+    /// - Throws: `StorageError`: `unusable-cache-folder`, `wrong-cache-key`, `damaged-store`,
+    ///   `store-failed` if another store still has the folder.
     public init(
         in folder: DataFolder, limits: RecordingLimits = RecordingLimits(),
         sealedWith key: CryptoKey? = nil
@@ -60,6 +64,7 @@ public final class DiskRecordingStore: RecordingStore {
         let own = RecordDatabase.Limits(
             count: limits.calls, size: Int64(limits.size / 2),
             age: limits.age.map(\.milliseconds))
+        lock = try Self.lock(folder)
         requests = try RecordDatabase(
             folder: folder.path(of: .requests), name: Self.fileName, limits: own, sealedWith: key)
         responses = try RecordDatabase(
@@ -67,6 +72,17 @@ public final class DiskRecordingStore: RecordingStore {
         pendingSizeLimit = limits.size
         let last = Int(max(try requests.lastNumber(), try responses.lastNumber()))
         state.withLock { $0.lastMark = last }
+    }
+
+    private static func lock(_ folder: DataFolder) throws(StorageError) -> LockedFile {
+        let path = folder.path + "/recordings.lock"
+        do throws(FileFailure) {
+            return try LockedFile(path: path, until: .now + .seconds(1), requirePrivate: true)
+        } catch {
+            guard error.kind == .busy else { throw StorageError(error) }
+            throw StorageError(
+                .storeFailed, "\(path): found another store of recordings that has the folder")
+        }
     }
 
     /// The number of calls that were lost: more came than the disk takes, or it is full.
