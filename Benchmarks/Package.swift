@@ -31,6 +31,7 @@ let package = Package(
                 .product(name: "SignetJSON", package: "signet"),
                 .product(name: "SignetPinning", package: "signet"),
                 .product(name: "SignetRPC", package: "signet"),
+                .product(name: "SignetRecording", package: "signet"),
                 .product(name: "SignetSigning", package: "signet"),
                 .product(name: "SignetStorage", package: "signet"),
                 .product(name: "SignetTransport", package: "signet"),

@@ -121,6 +121,7 @@ import Testing
         #expect(Self.count < 100 || server.lines("AGAIN").count > Self.count / 16)
         #expect(server.lines("CHANGED").isEmpty && server.lines("DROPPED").isEmpty)
         #expect(!server.stdout.contains("UNSIGNED"))
+        guard Self.count > 100 else { return try await server.stop() }
         print(
             "\(Self.count) kills: \(added.count) records added, \(arrived.count) arrived in "
                 + "\(server.lines("BATCH").count) batches, \(server.lines("AGAIN").count) sent again"

@@ -151,7 +151,6 @@ import Testing
         let disk = Recorder(.anywhere, into: store)
         try disk.start(on: system)
         #endif
-        let start = ContinuousClock.now
         for index in 0..<Self.callCount {
             try await Self.send(Self.canaries[index % Self.canaries.count], index, by: system)
             #if Storage
@@ -162,7 +161,6 @@ import Testing
             }
             #endif
         }
-        print("\(Self.callCount) calls with canaries took \(ContinuousClock.now - start)")
         #if Storage
         #expect(try await store.recording().calls.count == min(500, Self.callCount))
         try await Self.requireNone(in: directory, by: patterns)

@@ -46,6 +46,7 @@ struct Main {
             ))
         makers.append((SystemRows.names, { try SystemRows.rows() }))
         makers.append((CacheRows.names, { try CacheRows.rows() }))
+        makers.append((RecordingRows.names, { RecordingRows.rows() }))
         makers.append((SystemLoopRows.names, { try await SystemLoopRows.rows() }))
         #if Peers
         makers.append((PeerRows.names, { try await PeerRows.rows() }))
