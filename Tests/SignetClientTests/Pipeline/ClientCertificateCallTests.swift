@@ -92,7 +92,7 @@ import Testing
         let host = try await host(
             "location /away { return 302 https://localhost:\(other.port)/who; }")
         let system = try await system(host, certificate("ann")) {
-            $0.redirects.crossesOrigins = true
+            $0.redirects = RedirectPolicy()
         }
         let error = await #expect(throws: ClientError.self) {
             try await system.call(RESTRequest(.get, "/away"), on: "a")

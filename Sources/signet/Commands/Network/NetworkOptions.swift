@@ -216,7 +216,9 @@ func withNetworkSystem<Result>(
     var configuration = ServiceConfiguration(
         baseURL: url, payloadProtocol: payloadProtocol, signing: signer?.rule,
         timeout: network.timeout, attempts: 1)
-    configuration.redirects.maximum = call.maximumRedirects
+    var redirects = RedirectPolicy()
+    redirects.maximum = call.maximumRedirects
+    configuration.redirects = redirects
     // A server may redirect until a request has the cookie that it set.
     configuration.cookies = CookieStore()
     configuration.clientCertificate = try call.clientCertificate.load()

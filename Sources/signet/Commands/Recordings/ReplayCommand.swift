@@ -95,7 +95,7 @@ struct ReplayCommand: AsyncParsableCommand {
             for: "\(first)/", and: others, payloadProtocol: .rest, network: network, call: options,
             output: CallOutput(on: common.terminal, tracing: false), showsProgress: false,
             configure: { service in
-                service.redirects.maximum = 0
+                service.redirects = .never
                 service.cookies = nil
             }
         ) { system, _ in
