@@ -79,7 +79,9 @@ public final class DiskRecordingStore: RecordingStore {
         do throws(FileFailure) {
             return try LockedFile(path: path, until: .now + .seconds(1), requirePrivate: true)
         } catch {
-            guard error.kind == .busy else { throw StorageError(error) }
+            guard error.kind == .busy else {
+                throw StorageError(.unusableCacheFolder, error.description)
+            }
             throw StorageError(
                 .storeFailed, "\(path): found another store of recordings that has the folder")
         }
