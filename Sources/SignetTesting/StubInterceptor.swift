@@ -49,7 +49,8 @@ public final class StubInterceptor: AttemptInterceptor, CallStub {
     /// Removes all stubs.
     public func removeStubs() { state.withLock { $0.stubs = StubEngine() } }
 
-    /// The requests that stubs responded to, in their order, without signatures.
+    /// The requests that stubs responded to, in their order. Interceptors of attempts get them
+    /// without signatures, and the stubs of a running system with them.
     public var requests: [RecordedRequest] { stubs.requests }
 
     /// Responds to an attempt, or sends it on.
@@ -59,7 +60,9 @@ public final class StubInterceptor: AttemptInterceptor, CallStub {
         guard call.mode != .production, isOn, stubs.responds(to: request) else {
             return try await next(call)
         }
-        return try await stubs.send(request)
+        var response = try await stubs.send(request)
+        response.source = .stub
+        return response
     }
 
     /// Responds in place of the engine, if a stub matches the request. The module that the stub was

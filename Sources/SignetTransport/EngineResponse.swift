@@ -59,8 +59,8 @@ public struct EngineResponse: Sendable {
     }
     /// Whether the engine made the response up, as a stub or a replay does. No cache stores it.
     public var isMadeUp = false
-    /// The origin of the response, for an engine that responds from several; nil for that of
-    /// ``EngineCapabilities/source``.
+    /// The origin of the response, for an engine that responds from several, and for an interceptor
+    /// that responds itself; nil for that of ``EngineCapabilities/source``, or `interceptor`.
     public var source: ResponseSource?
     private let record: TimingsRecord?
 

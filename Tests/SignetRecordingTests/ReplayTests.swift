@@ -17,7 +17,7 @@ import Testing
         try await system.exchange("shop", method: .get, target: target, body: [])
     }
 
-    @Test(.features("000-60")) func passesFromTheRecording() async throws {
+    @Test(.features("000-41", "000-60")) func passesFromTheRecording() async throws {
         let stub = StubEngine()
         stub.respond(to: .procedure("orders.list"), with: .result(["tea"]))
         stub.respond(to: .request(.get, path: "/a"), with: .status(404, body: [0x78]))

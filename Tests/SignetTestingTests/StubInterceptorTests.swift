@@ -91,6 +91,50 @@ import Testing
         await system.shutdown()
     }
 
+    /// As an interceptor of attempts and as a stub; what it doesn't answer is not its own.
+    @Test(.features("000-41"), .enabled(if: RunMode.isSwitchable), arguments: [true, false])
+    func theRecordNamesTheStub(_ isInterceptor: Bool) async throws {
+        let (stubs, counter) = (StubInterceptor(), CallCounter())
+        let system = try await system(network(), stubs: isInterceptor ? stubs : nil)
+        if !isInterceptor { system.stubs.add(stubs, for: .debugging) }
+        system.addObserver(counter)
+        stubs.respond(to: .procedure("m"), with: .result(2))
+        stubs.respond(to: .procedure("e"), with: .rpcError(code: 1, message: "no"))
+        for (method, source) in [("m", .stub), ("e", .stub), ("n", .mock)]
+            as [(String, ResponseSource)]
+        {
+            let trace = CallTrace()
+            _ = try? await system.call(
+                RPCCall(RPCMethod(method)), on: "a", options: RequestOptions(trace: trace))
+            #expect(trace.record?.response?.source == source, "\(method)")
+            #expect(counter.count { $0.method == method && $0.source == source } == 1)
+        }
+        await system.shutdown()
+    }
+
+    /// Added to a running system they respond by the rules of their module, until they are removed.
+    @Test(
+        .features("000-50", "000-52", "000-53"),
+        arguments: [StubModule.debugging, .testing, .business], ["development", "production"])
+    func aRunningSystemTakesThem(_ module: StubModule, _ mode: String) async throws {
+        let (network, stubs) = (network(), StubInterceptor())
+        let system = try await system(network, stubs: nil, mode: mode)
+        stubs.respond(to: .procedure("m"), with: .result(2))
+        #expect(try await call(system) == 1)
+        let installation = system.stubs.add(stubs, for: module)
+        let acts = module == .business || system.mode == .development
+        #expect(try await call(system) == (acts ? 2 : 1))
+        #expect(stubs.requests.count == (acts ? 1 : 0))
+        #expect(try await call(system, "n") == 1)
+        stubs.isOn = false
+        #expect(try await call(system) == 1)
+        stubs.isOn = true
+        installation.remove()
+        #expect(try await call(system) == 1)
+        #expect(network.requests.count == (acts ? 4 : 5))
+        await system.shutdown()
+    }
+
     /// Each attempt asks the stubs, so that retries can be tested.
     @Test(.enabled(if: RunMode.isSwitchable)) func aStubFailsAnAttempt() async throws {
         let (network, stubs) = (network(), StubInterceptor())

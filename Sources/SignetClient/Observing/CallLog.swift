@@ -23,6 +23,8 @@ final class CallLog: Sendable {
         var attempts: [CallRecord.Attempt] = []
         /// Whether something of the program changed the response of the last attempt.
         var isChanged = false
+        /// The origin of the response that an interceptor of attempts made; nil if none did.
+        var ownSource: ResponseSource?
         var stubs: [CallRecord.StubUse] = []
         var joined: (id: CallIdentity.ID, log: CallLog)?
         /// The code that a response check found in the response.
@@ -130,11 +132,13 @@ final class CallLog: Sendable {
     ///   - bodySize: The size of the body; nil if it isn't in memory.
     func setResponse(status: Int, bodySize: Int?) {
         note { state in
-            let received = state.attempts.last?.hops.last { $0.status != nil }
+            let received =
+                state.ownSource == nil
+                ? state.attempts.last?.hops.last { $0.status != nil } : nil
             var response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
                 source: state.cache?.isServed == true
-                    ? .cache : received?.source ?? .interceptor)
+                    ? .cache : state.ownSource ?? received?.source ?? .interceptor)
             response.isChanged = state.isChanged && received != nil
             state.response = response
         }
@@ -142,6 +146,9 @@ final class CallLog: Sendable {
 
     /// Notes that an interceptor of attempts or a stub after the engine changed the response.
     func noteChange() { note { $0.isChanged = true } }
+
+    /// Notes that an interceptor of attempts made the response, and sent nothing that responded.
+    func noteOwnResponse(from source: ResponseSource) { note { $0.ownSource = source } }
 
     /// Notes the response that interceptors around the call returned in place of the one that they
     /// got.
@@ -213,7 +220,7 @@ final class CallLog: Sendable {
     func beginAttempt() {
         note { state in
             state.attempts.append(CallRecord.Attempt())
-            state.isChanged = false
+            (state.isChanged, state.ownSource) = (false, nil)
         }
     }
 

@@ -221,7 +221,13 @@ struct AttemptStage: Sendable {
             received.set(response)
             return response
         }
-        if let last = received.state.last, !response.isSame(as: last) { context.log.noteChange() }
+        if let last = received.state.last {
+            if !response.isSame(as: last) { context.log.noteChange() }
+        } else {
+            // No server responded, whatever the interceptor says.
+            let source = response.source ?? .interceptor
+            context.log.noteOwnResponse(from: source == .server ? .interceptor : source)
+        }
         return response
     }
 

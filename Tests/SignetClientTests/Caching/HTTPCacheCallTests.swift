@@ -11,7 +11,7 @@ import Testing
 @Suite struct HTTPCacheCallTests {
     // MARK: Hits
 
-    @Test(.features("000-26", "003-27"))
+    @Test(.features("000-26", "000-41", "003-27"))
     func aFreshResponseIsServedWithoutARequest() async throws {
         let origin = CachedOrigin.counter()
         let cached = try await CachedSystem(origin)

@@ -82,7 +82,9 @@ import Testing
         return (value, trace.record, engine)
     }
 
-    @Test(.features("000-50"), arguments: ["boxing", "signing", "engine", "after", "delivery"])
+    @Test(
+        .features("000-41", "000-50"),
+        arguments: ["boxing", "signing", "engine", "after", "delivery"])
     func eachPlaceTakesEffect(_ place: String) async throws {
         let stub = Acting(place)
         let (value, record, engine) = try await Self.call(stub)

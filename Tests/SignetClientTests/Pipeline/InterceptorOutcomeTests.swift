@@ -294,4 +294,42 @@ import Testing
         }
         #expect(alone.source == .interceptor && !alone.isChanged && alone.status == 203)
     }
+
+    /// Responds itself, and may ask before.
+    private struct Own: AttemptInterceptor {
+        let source: ResponseSource?
+        let asks: Bool
+
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            if asks { _ = try? await next(call) }
+            var response = EngineResponse(
+                response: .init(status: .ok), body: HTTPResponseBody(bytes: Array("3".utf8)),
+                httpVersion: .init(major: 1, minor: 1))
+            response.source = source
+            return response
+        }
+    }
+
+    /// An interceptor may say where its own response is from, but not that a server sent it.
+    @Test(
+        .features("000-41"),
+        arguments: [nil, .server, .interceptor, .stub, .mock] as [ResponseSource?], [false, true])
+    func anOwnResponseIsNotAServers(_ claimed: ResponseSource?, _ asks: Bool) async throws {
+        // A redirect and then a failure, so that no request has the final response.
+        let engine = RecordingEngine(responses: [
+            .init(status: 307, fields: [.location: "/v1/y"]),
+            .init(failure: TransportError(.connect, "down")),
+        ])
+        let system = try await Pipeline.system(engine)
+        let trace = CallTrace()
+        var options = RequestOptions(trace: trace)
+        options.attemptInterceptors = [Own(source: claimed, asks: asks)]
+        #expect(try await system.send(.get("/x", on: "a"), as: Int.self, options: options) == 3)
+        let response = try #require(trace.record?.response)
+        let isOwn = claimed == nil || claimed == .server
+        #expect(response.source == (isOwn ? .interceptor : claimed))
+        #expect(response.status == 200 && !response.isChanged)
+        #expect(engine.count == (asks ? 2 : 0))
+        await system.shutdown()
+    }
 }
