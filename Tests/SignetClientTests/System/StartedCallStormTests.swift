@@ -16,11 +16,29 @@ import Testing
     private static let endless = RESTCall(RESTRequest(.get, "/endless"), on: "a")
     private static let ends: [ClientError.Code?] = [nil, .cancelled, .notRunning]
 
+    /// Counts the starts and ends of each call.
+    private final class Seen: CallObserver {
+        private let calls = Mutex<[CallIdentity.ID: (starts: Int, ends: Int)]>([:])
+        var all: [(starts: Int, ends: Int)] { calls.withLock { Array($0.values) } }
+
+        func receive(_ event: CallEvent) {
+            calls.withLock { calls in
+                switch event {
+                case .started(let call): calls[call.id, default: (0, 0)].starts += 1
+                case .finished(let record): calls[record.identity.id, default: (0, 0)].ends += 1
+                default: break
+                }
+            }
+        }
+    }
+
     private let counter = CallCounter()
+    private let seen = Seen()
 
     private func system() async throws -> NetworkSystem {
         let system = try await Pipeline.system(DelayingEngine())
         system.addObserver(counter)
+        system.addObserver(seen)
         return system
     }
 
@@ -33,6 +51,9 @@ import Testing
     private func expectTheEnd(of system: NetworkSystem) async {
         await system.shutdown()
         #expect(system.runningCalls.isEmpty && counter.runningCount == 0)
+        let all = seen.all
+        #expect(all.allSatisfy { $0 == (1, 1) } && all.count == counter.count())
+        #expect(all.count > Self.count / 2)
     }
 
     private static func pause(_ range: ClosedRange<Int>) async {
@@ -78,6 +99,83 @@ import Testing
         await expectTheEnd(of: system)
         // None came later.
         #expect(calls.map { $0.1.all.count } == wanted)
+    }
+
+    // MARK: Queues
+
+    /// The most calls of a queue that had a place when one of them began its attempt.
+    private final class Places: CallObserver {
+        private let queue: CallQueue
+        private let most = Mutex(0)
+        var maximum: Int { most.withLock { $0 } }
+
+        init(_ queue: CallQueue) { self.queue = queue }
+
+        func receive(_ event: CallEvent) {
+            guard case .attempt = event else { return }
+            let count = queue.runningCount
+            most.withLock { $0 = max($0, count) }
+        }
+    }
+
+    /// The queue is paused, resumed and emptied while handles cancel a third of the calls.
+    @Test(.features("002-18", "004-18"))
+    func aQueueDeliversEachCallOnce() async throws {
+        let system = try await system()
+        let queue = CallQueue(limit: 8)
+        let places = Places(queue)
+        system.addObserver(places)
+        var calls: [(CallHandle<UnboxedResponse>, Receiver, Task<Bool, Never>?)] = []
+        var resumption: Task<Void, Never>?
+        var emptied = 0
+        for number in 0..<Self.count {
+            // 200 calls wait or run.
+            if number >= 200 { _ = await calls[number - 200].0.response }
+            let receiver = Receiver()
+            var options = RequestOptions()
+            options.queue = queue
+            options.priority = [.low, .normal, .high].randomElement()
+            // An endless call ends by its handle, by the queue, or by the shutdown.
+            let handle = system.start(
+                number % 9 == 0 ? Self.endless : Self.quick, options: options,
+                deliver: receiver.take)
+            var cancel: Task<Bool, Never>?
+            if number % 3 == 0 {
+                cancel = Task {
+                    await Self.pause(0...4000)
+                    return handle.cancel()
+                }
+            }
+            calls.append((handle, receiver, cancel))
+            if number % 250 == 100 {
+                await resumption?.value
+                queue.pause()
+                resumption = Task {
+                    await Self.pause(0...4000)
+                    queue.resume()
+                }
+            }
+            if number % 1000 == 500 { emptied += queue.cancelCalls() }
+            shutDown(system, at: number)
+        }
+        await resumption?.value
+        var wanted: [[ClientError.Code?]] = []
+        for (number, (handle, receiver, cancel)) in calls.enumerated() {
+            let wasInTime = await cancel?.value
+            let code = await handle.response.result.failureCode
+            // The shutdown began later.
+            #expect(Self.ends.contains(code) && (code != .notRunning || number >= 8_800))
+            let outcome = wasInTime == true ? [] : [code]
+            wanted.append(outcome)
+            #expect(try await eventually { receiver.all == outcome })
+        }
+        await expectTheEnd(of: system)
+        // None came later.
+        #expect(calls.map { $0.1.all } == wanted)
+        // Only the queue ends a call so that its closure gets it.
+        #expect(wanted.count { $0 == [.cancelled] } <= emptied)
+        #expect((1...8).contains(places.maximum))
+        #expect(queue.runningCount == 0 && queue.waitingCount == 0)
     }
 
     // MARK: Receivers

@@ -1,3 +1,4 @@
+import Foundation
 import SignetClient
 import SignetRPC
 import Synchronization
@@ -148,25 +149,28 @@ import Testing
             #expect(place)
             break
         }
-        let executor = CountingExecutor()
-        system.start(Self.call, on: .executor(executor)) { _ in came.yield(executor.isCurrent) }
-        for await place in places {
-            #expect(place)
-            break
+        for (delivery, isOwn) in [(.executor(OwnThreads()), true), (.anyThread, false)]
+            as [(CallDelivery, Bool)]
+        {
+            system.start(Self.call, on: delivery) { _ in came.yield(OwnThreads.isCurrent) }
+            for await place in places {
+                #expect(place == isOwn)
+                break
+            }
         }
         await system.shutdown()
     }
 
-    /// Runs jobs on threads of its own.
-    private final class CountingExecutor: TaskExecutor {
-        private let count = Atomic(0)
-
-        var isCurrent: Bool { count.load(ordering: .acquiring) > 0 }
+    /// Runs each job on a thread of its own, which it marks.
+    private final class OwnThreads: TaskExecutor {
+        static var isCurrent: Bool { Thread.current.threadDictionary["own"] != nil }
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            count.add(1, ordering: .releasing)
-            Task.detached { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+            Thread.detachNewThread {
+                Thread.current.threadDictionary["own"] = true
+                unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+            }
         }
     }
 
