@@ -42,6 +42,20 @@ package enum SignetTool {
         return values?.isRegularFile == true ? values?.contentModificationDate : nil
     }
 
+    /// Whether a program next to `signet` has symbols that match an extended regular expression.
+    package static func hasSymbols(_ pattern: String, in program: String) async throws -> Bool {
+        let path = url.deletingLastPathComponent().appending(path: program).path
+        // Only their number: a program has hundreds of thousands.
+        let output = try await ChildProcess.run(
+            "/bin/sh", ["-c", "nm \"$0\" | grep -Ec \"$1\"", path, pattern])
+        let count = String(decoding: output.stdout, as: UTF8.self).split(separator: "\n").first
+            .flatMap { Int($0) }
+        guard let count, output.stderr.isEmpty else {
+            throw TestSupportError("nm \(program): \(output.stderr)")
+        }
+        return count > 0
+    }
+
     private static func isProgram(_ url: URL) -> Bool {
         (try? url.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true
     }

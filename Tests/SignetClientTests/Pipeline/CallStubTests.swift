@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetClient
+import SignetCrypto
 import SignetJSON
 import SignetRPC
 import SignetTransport
@@ -103,6 +104,61 @@ import Testing
         #expect(record?.response?.isChanged == ["after", "delivery"].contains(place))
     }
 
+    /// Adds a parameter before the request is signed, and notes what the engine gets.
+    private final class Signing: CallStub {
+        let notes = InterceptorTests.Notes()
+
+        func beforeSigning(
+            _ request: HTTPRequest, of call: CallIdentity
+        ) async throws -> HTTPRequest {
+            notes.add("\(Self.isSigned(request)) \(request.path ?? "")")
+            var request = request
+            request.path = (request.path ?? "") + "?stub=1"
+            return request
+        }
+
+        func beforeEngine(
+            _ request: EngineRequest, of call: CallIdentity
+        ) async throws -> EngineResponse? {
+            notes.add("\(Self.isSigned(request.request)) \(request.request.path ?? "")")
+            return nil
+        }
+
+        private static func isSigned(_ request: HTTPRequest) -> Bool {
+            request.headerFields.contains { $0.name.canonicalName == "signature" }
+        }
+    }
+
+    /// The signature covers what a stub adds before it, and the place before the engine is after
+    /// it.
+    @Test(.features("000-50"), .enabled(if: RunMode.isSwitchable))
+    func theSignatureCoversWhatAStubAdds() async throws {
+        let (stub, engine) = (Signing(), RecordingEngine(responses: [.init(body: "1")]))
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        options.runMode = .development
+        options.stubs.add(stub, for: .business)
+        let secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"
+        let key = #"{"kty":"oct","use":"sig","kid":"HS","alg":"HS256","k":"\#(secret)"}"#
+        let system = try await NetworkSystem.start(
+            services: [
+                "a": ServiceConfiguration(
+                    baseURL: "https://api.example.com/v1", payloadProtocol: .rest,
+                    signing: .init(scheme: "rfc9421", keyID: "HS"))
+            ], keys: KeySet(parsing: Array(#"{"keys":[\#(key)]}"#.utf8), source: "test"),
+            policy: .allowingAll(), options: options)
+        let trace = CallTrace()
+        _ = try await system.send(
+            .get("/x", on: "a"), as: Int.self, options: RequestOptions(trace: trace))
+        await system.shutdown()
+        #expect(stub.notes.all == ["false /v1/x", "true /v1/x?stub=1"])
+        let bases = trace.record?.counted.contents.compactMap(\.base) ?? []
+        #expect(bases.count == 1)
+        #expect(
+            bases.first?.parts.contains { $0.name == "@query" && $0.value == "?stub=1" } == true)
+        #expect(engine.requests.map(\.request.path) == ["/v1/x?stub=1"])
+    }
+
     /// Byte for byte what is sent without a stub.
     @Test(.features("000-51", "000-54")) func aStubThatDoesNothingChangesNothing() async throws {
         let without = try await Self.call(nil)
@@ -146,13 +202,16 @@ import Testing
     }
 
     /// The configuration switches each module, and an update acts on later calls.
-    @Test(.features("000-53")) func theConfigurationSwitchesThem() async throws {
+    @Test(
+        .features("000-53"), .enabled(if: RunMode.isSwitchable),
+        arguments: [StubModule.debugging, .testing, .business])
+    func theConfigurationSwitchesThem(_ module: StubModule) async throws {
         var options = NetworkSystem.Options()
         options.engine = RecordingEngine(responses: [.init(body: "1")])
-        options.stubs.add(Acting("delivery"), for: .business)
-        let values: JSONObject = ["services.a.protocol": "rest"]
+        options.stubs.add(Acting("delivery"), for: module)
+        let values: JSONObject = ["services.a.protocol": "rest", "app.runMode": "development"]
         var off = values
-        off["stubs.business"] = false
+        off["stubs.\(module)"] = false
         let system = try await NetworkSystem.start(
             Settings.configuration(values), options: options)
         #expect(try await system.send(.get("/x", on: "a"), as: Int.self) == 7)
@@ -161,7 +220,7 @@ import Testing
         await system.shutdown()
         await #expect(throws: ClientError.self) {
             var wrong = values
-            wrong["stubs.business"] = "no"
+            wrong["stubs.\(module)"] = "no"
             _ = try await NetworkSystem.start(Settings.configuration(wrong), options: options)
         }
     }

@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A counted call is a call too: code for the one takes the other.
-    @Test(.features("000-05", "000-48", "000-49"))
+    @Test(.features("000-05", "000-48"))
     func itIsACallWithACountingPart() async throws {
         let counted = try await Self.call(.development, count: 3)
         #expect(Self.describe(counted) == Self.describe(counted.record))
@@ -62,6 +62,47 @@ import Testing
         #expect(counted.contents[2].after?.head == "200")
         #expect(counted.contents[3].before?.body.contains(#""item":"tea""#) == true)
         #expect(counted.contents[3].after?.body.contains(#""item":"tea""#) == true)
+    }
+
+    /// A retry and a redirect are requests of their own, each with the head and fields that left.
+    @Test(.features("000-49"), arguments: [false, true])
+    func eachRequestOfTheEngineIsWrapped(_ isAnswered: Bool) async throws {
+        let engine = RecordingEngine(responses: [
+            .init(status: 503), .init(status: 307, fields: [.location: "/v1/y"]),
+            .init(body: "1"),
+        ])
+        let system = try await Pipeline.system(engine) { options in
+            options.runMode = .development
+            options.clock.sleep = { _ in }
+        }
+        let trace = CallTrace()
+        var options = RequestOptions(trace: trace)
+        options.attempts = 2
+        options.fields[.acceptLanguage] = "en"
+        if isAnswered {
+            options.attemptInterceptors = [
+                InterceptorTests.Each { _, _ in
+                    EngineResponse(
+                        response: .init(status: .ok), body: HTTPResponseBody(bytes: [0x31]),
+                        httpVersion: .init(major: 1, minor: 1))
+                }
+            ]
+        }
+        #expect(try await system.send(.get("/x", on: "a"), as: Int.self, options: options) == 1)
+        await system.shutdown()
+        let contents = try #require(trace.record?.counted.contents)
+        let wrapped = contents.filter { $0.stage == .request }
+        #expect(wrapped.map { $0.after?.head } == (isAnswered ? [] : ["503", "307", "200"]))
+        #expect(engine.count == wrapped.count)
+        for (message, sent) in zip(wrapped.compactMap(\.before), engine.requests) {
+            let url = "https://api.example.com" + (sent.request.path ?? "")
+            #expect(message.head == "GET \(url)")
+            let fields = sent.request.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
+            #expect(message.fields.map { "\($0.name.lowercased()): \($0.value)" } == fields)
+            #expect(fields.contains("accept-language: en"))
+        }
+        #expect(
+            engine.requests.map(\.request.path) == (isAnswered ? [] : ["/v1/x", "/v1/x", "/v1/y"]))
     }
 
     /// In development the log has what went out and what came back.
