@@ -31,6 +31,23 @@ struct ConnectionTests {
         #expect(try await three.decode(String.self) == "c")
     }
 
+    /// The constant's type says what the result is decoded as.
+    @Test func aCallInfersItsType() async throws {
+        let (connection, peer) = HostilePeer.pair()
+        for result in ["3", "\"three\""] {
+            let steps = Task { () async throws -> Int in try await connection.call("steps") }
+            let id = try #require(try await peer.message()?["id"]?.text)
+            try await peer.send(response(id, result))
+            if result == "3" {
+                #expect(try await steps.value == 3)
+            } else {
+                let error = await #expect(throws: PayloadError.self) { try await steps.value }
+                #expect(error?.code == .malformedResponse)
+            }
+        }
+        connection.close()
+    }
+
     @Test(.features("002-26")) func aThousandCallsGetTheirOwnResponses() async throws {
         let (connection, peer) = HostilePeer.pair()
         let count = 1_000

@@ -91,6 +91,28 @@ struct HandlerTests {
         connection.close()
     }
 
+    /// Only the names decide, and each kind has its own.
+    @Test func eachNotificationHasItsFunction() async throws {
+        let notes = Notes()
+        let handler = RPCHandler(
+            methods: ["all": { _, _ in .array(notes.all.map(JSONValue.string)) }],
+            notifications: [
+                "a": { _, _ in notes.add("a") },
+                "b": { call, _ in notes.add(call.parameters?.json.text ?? "none") },
+            ])
+        let (connection, peer) = HostilePeer.pair(handler: handler)
+        for notification in [
+            #""a""#, #""b","params":[1]"#, #""c""#, #""all""#, #""A""#, #""b""#,
+        ] {
+            try await peer.send(#"{"jsonrpc":"2.0","method":\#(notification)}"#)
+        }
+        try await peer.send(request("a", "1"))
+        #expect(try await peer.message()?["error"]?["code"] == -32601)
+        try await peer.send(request("all", "2"))
+        #expect(try await peer.message()?["result"] == ["a", "[1]", "none"])
+        connection.close()
+    }
+
     @Test func aHandlerCallsThePeerBack() async throws {
         let handler = RPCHandler(
             request: { call, peer in try await peer.call("back", as: JSONValue.self) },
