@@ -337,6 +337,8 @@ import Testing
         #expect(response.status == 200 && response.text == " 7")
         #expect(response.raw?.fields[.eTag] == "\"1\"")
         #expect(response.record?.identity == response.identity)
+        #expect(response.record?.request.method == .get)
+        #expect(response.record?.request.url == response.url)
         #expect(response.record?.attempts.map { $0.hops.count } == [1])
         #expect(response.record?.failure == nil && response.record?.status == 200)
     }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SignetClient
 import SignetRPC
 import SignetTransport
@@ -7,7 +8,7 @@ import Testing
 
 /// Observers, which get events synchronously, and what is made of them.
 @Suite(.timeLimit(.minutes(2))) struct ObserverTests {
-    private final class Noting: CallObserver {
+    final class Noting: CallObserver {
         private let notes = Mutex<[String]>([])
         private let act: @Sendable (CallEvent) -> Void
         var all: [String] { notes.withLock { $0 } }
@@ -40,21 +41,40 @@ import Testing
         await system.shutdown()
     }
 
-    /// More events than a sequence keeps.
+    /// More events than a sequence keeps, of calls of several methods, outcomes and engines.
     @Test(.features("000-46")) func theyLoseNothing() async throws {
         let counter = CallCounter()
-        let system = try await Pipeline.system(DelayingEngine()) { $0.observers = [counter] }
+        let system = try await Pipeline.system(DelayingEngine()) { options in
+            options.observers = [counter]
+            options.engines["other"] = DelayingEngine()
+        }
         let events = system.events
-        let failing = RequestOptions(scenario: "none")
+        var wanted: [String: Int] = [:]
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<10_000 {
-                group.addTask {
-                    let options = number % 10 == 0 ? failing : RequestOptions()
-                    _ = await system.response(to: Self.call, options: options)
+                let method = [HTTPRequest.Method.get, .post, .put][number % 3]
+                let isMissing = number % 7 == 0
+                var options = RequestOptions()
+                if number % 11 == 0 { options.engine = EngineChoice("other") }
+                // Calls that aren't admitted don't count.
+                if number % 10 == 0 {
+                    options.scenario = "none"
+                } else {
+                    let engine = number % 11 == 0 ? "other" : "standard"
+                    wanted["\(method) \(isMissing ? "http-status" : "-") \(engine)", default: 0] +=
+                        1
+                }
+                group.addTask { [options] in
+                    let request = RESTRequest(method, isMissing ? "/missing" : "/x")
+                    _ = await system.response(to: RESTCall(request, on: "a"), options: options)
                 }
             }
         }
-        // Calls that weren't admitted don't count.
+        let counted = counter.counts.map { kind, count in
+            let engine = kind.engine?.name ?? "none"
+            return ("\(kind.method) \(kind.failure?.name ?? "-") \(engine)", count)
+        }
+        #expect(Dictionary(counted, uniquingKeysWith: +) == wanted && wanted.count == 12)
         #expect(counter.count() == 9_000 && counter.runningCount == 0)
         #expect(events.lostCount > 0)
         await system.shutdown()

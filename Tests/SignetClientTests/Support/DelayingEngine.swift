@@ -1,7 +1,7 @@
 import HTTPTypes
 import SignetTransport
 
-/// An engine that responds after a few milliseconds; to `/endless` never.
+/// An engine that responds after a few milliseconds; to `/endless` never, to `/missing` with 404.
 final class DelayingEngine: HTTPEngine {
     let capabilities = EngineCapabilities(
         name: "delaying", pinsPublicKeys: true, speaksHTTP2: false)
@@ -15,7 +15,9 @@ final class DelayingEngine: HTTPEngine {
             throw TransportError(.cancelled, "cancelled")
         }
         return EngineResponse(
-            response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("1".utf8)),
+            response: HTTPResponse(
+                status: request.request.path == "/v1/missing" ? .notFound : .ok),
+            body: HTTPResponseBody(bytes: Array("1".utf8)),
             httpVersion: .init(major: 1, minor: 1))
     }
 

@@ -194,15 +194,38 @@ import Testing
 
     @Test func aTaskMustNotBlock() async throws {
         let system = try await Pipeline.system(engine)
-        let code = { () -> ClientError.Code? in
-            do throws(ClientError) {
-                _ = try system.wait(for: Reading())
-                return nil
-            } catch {
-                return error.code
-            }
-        }()
-        #expect(code == .wouldBlock && engine.count == 0)
+        #expect(Self.codeOfWaiting(for: system) == .wouldBlock && engine.count == 0)
+        await system.shutdown()
+    }
+
+    private static func codeOfWaiting(for system: NetworkSystem) -> ClientError.Code? {
+        do throws(ClientError) {
+            _ = try system.wait(for: Reading())
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    /// Closures and observers of calls run in their tasks.
+    @Test func aClosureOrAnObserverMustNotBlock() async throws {
+        let place = Mutex<NetworkSystem?>(nil)
+        let codes = Mutex<[ClientError.Code?]>([])
+        let observer = ObserverTests.Noting { event in
+            guard case .attempt = event, let system = place.withLock({ $0 }) else { return }
+            let code = Self.codeOfWaiting(for: system)
+            codes.withLock { $0.append(code) }
+        }
+        let recording = RecordingEngine(responses: [.init(body: "7")])
+        let system = try await Pipeline.system(recording) { $0.observers = [observer] }
+        place.withLock { $0 = system }
+        system.start(Reading()) { _ in
+            let code = Self.codeOfWaiting(for: system)
+            codes.withLock { $0.append(code) }
+        }
+        #expect(try await eventually { codes.withLock { $0.count } == 2 })
+        #expect(codes.withLock { $0 } == [.wouldBlock, .wouldBlock] && recording.count == 1)
+        place.withLock { $0 = nil }
         await system.shutdown()
     }
 

@@ -22,7 +22,8 @@ import Testing
             (.wrongDigest, .malformed),
             (.cancelled, .local), (.notRunning, .local), (.invalidRequest, .local),
             (.resources, .local), (.trustStore, .local), (.bodyFailed, .local),
-            (.invalidParameters, .local), (.keyTooShort, .local), (.refusedURL, .local),
+            (.conversionFailed, .local), (.invalidParameters, .local), (.keyTooShort, .local),
+            (.refusedURL, .local),
         ] as [(ClientError.Code, ClientError.Kind)])
     func aCodeHasOneKind(_ code: ClientError.Code, _ kind: ClientError.Kind) {
         #expect(code.kind == kind, "\(code)")
