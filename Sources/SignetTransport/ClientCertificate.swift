@@ -175,6 +175,9 @@ public final class ClientCertificate: Sendable, CustomStringConvertible, CustomR
         }
     }
 
+    /// The fingerprint of the version that was used last.
+    package var fingerprint: [UInt8] { state.withLock { $0.version.fingerprint } }
+
     private var leaf: X509Parser.CertificateInfo {
         state.withLock { $0.version.identity.leaf }
     }

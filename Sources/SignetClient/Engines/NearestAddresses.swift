@@ -32,6 +32,8 @@ final class NearestAddresses: Sendable {
         /// Then addresses aren't used.
         let hasProxy: Bool
         let policy: PinPolicy?
+        /// The fingerprint of the service's client certificate.
+        let certificate: [UInt8]?
     }
 
     private struct State {
@@ -78,7 +80,7 @@ final class NearestAddresses: Sendable {
     /// Returns the addresses for a request to a service, to be tried one after another before the
     /// host's name; nil if the service has none or the request isn't for its host.
     func ways(of service: ServiceName, to origin: WebOrigin) -> [AddressWay]? {
-        let ways = state.withLock { state -> [AddressWay]? in
+        state.withLock { state in
             guard let place = state.places[service], place.origin == origin else { return nil }
             return place.table.ways.map {
                 AddressWay(
@@ -86,7 +88,6 @@ final class NearestAddresses: Sendable {
                     limit: $0.limit)
             }
         }
-        return ways
     }
 
     /// Notes that no connection to an address could be made, and measures all again, but not once
@@ -207,7 +208,8 @@ final class NearestAddresses: Sendable {
             for (name, service) in services {
                 let origin = service.url.origin
                 let conditions = Conditions(
-                    hasProxy: snapshot.proxies.proxy(for: origin) != nil, policy: snapshot.policy)
+                    hasProxy: snapshot.proxies.proxy(for: origin) != nil, policy: snapshot.policy,
+                    certificate: service.configuration.clientCertificate?.fingerprint)
                 let addresses =
                     state.lists[name]?.addresses(for: origin) ?? service.configuration.addresses
                 guard state.places[name]?.table.addresses ?? [] != addresses else {
@@ -301,7 +303,7 @@ final class NearestAddresses: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for address in addresses {
                 group.addTask {
-                    let outcome = await self.outcome(of: address, at: origin)
+                    let outcome = await self.outcome(of: address, for: service, at: origin)
                     guard !Task.isCancelled else { return }
                     self.note(outcome, of: address, for: service, round: round)
                 }
@@ -350,17 +352,19 @@ final class NearestAddresses: Sendable {
 
     /// Makes two handshakes, of which the faster one counts: one lost packet says nothing.
     private func outcome(
-        of address: ServiceAddress, at origin: WebOrigin
+        of address: ServiceAddress, for service: ServiceName, at origin: WebOrigin
     ) async -> AddressTable.Outcome {
         var best: Duration?
         for _ in 0..<2 {
             let start = clock.instant()
             do throws(TransportError) {
-                let policy = snapshots.current.policy
+                let snapshot = snapshots.current
+                let policy = snapshot.policy
                 let result = try await engine.probe(
                     Authority(host: origin.host, port: origin.port),
                     connectTo: [address.connection(for: origin)], timeout: options.timeout,
-                    policy: policy)
+                    policy: policy,
+                    clientCertificate: snapshot.services[service]?.configuration.clientCertificate)
                 let time = clock.instant() - start
                 guard Self.isHost(result, at: origin, under: policy) else { return .refused }
                 best = min(best ?? time, time)

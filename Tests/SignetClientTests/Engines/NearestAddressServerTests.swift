@@ -8,6 +8,7 @@ import SignetRPC
 import SignetSigning
 import SignetSystem
 import SignetTransport
+import SignetVault
 import TestSupport
 import Testing
 
@@ -23,13 +24,7 @@ import Testing
         change: (inout ServiceConfiguration) -> Void = { _ in }
     ) async throws -> NetworkSystem {
         let authority = try TestAuthority.trusted.get()
-        var options = NetworkSystem.Options()
-        options.caFile = authority.caFile
-        options.networkWatcher = NetworkWatcher { -1 }
-        options.connectTo = [
-            try EngineRequest.ConnectTo(parsing: "api.example.com:8443:127.0.0.1:\(port)")
-        ]
-        options.addresses.startLimit = .seconds(20)
+        var options = try options(named: port)
         changeOptions(&options)
         var service = ServiceConfiguration(
             baseURL: "https://api.example.com:8443/api", payloadProtocol: .rest,
@@ -40,6 +35,17 @@ import Testing
         return try await NetworkSystem.start(
             services: ["a": service], keys: FaultFixture.keys(),
             policy: policy(pin: pin ?? authority.intermediate.pin), options: options)
+    }
+
+    private static func options(named port: Int) throws -> NetworkSystem.Options {
+        var options = NetworkSystem.Options()
+        options.caFile = try TestAuthority.trusted.get().caFile
+        options.networkWatcher = NetworkWatcher { -1 }
+        options.connectTo = [
+            try EngineRequest.ConnectTo(parsing: "api.example.com:8443:127.0.0.1:\(port)")
+        ]
+        options.addresses.startLimit = .seconds(20)
+        return options
     }
 
     private static func policy(pin: String) throws -> PinPolicy {
@@ -122,6 +128,53 @@ import Testing
         }
         #expect(try await server.requests(count: 5).count == 5)
         #expect(wrong.received.isEmpty)
+    }
+
+    /// With TLS 1.2 a server that misses the client's certificate ends the handshake.
+    @Test func aMeasurementShowsTheClientsCertificate() async throws {
+        let authority = try TestAuthority.trusted.get()
+        let server = try await OpenSSLServer(
+            authority.identity,
+            options: [
+                "-tls1_2", "-Verify", "3", "-verify_return_error", "-CAfile", authority.root.pem,
+            ])
+        func configuration(_ client: TestAuthority.Certificate?) throws -> GlobalConfiguration {
+            var values: JSONObject = [
+                "services.a.baseURL": "https://api.example.com:8443",
+                "services.a.protocol": "rest",
+                "services.a.pins": [.string(authority.root.pin), .string(authority.leaf.pin)],
+                "services.a.addresses": [.string("127.0.0.1:\(server.port)")],
+            ]
+            if let client {
+                for (key, path) in [("clientCertificate", client.chain), ("clientKey", client.key)]
+                {
+                    let text = try String(contentsOfFile: path, encoding: .utf8)
+                    values["services.a.\(key)"] = .string(text)
+                }
+            }
+            let rules = values.map { name, value -> (name: String, value: JSONValue) in
+                let visibility: JSONValue = name.contains("client") ? "secret" : "public"
+                return (name, ["type": .string(value.typeName), "visibility": visibility])
+            }
+            return try GlobalConfiguration(
+                schema: Schema(["keys": .object(JSONObject(rules))]), defaults: .values(values))
+        }
+        let good = try configuration(authority.client("ann"))
+        let stranger = try configuration(TestAuthority.rogue.get().client("stranger"))
+        let system = try await NetworkSystem.start(good, options: Self.options(named: freePort()))
+        func becomes(_ state: MeasuredAddress.State) async throws -> Bool {
+            try await eventually { system.addresses(of: "a").map(\.state) == [state] }
+        }
+        #expect(try await becomes(.used))
+        // Another certificate is measured too.
+        let none = try configuration(nil)
+        for (other, state) in [
+            (none, MeasuredAddress.State.refused), (good, .used), (stranger, .refused),
+        ] {
+            try system.update(other)
+            #expect(try await becomes(state))
+        }
+        await system.shutdown()
     }
 
     /// The key of the address isn't one of the policy that a call has, although it was when it was
