@@ -184,7 +184,7 @@ public final class Outbox: Sendable {
 
     /// Sends what waits, because the network is there again. The outbox notices that by itself;
     /// this is for a program that knows more, such as of a VPN of its own.
-    public func networkReturned() { sender.request() }
+    public func networkReturned() { sender.networkReturned() }
 
     /// Closes the outbox: takes no more records, sends what waits for at most
     /// ``OutboxOptions/flushTime``, and keeps the rest for the next start.

@@ -18,6 +18,8 @@ final class OutboxSender: Sendable {
         var wasAnswered = false
         /// Whether the next round sends all that is there, without the pause after a failure.
         var sendsAll = false
+        /// Whether the network has returned, so that the pauses begin again with the first one.
+        var hasReturned = false
         var flushes: [Latch<Bool>] = []
         var isStopping = false
         var hasEnded = false
@@ -80,7 +82,7 @@ final class OutboxSender: Sendable {
                 defer { state.wasOffline = !network.isOnline }
                 return state.wasOffline && network.isOnline && !state.wasAnswered
             }
-            if isDue { request() }
+            if isDue { networkReturned() }
         }
         let isNeeded = state.withLock { state in
             guard state.task != nil, state.observation == nil, !state.hasEnded else { return false }
@@ -137,6 +139,12 @@ final class OutboxSender: Sendable {
     func request() {
         state.withLock { $0.sendsAll = true }
         wakeup.set()
+    }
+
+    /// Asks for such a round, and forgets the failures before it.
+    func networkReturned() {
+        state.withLock { $0.hasReturned = true }
+        request()
     }
 
     /// Notes that records were added.
@@ -211,6 +219,10 @@ final class OutboxSender: Sendable {
             }
             guard let lock else { return .busy }
             defer { withExtendedLifetime(lock) {} }
+            if state.withLock({ $0.hasReturned }) {
+                try await perform { store throws(StorageError) in try store.endRest() }
+                state.withLock { $0.hasReturned = false }
+            }
             if let arrived = state.withLock({ $0.arrived }) { try await remove(arrived) }
             let last: Int64? =
                 all

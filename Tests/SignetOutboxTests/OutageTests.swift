@@ -172,6 +172,29 @@ import Testing
         await outbox.close()
     }
 
+    /// The first call may come before the DNS is there.
+    @Test func thePausesBeginAgainAfterTheReturn() async throws {
+        let outbox = try await collector.started { $0.batchCount = 1 }
+        collector.fail(with: .offline)
+        try await outbox.add(1...1)
+        for count in 1...20 {
+            #expect(try await eventually { pauses.count == count })
+            try await collector.pass(.seconds(300))
+        }
+        #expect(try await eventually { pauses.count == 21 })
+        await collector.idle()
+        collector.fail(with: .unresolvedHost)
+        outbox.networkReturned()
+        #expect(try await eventually { pauses.count == 22 })
+        #expect(pauses.suffix(2) == [.seconds(300), .seconds(1)])
+        collector.set(.takes)
+        await collector.idle()
+        try await collector.pass(.seconds(1))
+        try await collector.wait(for: 23)
+        #expect(try await outbox.status() == OutboxStatus(OutboxContents()))
+        await outbox.close()
+    }
+
     @Test func aFlushEndsThePause() async throws {
         let outbox = try await collector.started()
         collector.fail()

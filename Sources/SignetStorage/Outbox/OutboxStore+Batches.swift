@@ -200,7 +200,7 @@ extension OutboxStore {
             arguments: [batch.number, batch.id]) != nil
     }
 
-    /// Ends the pause after a failure.
+    /// Ends the pause after failures, and forgets them.
     package func endRest() throws(StorageError) {
         try write { database, _ in try Self.endRest(in: database) }
     }
