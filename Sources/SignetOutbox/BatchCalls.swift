@@ -28,11 +28,11 @@ struct BatchCalls: Sendable {
     /// and too many requests (RFC 9110, section 15.5.9; RFC 8470, section 5.2; RFC 6585, section
     /// 4).
     private static let passing = [408, 425, 429]
-    /// The codes of calls that can't be made, and couldn't be later.
+    /// The codes of calls that can't be made because of their own contents. Others, such as
+    /// `unknown-service`, come from a configuration, and another one may correct them.
     private static let hopeless: Set<ClientError.Code> = [
         .invalidParameters, .invalidMethod, .reservedMethod, .reservedMember, .invalidPath,
-        .unsupportedCall, .unknownMethod, .unknownService, .unknownScenario, .invalidOptions,
-        .invalidRequest, .refusedURL,
+        .unknownMethod, .invalidRequest,
     ]
     /// The field of draft-ietf-httpapi-idempotency-key-header.
     private static let idempotencyKey = HTTPField.Name("Idempotency-Key")

@@ -87,9 +87,10 @@ import Testing
 
     @Test(
         arguments: [
-            (.invalidParameters, true), (.unknownService, true), (.unsupportedCall, true),
-            (.invalidOptions, true), (.refusedURL, true), (.invalidPath, true),
-            (.notRunning, false), (.credentialFailed, false), (.signerFailed, false),
+            (.invalidParameters, true), (.invalidMethod, true), (.invalidPath, true),
+            (.unknownService, false), (.unknownScenario, false), (.unsupportedCall, false),
+            (.invalidOptions, false), (.refusedURL, false), (.notRunning, false),
+            (.credentialFailed, false), (.signerFailed, false),
             (.engineCannotPin, false), (.resources, false), (.pinMismatch, false),
         ] as [(ClientError.Code, Bool)])
     func whatNoRetryCuresIsParked(_ code: ClientError.Code, _ isHopeless: Bool) async throws {
