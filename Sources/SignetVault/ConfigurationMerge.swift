@@ -73,7 +73,7 @@ extension Schema {
                 "\(quoted(entry.name)) in \(entry.place): the schema lets only \(allowed) set it"
                     + (rules[index].namesOrigins
                         ? ""
-                        : "; a key that chooses servers or signatures needs "
+                        : "; a key that chooses servers, signatures or requests needs "
                             + "\"fetched\" in its \"setBy\""),
                 key: entry.name)
         }

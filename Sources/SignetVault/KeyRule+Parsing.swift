@@ -86,15 +86,17 @@ extension KeyRule {
     }
 
     /// The inputs that may set a key if the rule names none: all, but fetched values neither choose
-    /// servers nor change how requests are signed. The server that sends them would get each
-    /// service's credentials, or signatures that prove nothing.
+    /// servers or test calls nor change how requests are signed. The server that sends them would
+    /// get each service's credentials, or signatures that prove nothing, or make the program sign
+    /// requests of its choice.
     private static func defaultOrigins(of name: String) -> Set<ConfigurationOrigin> {
         decidesTrust(name) ? [.defaults, .launch] : Set(ConfigurationOrigin.allCases)
     }
 
     /// Whether a key of the network system says which servers get requests, how they are checked,
-    /// or how requests are signed: URLs, addresses, pins and signing of a service in any mode, the
-    /// proxy, and the URL rules.
+    /// how requests are signed, or which ones are sent without a call of the program: URLs,
+    /// addresses, pins and signing of a service in any mode, the proxy, the URL rules, and the
+    /// requests of test calls.
     static func decidesTrust(_ name: String) -> Bool {
         let parts = name.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false
@@ -105,6 +107,9 @@ extension KeyRule {
         case "services":
             ["baseURL", "cdnURL", "addresses", "pins", "cdnPins", "proxy"].contains(parts.last)
                 || parts.dropFirst(2).contains("signing")
+        case "probes":
+            parts.count == 3
+                && ["service", "method", "path", "parameters"].contains(parts.last)
         default: false
         }
     }

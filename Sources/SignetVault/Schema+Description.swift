@@ -72,8 +72,8 @@ extension Schema {
                 add(
                     "fetched-server",
                     message:
-                        "who sends the fetched values decides which servers get the requests, or "
-                        + "how they are signed")
+                        "who sends the fetched values decides which requests are sent, which "
+                        + "servers get them, or how they are signed")
             }
         }
         return findings

@@ -2,7 +2,8 @@ import SignetJSON
 import SignetVault
 import Testing
 
-/// Fetched values choose servers and signatures only if the schema names `fetched` for the key.
+/// Fetched values choose servers, signatures and requests only if the schema names `fetched` for
+/// the key.
 @Suite struct FetchedServersTests {
     private static let servers = [
         "services.orders.baseURL", "services.orders.staging.baseURL", "services.orders.cdnURL",
@@ -11,6 +12,8 @@ import Testing
         "services.orders.addresses", "services.orders.signing.covers",
         "services.orders.signing.tag", "services.orders.staging.signing.scheme",
         "proxy.url", "proxy.noProxy", "urlRules.allowed", "urlRules.refused",
+        "probes.state.service", "probes.state.method", "probes.state.path",
+        "probes.state.parameters",
     ]
 
     private static func schema(_ key: String, setBy: JSONValue? = nil) throws -> Schema {
@@ -50,7 +53,8 @@ import Testing
 
     @Test(arguments: [
         "services.orders.timeout", "services.baseURL.timeout", "services.signing.timeout",
-        "orders.baseURL", "baseURL",
+        "orders.baseURL", "baseURL", "probes.state.expect", "probes.state.timeout",
+        "probes.service", "probes.service.expect", "app.probes.state.method",
         "proxy", "proxies.url", "services.orders.baseurl", "app.services.orders.baseURL",
     ])
     func otherKeysTakeFetchedValues(key: String) throws {

@@ -171,11 +171,14 @@ import Testing
         #expect(engine.requests[0].request.path == "/rpc/orders/7")
     }
 
-    @Test func fetchedValuesMayHaveThem() async throws {
+    @Test func fetchedValuesMayHaveThemIfNamed() async throws {
         var all = Settings.service
         for (name, value) in Self.up { all[name] = value }
         let keys = all.map { name, value in
-            let rule: JSONObject = ["type": .string(value.typeName), "visibility": "public"]
+            let rule: JSONObject = [
+                "type": .string(value.typeName), "visibility": "public",
+                "setBy": ["defaults", "fetched"],
+            ]
             return (name: name, value: JSONValue.object(rule))
         }
         let schema = try Schema(["keys": .object(JSONObject(keys))])
