@@ -51,8 +51,10 @@ import Testing
         #expect(tracker.state?.kind == NetworkState.Kind.none)
     }
 
-    /// A number that isn't a socket fails when it is asked; the next one works.
-    @Test func aSocketThatFailsIsReplaced() async throws {
+    /// A number that isn't a socket fails when it is asked, and one below zero wasn't opened; the
+    /// next one works.
+    @Test(arguments: [Int32.max, -1])
+    func aSocketThatFailsIsReplaced(_ first: Int32) async throws {
         let opened = Mutex(0)
         let kinds = Mutex<[NetworkState.Kind]>([])
         let watcher = NetworkWatcher {
@@ -60,7 +62,7 @@ import Testing
                 opened += 1
                 return opened
             }
-            return number == 1 ? Int32.max : NetworkWatcher.openSocket()
+            return number == 1 ? first : NetworkWatcher.openSocket()
         }
         let listener = watcher.add { state in kinds.withLock { $0.append(state.kind) } }
         #expect(try await eventually { kinds.withLock { $0.first } == .unknown })

@@ -8,8 +8,14 @@ package final class NetworkWatcher: Sendable {
     /// The watcher of this process.
     package static let shared = NetworkWatcher()
 
+    private struct State {
+        var run: NetworkRun?
+        /// Begins a run later, because none could be begun.
+        var retry: Task<Void, Never>?
+    }
+
     private let hub = StateHub<NetworkState>()
-    private let run = Mutex<NetworkRun?>(nil)
+    private let state = Mutex(State())
     private let open: @Sendable () -> Int32
 
     /// Creates a watcher.
@@ -24,7 +30,7 @@ package final class NetworkWatcher: Sendable {
     package static let openSocket: @Sendable () -> Int32 = { signet_netlink_open() }
 
     /// Whether the socket is open.
-    package var isWatching: Bool { run.withLock { $0 != nil } }
+    package var isWatching: Bool { state.withLock { $0.run != nil } }
 
     /// Adds a listener, which gets the present state first; `unknown` if the kernel can't be asked.
     ///
@@ -43,27 +49,45 @@ package final class NetworkWatcher: Sendable {
 
     /// Opens or closes the socket, as there are listeners or not.
     private func reconcile() {
-        let deliveries = run.withLock { run -> StateHub<NetworkState>.Deliveries? in
+        let deliveries = state.withLock { state -> StateHub<NetworkState>.Deliveries? in
             if hub.count == 0 {
-                run?.stop()
-                run = nil
+                state.run?.stop()
+                state.retry?.cancel()
+                state = State()
                 _ = hub.set(nil)
                 return nil
             }
-            guard run == nil, hub.state == nil else { return nil }
-            run = NetworkRun(open)
-            guard let started = run, started.start({ self.note($0, of: started) }) else {
-                run = nil
-                return hub.set(NetworkState(.unknown))
-            }
-            return nil
+            guard state.run == nil, state.retry == nil else { return nil }
+            return begin(&state, pause: NetworkRun.pauses.first)
         }
         // Listeners aren't called within `add`.
         if let deliveries { Task.detached { deliveries.perform() } }
     }
 
-    private func note(_ state: NetworkState, of noted: NetworkRun) {
-        run.withLock { run in run === noted ? hub.set(state) : nil }?.perform()
+    /// Begins a run. Without a descriptor or a thread for it the state is unknown, and it begins
+    /// after a pause, which doubles each time.
+    private func begin(
+        _ state: inout State, pause: Int32
+    ) -> StateHub<NetworkState>.Deliveries? {
+        if let run = NetworkRun(open), run.start({ self.note($0, of: run) }) {
+            (state.run, state.retry) = (run, nil)
+            return nil
+        }
+        state.retry = Task.detached { [weak self] in
+            guard (try? await Task.sleep(for: .milliseconds(pause))) != nil, let self
+            else { return }
+            let deliveries = self.state.withLock { state -> StateHub<NetworkState>.Deliveries? in
+                // The last listener may have gone meanwhile.
+                guard !Task.isCancelled else { return nil }
+                return self.begin(&state, pause: min(pause * 2, NetworkRun.pauses.last))
+            }
+            deliveries?.perform()
+        }
+        return hub.set(NetworkState(.unknown))
+    }
+
+    private func note(_ new: NetworkState, of noted: NetworkRun) {
+        state.withLock { state in state.run === noted ? hub.set(new) : nil }?.perform()
     }
 }
 
@@ -72,8 +96,9 @@ private final class NetworkRun: Sendable {
     /// The kernel's datagrams have at most 32 KiB (NLMSG_GOODSIZE and the size of dumps).
     private static let bufferSize = 32 << 10
 
-    /// The pauses in milliseconds before a socket that failed is replaced.
-    private static let pauses: (first: Int32, last: Int32) = (1_000, 60_000)
+    /// The pauses in milliseconds before a socket that failed is replaced, or one is opened that
+    /// couldn't be.
+    fileprivate static let pauses: (first: Int32, last: Int32) = (1_000, 60_000)
 
     private let open: @Sendable () -> Int32
     /// Replaced by the thread alone; -1 if it couldn't be opened again.
