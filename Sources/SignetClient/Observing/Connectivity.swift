@@ -25,6 +25,8 @@ public final class Connectivity: Sendable {
         /// The number of this object among the watcher's listeners; nil if it doesn't listen.
         var number: Int?
         /// The kernel's state; nil before it is known.
+        /// Counts the times that this object began to listen.
+        var generation = 0
         var state: NetworkState?
         /// The actions that end the sequences.
         var ends: [Int: @Sendable () -> Void] = [:]
@@ -120,15 +122,22 @@ public final class Connectivity: Sendable {
                 return nil
             }
             guard source.number == nil else { return nil }
-            source.number = watcher.add { [weak self] state in self?.take(state) }
+            source.generation += 1
+            let generation = source.generation
+            source.number = watcher.add { [weak self] state in
+                self?.take(state, of: generation)
+            }
             return simulation() ? hub.set(.simulatedOffline) : nil
         }
         // Listeners aren't called within `observe`.
         if let deliveries { Task.detached { deliveries.perform() } }
     }
 
-    private func take(_ state: NetworkState) {
-        change { $0.state = state }
+    /// Takes a state of the kernel, unless it was for a listener that was removed meanwhile.
+    func take(_ state: NetworkState, of generation: Int) {
+        change { source in
+            if source.generation == generation { source.state = state }
+        }
     }
 
     /// Looks at the switch `simulation.offline` again.

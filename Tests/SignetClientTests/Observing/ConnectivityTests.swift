@@ -93,6 +93,19 @@ import Testing
         #expect(await connectivity.state.isOnline)
     }
 
+    /// A state may be on its way to a listener that is removed.
+    @Test func aStateForAFormerListenerIsIgnored() async throws {
+        let connectivity = Connectivity(NetworkWatcher { -1 }) { false }
+        connectivity.observe { _ in }.remove()
+        let notes = Notes()
+        let observation = connectivity.observe { notes.add($0) }
+        #expect(try await eventually { notes.types == [.unknown] })
+        connectivity.take(NetworkState(.none), of: 1)
+        connectivity.take(NetworkState(.wired), of: 2)
+        #expect(try await eventually { notes.types == [.unknown, .wired] })
+        observation.remove()
+    }
+
     @Test(.features("000-17"))
     func theSimulationShowsAsAState() async throws {
         func configuration(_ mode: String, _ isOffline: Bool) throws -> GlobalConfiguration {
