@@ -73,6 +73,26 @@ import Testing
         #expect(try collector.directory.read("outbox/\(Self.file).\(suffix)") == damaged)
     }
 
+    /// Each may have as many bytes as an outbox.
+    @Test func onlyTheNewestTwoAreKept() async throws {
+        do { _ = try collector.outbox() }
+        for (time, part) in [(1, "-wal"), (1, ""), (2, ""), (3, "-shm"), (3, "")] {
+            try collector.directory.write(
+                "old", to: "outbox/\(Self.file).damaged-179000000\(time)-0a1b2c3d\(part)")
+        }
+        try collector.directory.write("x", to: "outbox/\(Self.file).damaged-x")
+        try collector.directory.write(
+            Array(repeating: UInt8(ascii: "x"), count: 9000), to: "outbox/\(Self.file)")
+        do { _ = try collector.outbox() }
+        let names = try aside().sorted()
+        #expect(names.count == 4 && names.last == "\(Self.file).damaged-x")
+        #expect(
+            names.prefix(2) == [
+                "\(Self.file).damaged-1790000003-0a1b2c3d",
+                "\(Self.file).damaged-1790000003-0a1b2c3d-shm",
+            ])
+    }
+
     @Test func anotherErrorIsNotDamage() async throws {
         try FileManager.default.createDirectory(
             atPath: collector.folder, withIntermediateDirectories: false,

@@ -142,8 +142,24 @@ extension OutboxStore {
         let new = try OutboxDatabase(file, in: folder, key: key, maximumPages: maximumPages)
         try new.queue.write { try Self.tell(0, for: "damaged", in: $0) }
         folder.remove(mark)
+        removeOldDamaged(except: suffix)
         drops.withLock { $0.append(OutboxDrop(reason: "damaged", count: 0)) }
         return new
+    }
+
+    /// Removes the databases that were set aside before, but for the newest one. Their names have
+    /// the time.
+    private func removeOldDamaged(except suffix: String) {
+        let names = (try? folder.names()) ?? []
+        let former = names.filter { name in
+            guard name.startsWithBytes(of: "\(mark)-") else { return false }
+            let parts = name.utf8.dropFirst(mark.utf8.count + 1).split(separator: 0x2D)
+            return parts.count == 2 && parts[0].allSatisfy { (0x30...0x39).contains($0) }
+                && parts[1].count == 8 && !name.endsWithBytes(of: suffix)
+        }
+        for old in former.sorted().dropLast() {
+            for part in ["-wal", "-shm", ""] { folder.remove(old + part) }
+        }
     }
 
     private func markedSuffix() throws(FileFailure) -> String {
