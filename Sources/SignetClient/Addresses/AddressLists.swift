@@ -16,6 +16,9 @@ final class AddressLists: Sendable {
     private let pipeline: CallPipeline
     private let logger: Logger
     private let task = LoopTask()
+    private let wakeup = Wakeup()
+    /// The origins that the services had last, and the sources of those that have another one.
+    private let moves = Mutex<(origins: [WebOrigin?], sources: Set<Int>)>(([], []))
 
     private var addresses: NearestAddresses { pipeline.attempts.hops.addresses }
     private var clock: SystemClock { pipeline.attempts.clock }
@@ -60,6 +63,8 @@ final class AddressLists: Sendable {
     /// - Returns: A latch that is set after the first fetches, which need not have succeeded.
     func begin() -> Latch<Bool> {
         let ready = Latch<Bool>()
+        moves.withLock { $0.origins = sources.map(origin) }
+        pipeline.admission.snapshots.observe { [weak self] in self?.noteMoves() }
         let schedules = sources.map { useKept(of: $0) }
         task.start { [weak self, schedules] in
             var schedules = schedules
@@ -67,16 +72,19 @@ final class AddressLists: Sendable {
             await self?.fetchDue(&schedules)
             ready.set(true)
             while !Task.isCancelled {
-                guard let clock = self?.clock,
+                guard let clock = self?.clock, let wakeup = self?.wakeup,
                     let pause = schedules.map(\.next).min()
                 else { return }
-                do { try await clock.sleep(pause) } catch { return }
-                guard let self, self.pipeline.admission.calls.isRunning else { return }
+                await wakeup.wait(atMost: pause, by: clock)
+                guard !Task.isCancelled, let self, self.pipeline.admission.calls.isRunning
+                else { return }
                 // The fetches took time too.
                 let now = clock.instant()
-                let passed = max(pause, last.map { now - $0 } ?? .zero)
+                let moved = self.takeMoves()
+                let passed = max(moved.isEmpty ? pause : .zero, last.map { now - $0 } ?? .zero)
                 last = now
                 for index in schedules.indices { schedules[index].pass(passed) }
+                for index in moved { schedules[index].makeDue() }
                 self.dropExpired(&schedules)
                 await self.fetchDue(&schedules)
             }
@@ -104,6 +112,27 @@ final class AddressLists: Sendable {
             warn("a kept list of addresses isn't used", of: source, error)
         }
         return schedule
+    }
+
+    /// Wakes the task if a service has another origin, because its signed list is for one alone.
+    private func noteMoves() {
+        let hasMoved = moves.withLock { moves in
+            for (index, source) in sources.enumerated() where source.list.plan.verifier != nil {
+                let origin = origin(of: source)
+                guard origin != moves.origins[index] else { continue }
+                moves.origins[index] = origin
+                moves.sources.insert(index)
+            }
+            return !moves.sources.isEmpty
+        }
+        if hasMoved { wakeup.set() }
+    }
+
+    private func takeMoves() -> Set<Int> {
+        moves.withLock { moves in
+            defer { moves.sources = [] }
+            return moves.sources
+        }
     }
 
     private func origin(of source: Source) -> WebOrigin? {

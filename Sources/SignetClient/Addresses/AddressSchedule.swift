@@ -25,6 +25,9 @@ struct AddressSchedule {
         expiry = expiry.map { $0 - time }
     }
 
+    /// Makes the list due now.
+    mutating func makeDue() { due = .zero }
+
     /// Notes that the list isn't used any longer.
     mutating func drop() { expiry = nil }
 

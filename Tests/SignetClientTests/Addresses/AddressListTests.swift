@@ -212,6 +212,35 @@ import Testing
         await later.shutdown()
     }
 
+    /// A list is for one host, so that of another one is fetched without waiting for a day.
+    @Test func anotherHostNeedsAnotherList() async throws {
+        func list(_ address: String, at host: String) throws -> [UInt8] {
+            try AddressListVerifier.list(
+                ServiceAddress.list([address]), for: "a", at: Authority(parsing: host),
+                issued: Self.noon, expires: Self.noon + 86_400, signedBy: SignedListKeys.first)
+        }
+        let engine = ListEngine(try list("192.0.2.1", at: "api.example.com"))
+        var options = NetworkSystem.Options()
+        options.engine = engine
+        options.networkWatcher = NetworkWatcher { -1 }
+        options.clock.now = { Self.noon }
+        var plan = AddressListPlan(
+            url: "https://lists.example.com/a", file: file,
+            verifier: try AddressListVerifier(keys: SignedListKeys.set))
+        plan.hostPolicy = try .allowingAll()
+        options.addresses.lists["a"] = plan
+        let system = try await NetworkSystem.start(Settings.configuration([:]), options: options)
+        #expect(Self.names(system) == ["192.0.2.1"])
+        // A change of something else fetches nothing.
+        try system.update(Settings.configuration(["services.a.attempts": 2]))
+        engine.serve(try list("192.0.2.2", at: "other.example.com"))
+        try system.update(
+            Settings.configuration(["services.a.baseURL": "https://other.example.com/rpc"]))
+        #expect(try await eventually { Self.names(system) == ["192.0.2.2"] })
+        #expect(engine.count == 2)
+        await system.shutdown()
+    }
+
     @Test func everyOtherListIsRefused() async throws {
         let verifier = try AddressListVerifier(keys: SignedListKeys.set)
         let (first, other) = try (SignedListKeys.first, SignedListKeys.stranger)
