@@ -12,8 +12,8 @@ final class OutboxSender: Sendable {
         var task: Task<Void, Never>?
         var system: NetworkSystem?
         var observation: ConnectivityObservation?
-        /// Whether the machine was offline in the last state of the network.
-        var wasOffline = false
+        /// The last state of the network; nil before the first.
+        var network: ConnectivityState?
         /// Whether a server answered when a batch failed, so that no other network helps.
         var wasAnswered = false
         /// Whether the next round sends all that is there, without the pause after a failure.
@@ -74,15 +74,17 @@ final class OutboxSender: Sendable {
         follow(system.connectivity)
     }
 
-    /// Sends what waits when the machine, which was offline, is online.
+    /// Sends what waits when the machine, which was offline, is online, or has another link.
     private func follow(_ connectivity: Connectivity) {
         let observation = connectivity.observe { [weak self] network in
             guard let self else { return }
-            let isDue = state.withLock { state in
-                defer { state.wasOffline = !network.isOnline }
-                return state.wasOffline && network.isOnline && !state.wasAnswered
+            let last = state.withLock { state in
+                defer { state.network = network }
+                return state.wasAnswered ? nil : state.network
             }
-            if isDue { networkReturned() }
+            guard let last, network.isNewWay(after: last) else { return }
+            // A change of the link alone is worth one round.
+            if last.isOnline { request() } else { networkReturned() }
         }
         let isNeeded = state.withLock { state in
             guard state.task != nil, state.observation == nil, !state.hasEnded else { return false }

@@ -16,17 +16,18 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The system refuses no call because of the state. A change from offline to online ends the pauses
-/// before further attempts of calls that didn't reach a server, and lets calls with
-/// ``RequestOptions/waitsForConnectivity`` continue, each after up to 100 ms. The switch
+/// The system refuses no call because of the state. A change from offline to online, or to another
+/// link, ends the pauses before further attempts of calls that didn't reach a server or were cut
+/// off. The first lets calls with ``RequestOptions/waitsForConnectivity`` continue, too. All leave
+/// within 100 ms. The switch
 /// `simulation.offline` shows as a state too.
 public final class Connectivity: Sendable {
     private struct Source {
         /// The number of this object among the watcher's listeners; nil if it doesn't listen.
         var number: Int?
-        /// The kernel's state; nil before it is known.
         /// Counts the times that this object began to listen.
         var generation = 0
+        /// The kernel's state; nil before it is known.
         var state: NetworkState?
         /// The actions that end the sequences.
         var ends: [Int: @Sendable () -> Void] = [:]
@@ -181,7 +182,7 @@ public final class Connectivity: Sendable {
     /// - Parameter random: A number in 0..<1.
     static func spread(_ random: Double) -> Duration { longestSpread * random }
 
-    /// Waits until a sleep ends or the machine, which was offline, is online. Further states of a
+    /// Waits until a sleep ends or the machine is online in another network. Further states of a
     /// network that comes up wake nothing: they would use up a call's attempts.
     ///
     /// - Parameter spread: The time from then on.
@@ -190,19 +191,19 @@ public final class Connectivity: Sendable {
         spread: Duration, from sleep: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await race(sleep) { states in
-            guard await Self.hasReturned(states) else { return false }
+            guard await Self.hasChanged(states) else { return false }
             return await Self.wait(for: spread)
         }
     }
 
-    /// Waits until an online state follows an offline one.
+    /// Waits until an online state follows an offline one, or one of another link.
     ///
     /// - Returns: False if the states end before.
-    static func hasReturned(_ states: AsyncStream<ConnectivityState>) async -> Bool {
-        var wasOffline = false
+    static func hasChanged(_ states: AsyncStream<ConnectivityState>) async -> Bool {
+        var last: ConnectivityState?
         for await state in states {
-            if wasOffline, state.isOnline { return true }
-            wasOffline = !state.isOnline
+            if let last, state.isNewWay(after: last) { return true }
+            last = state
         }
         return false
     }

@@ -310,7 +310,8 @@ struct AttemptStage: Sendable {
         defer { context.log.end(stage) }
         let (clock, pause) = (clock, retry.pause)
         do {
-            if retry.cause == .unsent {
+            // The network may be why a response was cut off, too.
+            if retry.cause == .unsent || failure?.code == .cutOff {
                 let spread = Connectivity.spread(clock.random())
                 try await hops.connectivity.wakeUp(spread: spread) {
                     try await clock.sleep(pause)

@@ -63,6 +63,14 @@ public struct ConnectivityState: Sendable, Hashable, CustomStringConvertible {
     /// The state while `simulation.offline` is set.
     static let simulatedOffline = ConnectivityState()
 
+    /// Whether other networks are reached again, or by another link than in an earlier state. What
+    /// the kernel doesn't tell isn't another link.
+    package func isNewWay(after earlier: ConnectivityState) -> Bool {
+        guard isOnline, earlier.isOnline else { return isOnline }
+        return type != .unknown && earlier.type != .unknown
+            && (type, link) != (earlier.type, earlier.link)
+    }
+
     /// The type, the link, and whether it is simulated: `wireless (wlan0)`.
     public var description: String {
         "\(type)\(link.map { " (\($0))" } ?? "")\(isSimulated ? " (simulated)" : "")"

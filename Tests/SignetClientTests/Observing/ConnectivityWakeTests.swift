@@ -53,7 +53,7 @@ import Testing
         #expect(try await Self.ends(after: [true, false], beginningOffline: false))
     }
 
-    /// Another network, or one that goes away, ends no pause.
+    /// Another address on the same link, or a network that goes away, ends no pause.
     @Test(arguments: [
         ([true], false), ([true, true, true], false), ([false], false), ([true, false], false),
         ([true, false, false], false), ([false, true], true), ([true, false, true], true),
@@ -61,11 +61,27 @@ import Testing
     func onlyAReturnCounts(_ states: [Bool], _ wanted: Bool) async {
         let (stream, continuation) = AsyncStream<ConnectivityState>.makeStream()
         for (number, isOnline) in states.enumerated() {
-            let network = ConnectivityState(NetworkState(.wired, link: "eth\(number)"))
-            continuation.yield(isOnline ? network : .simulatedOffline)
+            var network = NetworkState(.wired, link: "eth0")
+            network.ways = [DefaultRoute(family: 2, link: Int32(number))]
+            continuation.yield(isOnline ? ConnectivityState(network) : .simulatedOffline)
         }
         continuation.finish()
-        #expect(await Connectivity.hasReturned(stream) == wanted)
+        #expect(await Connectivity.hasChanged(stream) == wanted)
+    }
+
+    /// Another link ends one, without a gap too; the kernel's silence doesn't.
+    @Test(arguments: [
+        (NetworkState(.wireless, link: "wlan0"), true), (NetworkState(.wired, link: "eth1"), true),
+        (NetworkState(.mobile, link: "eth0"), true), (NetworkState(.wired, link: "eth0"), false),
+        (NetworkState(.none), false), (NetworkState(.unknown), false),
+    ])
+    func anotherLinkCounts(_ next: NetworkState, _ wanted: Bool) async {
+        for (first, second) in [(NetworkState(.wired, link: "eth0"), next), (next, next)] {
+            let (stream, continuation) = AsyncStream<ConnectivityState>.makeStream()
+            for state in [first, second] { continuation.yield(ConnectivityState(state)) }
+            continuation.finish()
+            #expect(await Connectivity.hasChanged(stream) == (wanted && first != second))
+        }
     }
 
     @Test func theSpreadIsShort() {
