@@ -46,7 +46,9 @@ import Testing
         }
 
         /// Adds records and sends them until the process is killed.
-        func run(killedAfter pause: Int, seed: UInt64) async throws {
+        ///
+        /// - Parameter adds: False for a process that sends only.
+        func run(killedAfter pause: Int, seed: UInt64, adds: Bool) async throws {
             Thread.detachNewThread {
                 Thread.sleep(forTimeInterval: Double(pause) / 1000)
                 kill(getpid(), SIGKILL)
@@ -57,6 +59,7 @@ import Testing
             try ledger.seekToEnd()
             let outbox = try outbox()
             try await outbox.start(through: system())
+            if !adds { try await Task.sleep(for: .seconds(3600)) }
             while true {
                 for _ in 0..<Int.random(in: 1...8, using: &random) {
                     number += 1
@@ -76,6 +79,19 @@ import Testing
         static func last(in ledger: String) -> Int { numbers("begun", in: ledger).last ?? 0 }
     }
 
+    private static func start(
+        _ program: String, killedAfter pause: Int, seed: UInt64, adds: Bool = true
+    ) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [
+                program = program as String, pause = pause as Int, seed = seed as UInt64,
+                adds = adds as Bool
+            ] in
+            try await JSONDecoder().decode(Program.self, from: Data(program.utf8))
+                .run(killedAfter: pause, seed: seed, adds: adds)
+        }
+    }
+
     @Test(.features("003-32", "003-33"), .timeLimit(.minutes(60)))
     func eachRecordArrivesOnceAndInOrder() async throws {
         let directory = try TemporaryDirectory()
@@ -92,13 +108,17 @@ import Testing
                 to: "keys"))
         let text = String(decoding: try JSONEncoder().encode(program), as: UTF8.self)
         var random = SplitMix(seed: 39)
-        for _ in 0..<Self.count {
+        for round in 0..<Self.count {
             let pause = Int.random(in: 20..<300, using: &random)
             let seed = random.next()
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [text = text as String, pause = pause as Int, seed = seed as UInt64] in
-                try await JSONDecoder().decode(Program.self, from: Data(text.utf8))
-                    .run(killedAfter: pause, seed: seed)
+            // In each third round another process wants to send too.
+            let other = round % 3 == 0 ? Int.random(in: 20..<300, using: &random) : nil
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await Self.start(text, killedAfter: pause, seed: seed) }
+                guard let other else { return }
+                group.addTask {
+                    await Self.start(text, killedAfter: other, seed: seed, adds: false)
+                }
             }
         }
         // The last run sends what is left.
