@@ -68,7 +68,7 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: [true, false])
+    @Test(.features("002-32"), arguments: [true, false])
     func keepsAQuietConnection(secure: Bool) async throws {
         let server = try await server("quiet", secure: secure)
         let engine = try engine(http2: false)

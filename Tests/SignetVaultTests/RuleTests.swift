@@ -1,5 +1,6 @@
 import SignetJSON
 import SignetVault
+import TestSupport
 import Testing
 
 /// Rules for elements, lengths and counts, and the types that accepted values are read as.
@@ -65,7 +66,7 @@ import Testing
         #expect(code { _ = try merged(text) } == wanted)
     }
 
-    @Test func namesTheElementAndNeitherItsNameNorValue() {
+    @Test(.features("000-16")) func namesTheElementAndNeitherItsNameNorValue() {
         #expect(
             error { _ = try merged(#"{"table":[[1],[2,"ZZZZZZ"]]}"#) }?.message
                 == #""table" in defaults: element 1: element 1: found a string, expected an integer (no fraction, no exponent)"#

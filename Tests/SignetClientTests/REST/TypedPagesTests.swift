@@ -65,7 +65,7 @@ import Testing
         try sent.map { try JSONValue(parsing: $0.bytes)["params"] }
     }
 
-    @Test(.features("003-17")) func pagesAreCountedToAnEmptyOne() async throws {
+    @Test(.features("001-17", "003-17")) func pagesAreCountedToAnEmptyOne() async throws {
         let result = try await read(ListOrders(limit: 2), by: .number(), ["[1,2]", "[3]", "[]"])
         #expect(result.pages == [[1, 2], [3], []] && result.code == nil)
         #expect(

@@ -35,6 +35,19 @@ import Testing
         await system.shutdown()
     }
 
+    @Test(.features("000-06")) func withoutSettingsTheDefaultsHold() async throws {
+        let engine = RecordingEngine(failingFirst: 9)
+        let system = try await Self.system(
+            ["retry.firstPause": "1ms", "retry.longestPause": "1ms"], engine)
+        let error = await #expect(throws: ClientError.self) {
+            try await system.call(RPCCall("m"), on: "a")
+        }
+        #expect(error?.code == .connect && engine.count == 3)
+        #expect(engine.requests.allSatisfy { $0.timeout == .seconds(30) })
+        #expect(engine.requests.allSatisfy { $0.request.method == .post })
+        await system.shutdown()
+    }
+
     @Test(arguments: ["background", "connect", ""])
     func anUnknownScenarioIsRefused(_ name: String) async throws {
         let engine = RecordingEngine()
@@ -150,7 +163,36 @@ import Testing
         await system.shutdown()
     }
 
-    @Test(.features("000-28", "002-21", "004-16")) func commonParametersJoinEveryCallAndItsOwnWin()
+    @Test(.features("002-31")) func eachServiceHasItsOwnHostAndParameters() async throws {
+        let engine = RecordingEngine()
+        let system = try await Self.system(
+            [
+                "services.a.protocol": "rest", "services.a.commonParameters": ["app": "shop"],
+                "services.a.commonFields": ["X-Side": "a"],
+                "services.b.baseURL": "https://b.example.com/v2", "services.b.protocol": "rest",
+                "services.b.pins": Settings.service["services.a.pins"] ?? .null,
+                "services.b.commonParameters": ["v": 7],
+                "services.b.commonFields": ["X-Other": "b"],
+            ], engine)
+        for service in ["a", "b", "a"] as [ServiceName] {
+            _ = try await system.call(RPCCall("GET"), on: service, path: "/x")
+        }
+        #expect(
+            engine.requests.map(\.request.authority)
+                == ["api.example.com", "b.example.com", "api.example.com"])
+        #expect(
+            engine.requests.map(\.request.path) == [
+                "/rpc/x?app=shop", "/v2/x?v=7", "/rpc/x?app=shop",
+            ])
+        let names = [HTTPField.Name("X-Side"), HTTPField.Name("X-Other")].compactMap { $0 }
+        #expect(
+            engine.requests.map { request in names.map { request.request.headerFields[$0] } }
+                == [["a", nil], [nil, "b"], ["a", nil]])
+        await system.shutdown()
+    }
+
+    @Test(.features("000-16", "000-28", "002-21", "004-16"))
+    func commonParametersJoinEveryCallAndItsOwnWin()
         async throws
     {
         let engine = RecordingEngine()
