@@ -138,6 +138,10 @@ import Testing
         arguments: [TransportError.Code.connect, .timeout, .tls, .pinMismatch, .cutOff])
     func theNextOneIsTriedIfNothingWasSent(_ code: TransportError.Code) async throws {
         let system = try await system()
+        #expect(
+            try await eventually {
+                !system.addresses(of: "a").contains { $0.state == .unmeasured }
+            })
         let used = try #require(Self.used(system))
         engine.fail(used, code)
         let (failure, use) = await Self.call(system)
