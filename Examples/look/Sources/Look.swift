@@ -48,6 +48,7 @@ import SignetJSON
         services["orders"]?.options.responseChecks = [
             BusinessCodeCheck(field: "code", goodCodes: [0])
         ]
+        services["orders"]?.options.attemptInterceptors = [NamingClient()]
         var options = NetworkSystem.Options()
         options.runMode = .development
         options.engine = Servers()
@@ -80,6 +81,15 @@ import SignetJSON
         _ = try? await system.call(RESTRequest(.get, "/report", query: ["day": 7]), on: "partner")
         _ = try? await system.call(RESTRequest(.get, "/status"), on: "busy")
         _ = try? await system.call(RESTRequest(.get, "/prices"), on: "prices")
+    }
+}
+
+/// Names the program in each request, as the page then shows.
+struct NamingClient: AttemptInterceptor {
+    func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+        var call = call
+        if let name = HTTPField.Name("X-Client") { call.request.headerFields[name] = "look" }
+        return try await next(call)
     }
 }
 #else

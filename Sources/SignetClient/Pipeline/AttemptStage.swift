@@ -188,13 +188,13 @@ struct AttemptStage: Sendable {
             }
             let reading = try await reader.read(response, answering: attempt.method)
             if case .partial(let error) = reading {
-                attempt.endHop(failure: error.code.name, in: context.log)
+                attempt.endHop(error, in: context.log)
             } else {
                 attempt.endHop(in: context.log)
             }
             return reading
         } catch {
-            attempt.endHop(failure: error.code.name, in: context.log)
+            attempt.endHop(error, in: context.log)
             throw error
         }
     }
@@ -215,14 +215,31 @@ struct AttemptStage: Sendable {
             call, by: interceptors[...], isReplayable: { $0.body.isReplayable },
             intercept: { try await $0.intercept($1, next: $2) }
         ) { changed throws(ClientError) in
-            let response = try await hops.run(
-                context.requireSameOrigin(changed, as: call), with: reader, noting: attempt,
-                in: context)
+            received.begin()
+            let changed = try context.requireSameOrigin(changed, as: call)
+            context.log.contents?.note(.attemptInterceptors) {
+                (
+                    $0.message(call.request, body: call.body),
+                    $0.message(changed.request, body: changed.body)
+                )
+            }
+            let response = try await hops.run(changed, with: reader, noting: attempt, in: context)
             received.set(response)
             return response
         }
-        if let last = received.state.last {
-            if !response.isSame(as: last) { context.log.noteChange() }
+        let (isSent, last) = received.state
+        if !isSent {
+            context.log.contents?.note(.attemptInterceptors) {
+                ($0.message(call.request, body: call.body), $0.message(response.response))
+            }
+        }
+        if let last {
+            if !response.isSame(as: last) {
+                context.log.noteChange()
+                context.log.contents?.note(.attemptInterceptors) {
+                    ($0.message(last.response), $0.message(response.response))
+                }
+            }
         } else {
             // No server responded, whatever the interceptor says.
             let source = response.source ?? .interceptor

@@ -16,16 +16,18 @@ extension CallPipeline {
             UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
         let received = ReceivedResponse<UnboxedResponse>()
+        let first = PendingCall(call.admitted, content)
         call.log.enter(nil)
         let stage = call.log.begin(.interceptors)
         defer { call.log.end(stage) }
         let response = try await InterceptorChain.run(
-            PendingCall(call.admitted, content), by: call.options.interceptors[...],
+            first, by: call.options.interceptors[...],
             isReplayable: { $0.isReplayable },
             intercept: { try await $0.intercept($1, next: $2) }
         ) { pending throws(ClientError) in
             received.begin()
             guard !call.hasEnded else { throw .cancelledByCaller }
+            call.log.contents?.note(.interceptors) { ($0.message(first), $0.message(pending)) }
             let call = pending.addedFields.map { call.adding($0) } ?? call
             call.log.enter(.building)
             let response = try await rest(pending, call)
@@ -34,9 +36,8 @@ extension CallPipeline {
         }
         call.log.enter(nil)
         let (isSent, last) = received.state
-        if let contents = call.log.contents {
-            contents.begin(.interceptors) { redactor in last.map { redactor.message($0) } }
-            contents.end(.interceptors) { $0.message(response) }
+        call.log.contents?.note(.interceptors) { redactor in
+            (last.map { redactor.message($0) }, redactor.message(response))
         }
         if response != last {
             call.log.setChanged(

@@ -70,10 +70,7 @@ extension HopStage {
             context.progress?.observe(&response, answering: request.head.method)
             observations.tap(&response)
             context.log.contents?.end(.request) {
-                $0.message(
-                    RawResponse(
-                        status: response.response.status.code,
-                        fields: response.response.headerFields, body: []))
+                $0.message(response.response)
             }
             hop.status = response.response.status.code
             hop.httpVersion = response.httpVersion
@@ -85,7 +82,7 @@ extension HopStage {
             if !hop.isSimulated {
                 engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
             }
-            hop.failure = error.code.name
+            hop.fail(error)
             hop.pins = error.pinRefusal.map(PinUse.init)
             hop.timings.total = .now - start
             context.log.add(hop, since: start)
@@ -201,12 +198,19 @@ struct OpenedResponse: Sendable {
     /// Ends the request at the end of the body or where it was left.
     ///
     /// - Returns: Its entry in the log.
-    func end(failure: String? = nil) -> CallRecord.Exchange {
+    func end(_ error: ClientError? = nil) -> CallRecord.Exchange {
         var hop = hop
         hop.timings = response.finalTimings
         if hop.timings.total == .zero { hop.timings.total = .now - start }
-        hop.failure = failure
+        if let error { hop.fail(error) }
         observations.end(hop)
         return hop
+    }
+}
+
+extension CallRecord.Exchange {
+    fileprivate mutating func fail(_ error: ClientError) {
+        failure = error.code.name
+        message = error.message
     }
 }

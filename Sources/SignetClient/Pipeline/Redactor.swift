@@ -32,15 +32,42 @@ struct Redactor: Sendable {
     ]
 
     func message(_ request: HTTPRequest, body: HTTPRequestBody) -> StageContents.Message {
-        let path = request.path ?? "/"
-        let mark = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.endIndex
-        let query = path[mark...].dropFirst()
         let location = CallRecord.Location(request).text
         let text = text(body.bytes, size: body.length, type: request.headerFields[.contentType])
         return message(
-            "\(request.method) \(location)\(query.isEmpty ? "" : "?" + form(query))",
+            "\(request.method) \(location)\(query(of: request.path ?? "/"))",
             fields: fields(request.headerFields, beside: text.kind == .exact ? body.bytes : nil),
             body: text)
+    }
+
+    /// The query of a target with its question mark; empty if there is none.
+    private func query(of target: String) -> String {
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        let query = target[mark...].dropFirst()
+        return query.isEmpty ? "" : "?" + form(query)
+    }
+
+    /// The head of a response whose body isn't read yet.
+    func message(_ head: HTTPResponse) -> StageContents.Message {
+        message(RawResponse(status: head.status.code, fields: head.headerFields, body: []))
+    }
+
+    /// A call as interceptors see it, with the fields that they added.
+    func message(_ call: PendingCall) -> StageContents.Message {
+        let added = fields(call.fields)
+        if let exchange = call.exchange {
+            let path = exchange.target.prefix { $0 != "?" }
+            return message(
+                "\(exchange.method) \(path)\(query(of: exchange.target))", fields: added,
+                body: text(
+                    exchange.body.bytes, size: exchange.body.length,
+                    type: call.fields[.contentType]))
+        }
+        guard let request = try? call.request() else {
+            return message(call.identity.method, fields: added, body: nothing)
+        }
+        let own = message(request)
+        return message(own.head, fields: own.fields + added, body: (own.body, own.bodyKind))
     }
 
     func message(_ response: RawResponse) -> StageContents.Message {
@@ -224,6 +251,14 @@ extension ContentsLog {
         if let everything, let redactor = Redactor.none {
             everything.note(stage, before: before(redactor))
         }
+    }
+
+    /// Notes what a stage changed that is over.
+    func note(
+        _ stage: CallRecord.Stage.Name, of sides: (Redactor) -> (before: Message?, after: Message)
+    ) {
+        begin(stage) { sides($0).before }
+        end(stage) { sides($0).after }
     }
 
     /// Notes what the stage that began last ends with.

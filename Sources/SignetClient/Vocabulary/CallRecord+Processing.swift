@@ -132,6 +132,8 @@ extension CallRecord {
         public internal(set) var timings = Timings()
         /// The code of the error that ended the request or its response.
         public internal(set) var failure: String?
+        /// The message of that error, one line for people.
+        public internal(set) var message: String?
         /// Whether a switch `simulation.…` made the failure. Then nothing was sent.
         public internal(set) var isSimulated = false
     }

@@ -49,9 +49,12 @@ function showMessage(message, label) {
 const stageWords = {
     building: "Building: the call, and the request that it became", signing: "Signing: the request before and after its signature",
     request: "Request: what was sent, and the head of the response", unboxing: "Unboxing: the response, and what the program gets",
-    interceptors: "Interceptors: the response before and after the program's own code",
-    cache: "Cache", reading: "Reading", attempt: "Attempt", "attempt-interceptors": "Interceptors of an attempt",
+    interceptors: "Interceptors: before and after the program's own code",
+    cache: "Cache", reading: "Reading", attempt: "Attempt", "attempt-interceptors": "Interceptors of an attempt: before and after the program's own code",
 };
+
+/** Whether a stage took a request and gave a response, so that the two can't be compared. */
+const isAnswer = (part) => part.stage === "request" || (/interceptors$/.test(part.stage) && /^\d{3}$/.test(part.after?.head ?? "") && !/^\d{3}$/.test(part.before?.head ?? ""));
 
 /** The stages that have contents, each with what it changed. */
 function showStages(detail) {
@@ -60,9 +63,9 @@ function showStages(detail) {
     }
     const box = make("div");
     detail.contents.forEach((part, at) => {
-        const isChange = part.before && part.after;
+        const isChange = part.before && part.after && !isAnswer(part);
         const isEqual = isChange && JSON.stringify(part.before) === JSON.stringify(part.after);
-        const note = !part.after ? "the stage failed" : part.stage === "request" ? "answered " + oneLine(part.after.head)
+        const note = !part.after ? "the stage failed" : isAnswer(part) ? "answered " + oneLine(part.after.head)
             : !part.before ? "" : isEqual ? "no change" : "changed";
         const inside = make("div", { class: "inside" });
         const fold = make("details", { "data-stage": part.stage }, make("summary", {},
@@ -70,7 +73,7 @@ function showStages(detail) {
             make("span", { class: "faint", text: note === "" ? "" : " · " + note })), inside);
         fold.addEventListener("toggle", () => {
             if (!fold.open || inside.childElementCount > 0) return;
-            if (isChange && part.stage !== "request") {
+            if (isChange) {
                 const lines = diffLines(linesOf(part.before), linesOf(part.after));
                 const count = lines.filter(([sign]) => sign !== " ").length;
                 inside.append(make("h3", { text: "What it changed: " + plural(count, "line") }), showDiff(lines));
@@ -78,7 +81,7 @@ function showStages(detail) {
             const sides = make("div", { class: "sides" },
                 make("div", {}, make("h3", { text: "Before" }), showMessage(part.before, "before")),
                 make("div", {}, make("h3", { text: "After" }), showMessage(part.after, "after")));
-            inside.append(isChange && part.stage !== "request"
+            inside.append(isChange
                 ? make("details", {}, make("summary", { text: "Both in full" }), make("div", { class: "inside" }, sides)) : sides);
         });
         box.append(fold);
