@@ -41,6 +41,13 @@ import Testing
         return outcomes
     }
 
+    /// The calls of a recording as the arguments of a test.
+    @Test(.features("000-57"), arguments: recording.calls) func theCallPasses(
+        _ call: RecordedCall
+    ) async throws {
+        try await RecordedTest(on: try await host(), as: "shop").check(call)
+    }
+
     /// A call without a response is alike only if it failed in the recorded way.
     @Test(arguments: [nil, "connect", "tls"]) func anotherFailureIsNotAlike(
         _ recorded: String?
@@ -131,6 +138,40 @@ import Testing
         func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
             var call = call
             call.request.headerFields[HTTPField.Name("X-Added")!] = "1"
+            return try await next(call)
+        }
+    }
+
+    /// Other spaces are other bytes, unless the body has what differs by rule.
+    @Test func comparesTheBytesOfTheRequest() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .json(["id": 8], status: 201))
+        let system = try await startSystem(stub) { options in
+            options.callOptions.attemptInterceptors = [Spacing()]
+        }
+        for (body, places) in [
+            (#"{"item":"tea"}"#, ["request.body"]), (#"{"item":"tea","nonce":"a"}"#, []),
+            (#"{"item":"redacted-1"}"#, []),
+        ] {
+            var exchange = RecordedExchange.json(
+                "POST", "https://old.example.com/orders", request: body, response: #"{"id":8}"#,
+                status: 201)
+            var test = RecordedTest(on: system, as: "shop")
+            if body.contains("redacted-1") {
+                exchange.redactions = [.init(place: "request.body.item", mark: 1)]
+                test.fills[1] = "tea"
+            }
+            let outcome = try await test.outcome(of: exchange)
+            let expected = places.map { Difference($0, .differs) }
+            #expect(outcome == (places.isEmpty ? .alike : .differs(expected)), "\(body)")
+        }
+    }
+
+    private struct Spacing: AttemptInterceptor {
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            var call = call
+            let text = String(decoding: call.body.bytes ?? [], as: UTF8.self)
+            call.body = HTTPRequestBody(Array(text.replacing(":", with: ": ").utf8))
             return try await next(call)
         }
     }

@@ -31,7 +31,23 @@ struct MessageComparison {
                 "request.fields.\(field.name.lowercased())", others.isEmpty ? .missing : .differs)
             if !isAlike, !differences.contains(difference) { differences.append(difference) }
         }
+        if differences.isEmpty, isComparedByBytes(recorded.body), request.body?.problem == nil,
+            recorded.body?.bytes ?? [] != request.body?.bytes ?? []
+        {
+            differences.append(Difference("request.body", .differs))
+        }
         return differences
+    }
+
+    /// Whether a body has nothing that may differ: no mark, and no member or value with a mask.
+    private func isComparedByBytes(_ body: RecordedBody?) -> Bool {
+        guard matching.parts.contains(.body) else { return false }
+        guard let body else { return true }
+        guard body.problem == nil, RedactionMark.all(in: body.bytes).isEmpty else { return false }
+        var unmasked = matching
+        unmasked.masks = []
+        let request = RecordedExchange.Request(method: "", url: "", body: body)
+        return RequestView(request, matching).parts == RequestView(request, unmasked).parts
     }
 
     /// Whether a field is the program's own, and not one that each request has another value of.
