@@ -42,7 +42,8 @@ import Testing
         #expect(done.exit == 2)
         let error = try #require(JSONValue(parsing: done.stdout)["error"])
         #expect(error["code"] == "malformed-recording")
-        #expect(error["message"]?.string?.hasPrefix("no recording was given") == text.isEmpty)
+        #expect(error["message"]?.string?.hasPrefix("shop.har: ") == true)
+        #expect(error["message"]?.string?.contains("no recording was given") == text.isEmpty)
         #expect(try await Self.run("missing.har", in: folder).exit == 2)
     }
 

@@ -28,14 +28,11 @@ struct InspectCommand: AsyncParsableCommand {
 
     @OptionGroup var page: PageOptions
 
-    /// The most bytes of a recording.
-    private static let limit = 1 << 30
-
     func validate() throws { try page.requireUsable(beside: common) }
 
     func run() async throws {
         let terminal = common.terminal
-        let recording = try Recording(har: InputFile.read(file, limit: Self.limit))
+        let recording = try HARCommand.recording(in: file, on: terminal)
         for problem in recording.problems { terminal.note("\(problem)") }
         let name = file.flatMap { $0 == "-" ? nil : $0.split(separator: "/").last }
         let title = name.map(String.init) ?? "recording"

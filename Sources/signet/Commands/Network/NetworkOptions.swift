@@ -246,6 +246,8 @@ func withNetworkSystem<Result>(
     options.proxies = try network.proxies()
     let bar = showsProgress ? ProgressBar(on: output.terminal) : nil
     options.callOptions.progress = bar?.progress
+    // The stages are a part of a recording.
+    if recorder != nil { options.callOptions.keepsContents = true }
     try call.cache.add(to: &options)
     let system = try await NetworkSystem.start(
         services: services, keys: signer?.keys,

@@ -84,7 +84,7 @@ struct RecordingFile: Sendable {
     static let limit = 1 << 30
     let path: String
 
-    /// Returns the recording of the file; nil if there is no file, or an empty one.
+    /// Returns the recording of the file; nil if there is no file.
     ///
     /// - Throws: `foreign-recording`; `unreadable-file`.
     func read() throws -> Recording? {
@@ -95,7 +95,7 @@ struct RecordingFile: Sendable {
             if error.kind == .notFound { return nil }
             throw error
         }
-        return bytes.isEmpty ? nil : try Self.own(bytes, named: path)
+        return try Self.own(bytes, named: path)
     }
 
     /// Refuses, before anything is sent, another program's file and a folder that can't be written.
