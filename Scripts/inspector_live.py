@@ -55,7 +55,7 @@ FAILURES = {
         "4 attempts", "503, then 503, then 503, then 503", "the limit is 4 attempts", "pause before a retry", "gets 4 times the load", "it sent no Retry-After", "services.busy.attempts",
     ]),
     "stale-cache": ("cache:stale", [
-        "a stale response from the cache", "No connection to prices.example.com could be made (connect)", "s past its limit of 1 s", "Next: find out", "Age", "stale-if-error", '"tea": 3.50',
+        "a stale response from the cache", "No connection to prices.example.com could be made (connect: prices.example.com refuses connections)", "s past its limit of 1 s", "Next: find out", "Age", "stale-if-error", '"tea": 3.50',
     ]),
     "business-code": ("method:stock.reserve", [
         "The service said no: code 4001", "own code in the response means failure", "The status of HTTP was 200", "The server's own words:", "sold out", "(4001) is not one of the good codes", "services.orders.responseChecks.goodCodes",
@@ -130,7 +130,7 @@ def follows(browser, check):
 def stages(browser, out, check):
     """The differences of a call's stages, the engine and the address with their reasons, and no secret."""
     text = browser.run(f"{CHOOSE}('method:orders.create')")
-    for word in ["engine standard, because no other was chosen", "address 192.0.2.2, because it was the fastest when it was measured", "1. Building", "2. Signing", "3. Request", "4. Unboxing", "+ Signature-Input", '"password": "(redacted)"']:
+    for word in ["engine standard, because no other was chosen", "address 192.0.2.2, because it was the fastest when it was measured", "1. Building", "2. Interceptors of an attempt", "3. Signing", "4. Request", "5. Unboxing", "+ X-Client: look", "+ Signature-Input", '"password": "(redacted)"']:
         check(word.lower() in text.lower(), f"the stages don't show {word!r}")
     check("hunter2" not in browser.run("document.documentElement.innerHTML"), "a secret is on the page")
     browser.run("document.getElementById('part-stages').scrollIntoView()")
@@ -173,7 +173,7 @@ def curl(browser, check):
         names = {name.lower() for name in fields}
         check("signature-input" in names and fields.get("Signature") == secrets["SIGNATURE"], f"curl sends the fields {sorted(names)}")
         check(not names & {"user-agent", "expect"}, f"curl adds {sorted(names)}")
-    for button, word in (("Copy as HAR", '"version": "1.2"'), ("Copy as Swift", 'RPCCall("orders.create"')):
+    for button, word in (("Copy as HAR", '"serverIPAddress": "192.0.2.2"'), ("Copy as Swift", 'RPCCall("orders.create"')):
         browser.run(f"window.copied = null; [...document.querySelectorAll('#detail button')].find((button) => button.textContent === {button!r}).click()")
         browser.wait("window.copied")
         check(word in browser.run("window.copied"), f"{button}: {browser.run('window.copied')[:200]}")

@@ -54,7 +54,10 @@ import Testing
 
     @Test(
         .enabled(if: hasVectors),
-        arguments: ["charles", "chrome", "diff_data", "error_log", "firefox", "websocket"])
+        arguments: [
+            "charles", "chrome", "diff_data", "error_log", "firefox", "head-content-length",
+            "incomplete_log", "successful_log", "websocket",
+        ])
     func writesWhatItReadByTheSchema(_ name: String) throws {
         let recording = try Recording(har: Self.vector(name))
         let har = recording.har()
@@ -180,6 +183,7 @@ import Testing
         exchange.times.receive = .milliseconds(1)
         (exchange.attempt, exchange.isSigned, exchange.source) = (2, true, .stub)
         exchange.engine = "standard (standard)"
+        (exchange.failure, exchange.message) = ("cut-off", "the connection ended early")
         exchange.pins = .init(seen: ["sha256/a"], wanted: ["sha256/b"], isMatch: false)
         exchange.redactions = [.init(place: "response.fields.set-cookie.a", mark: 1)]
         var call = RecordedCall(method: "orders.create", started: 1_795_766_400_006)
@@ -189,7 +193,11 @@ import Testing
             true, .stub, "signet; hit", ["s"]
         )
         call.stages = [.init(name: "attempt", start: .milliseconds(1), duration: .microseconds(20))]
+        (call.message, call.serverCode, call.isSimulated) = ("it failed", "-7", true)
         call.contents = [.init(stage: "signing", before: "a", after: nil)]
+        call.contents[0].base = .init(
+            scheme: "rfc9421", keyID: "k", text: "\"@method\": GET",
+            parts: [.init(name: "@method", value: "GET")])
         call.exchanges = [exchange]
         var joined = RecordedCall(method: "orders.create", started: 1_795_766_400_008)
         (joined.id, joined.service, joined.joinedCall) = (2, "orders", 1)

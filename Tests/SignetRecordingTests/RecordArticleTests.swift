@@ -22,7 +22,8 @@ import Testing
         let recording = try await system.record {
             _ = try await system.call(RPCCall("orders.list"), on: "orders")
         }
-        try Data(recording.har()).write(to: file)
+        try recording.write(to: file.path)
+        #expect(try folder.mode("orders.har") == 0o600)
 
         let engine = ReplayEngine(try Recording(har: Array(Data(contentsOf: file))))
         var options = NetworkSystem.Options()

@@ -8,6 +8,46 @@ import Testing
 @testable import SignetRecording
 
 @Suite struct RedactionTests {
+    /// The reason of a failure and a signature base have no secret, and pins stay.
+    @Test func reasonsAndSignatureBasesAreRedacted() throws {
+        let secret = "q7Zr2mVx9LkT4bNw8sYc"
+        let pin = "sha256/" + String(repeating: "B", count: 42) + "A="
+        let base = """
+            "@method": GET
+            "@path": /a
+            "@query-param";name="token": \(secret)
+            "x-known": a known-value-1 b
+            "authorization": Bearer \(secret)
+            /x?token=\(secret)
+            {"password":
+            "hunter2hunter2"}
+            """
+        var call = RecordedCall(.json())
+        call.message = "verified chain: \(pin) (CN=a); password=\(secret); known-value-1"
+        call.exchanges[0].message = call.message
+        call.serverCode = "known-value-1"
+        call.contents = [.init(stage: "signing", before: nil, after: nil)]
+        call.contents[0].base = .init(
+            scheme: "rfc9421", keyID: "k", text: base,
+            parts: [
+                .init(name: "\"@method\"", value: "GET"),
+                .init(name: #""@query-param";name="token""#, value: secret),
+                .init(name: "authorization", value: "Bearer \(secret)"),
+                .init(name: "{body}", value: "{\"password\":\n\"hunter2hunter2\"}"),
+            ])
+        var rules = RedactionRules()
+        rules.add(secret: Array("known-value-1".utf8))
+        let redacted = Recording(calls: [call]).redacted(by: rules)
+        let text = String(decoding: redacted.har(), as: UTF8.self)
+        for secret in [secret, "known-value-1", "hunter2"] { #expect(!text.contains(secret)) }
+        let messages = [redacted.calls[0].message, redacted.exchanges[0].message]
+        #expect(messages.allSatisfy { $0?.contains("verified chain: \(pin) (CN=a)") == true })
+        let clean = try #require(redacted.calls[0].contents[0].base)
+        #expect(clean.text.hasPrefix("\"@method\": GET\n\"@path\": /a\n\"@query-param\""))
+        #expect(clean.text.contains(#""authorization": Bearer redacted-"#))
+        #expect(clean.parts[0].value == "GET")
+    }
+
     private static let secret = "q7Zr2mVx9LkT4bNw8sYc"
     private static let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.q7Zr2mVx9LkT4bNw8sYcQ1"
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetClient
+import SignetCrypto
 import SignetJSON
 import SignetPinning
 import SignetTesting
@@ -88,13 +89,13 @@ import Testing
     }
 
     @Test func playsAThousandConcurrentCallsInOrder() async throws {
-        let exchanges = (0..<1000).map {
+        let exchanges = (0..<1200).map {
             RecordedExchange.json("GET", "\(Self.url)/n", response: "\($0)", started: Int64($0))
         }
         let engine = ReplayEngine(Recording(calls: exchanges.map(RecordedCall.init)))
         let system = try await startSystem(engine)
         // Each wave of concurrent calls gets exactly the next responses.
-        for wave in [0..<1, 1..<100, 100..<999, 999..<1000] {
+        for wave in [0..<1, 1..<100, 100..<1100, 1100..<1200] {
             let bodies = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in wave {
                     group.addTask {
@@ -216,6 +217,17 @@ import Testing
             try await get("/", system(wanting: [pins[1], pins[2]]))
         }
         #expect(error?.code == .pinMismatch)
+        // The refusal is recorded with its pins, and played also without a policy.
+        let refusing = try await system(wanting: [pins[1], pins[2]])
+        let recording = try await refusing.record(.anywhere) { _ = try? await get("/", refusing) }
+        let refused = try #require(try Recording(har: recording.har()).exchanges.first)
+        #expect(
+            refused.pins == .init(seen: [pins[0]], wanted: [pins[1], pins[2]], isMatch: false))
+        #expect(refused.failure == "pin-mismatch" && refused.message?.contains(pins[1]) == true)
+        let replayed = await #expect(throws: ClientError.self) {
+            try await get("/", startSystem(ReplayEngine(Recording(refused))))
+        }
+        #expect(replayed?.code == .pinMismatch)
     }
 
     @Test(arguments: ReplayEngine.Mode.allCases)
@@ -305,6 +317,48 @@ import Testing
         #expect(engine.recording.droppedCount == 3)
     }
 
+    @Test func isChosenForAService() async throws {
+        let stub = StubEngine()
+        stub.respond(with: .result("live"))
+        var shop = ServiceConfiguration(baseURL: Self.url, payloadProtocol: .rest)
+        shop.options.engine = EngineChoice("replay")
+        let engine = ReplayEngine(Recording(.json("GET", "\(Self.url)/", response: "recorded")))
+        let system = try await startSystem(
+            stub,
+            services: [
+                "shop": shop,
+                "orders": .init(baseURL: "https://api.example.com/rpc", payloadProtocol: .jsonRPC2),
+            ]
+        ) { $0.engines["replay"] = engine }
+        #expect(try await get("/", system).body == Array("recorded".utf8))
+        let live = try await system.call(RPCCall("a"), on: "orders")
+        #expect(live.result?.value == "live" && engine.requests.count == 1)
+    }
+
+    /// Signatures are made in a replay too, and can be asserted.
+    @Test func hasTheSignaturesOfItsRequests() async throws {
+        let secret = Array("0123456789abcdef0123456789abcdef".utf8)
+        let keys = try KeySet(
+            parsing: Array(
+                #"{"keys":[{"kty":"oct","use":"sig","kid":"k","alg":"HS256","k":"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY"}]}"#
+                    .utf8), source: "test")
+        var shop = ServiceConfiguration(baseURL: Self.url, payloadProtocol: .rest)
+        shop.signing = .init(scheme: "rfc9421", keyID: "k")
+        let engine = ReplayEngine(Recording(.json("GET", "\(Self.url)/a")))
+        let system = try await startSystem(engine, services: ["shop": shop], keys: keys)
+        let trace = CallTrace()
+        var options = RequestOptions(trace: trace)
+        options.keepsContents = true
+        _ = try await system.exchange(
+            "shop", method: .get, target: "/a", body: [], options: options)
+        let fields = try #require(engine.requests.first).headerFields
+        let signature = try #require(fields[HTTPField.Name("Signature")!])
+        #expect(fields[HTTPField.Name("Signature-Input")!]?.contains(#"keyid="k""#) == true)
+        let base = try #require(trace.record?.counted.contents.compactMap(\.base).first)
+        let tag = try HMACKey(.sha256, key: secret.span).tag(of: Array(base.text.utf8))
+        #expect(signature == "sig1=:\(Base64.encode(tag, as: .standard)):")
+    }
+
     @Test func isChosenForOneCall() async throws {
         let stub = StubEngine()
         stub.respond(with: .status(200, body: Array("live".utf8)))
@@ -324,11 +378,25 @@ import Testing
         var lost = RecordedExchange.json("GET", "\(Self.url)/l")
         lost.response?.body = RecordedBody(bytes: [])
         lost.response?.body?.problem = "too large"
-        let system = try await startSystem(ReplayEngine(Recording(timeout, lost)))
+        var cut = RecordedExchange.json("GET", "\(Self.url)/c")
+        cut.response?.body = RecordedBody(bytes: [])
+        cut.response?.body?.problem = "the body ended early (cut-off)"
+        (cut.failure, cut.message) = ("cut-off", "the connection ended early")
+        // A status that the caller took for a failure is a response.
+        var refused = RecordedExchange.json("GET", "\(Self.url)/r", status: 404)
+        refused.failure = "http-status"
+        refused.response?.body = nil
+        let system = try await startSystem(ReplayEngine(Recording(timeout, lost, cut, refused))) {
+            $0.callOptions.attempts = 1
+        }
         let first = await #expect(throws: ClientError.self) { try await get("/t", system) }
         #expect(first?.code == .timeout)
         let second = await #expect(throws: ClientError.self) { try await get("/l", system) }
         #expect(second?.code == .notRecorded)
+        let third = await #expect(throws: ClientError.self) { try await get("/c", system) }
+        #expect(third?.code == .cutOff)
+        #expect(third?.message.contains("the connection ended early") == true)
+        #expect(try await get("/r", system).status == 404)
     }
 
     @Test func aStrangersRecordingSendsNothing() async throws {

@@ -76,7 +76,7 @@ import SignetRecording
             var options = RecordingOptions()
             options.recordsInProduction = true  // the user asked for it
             let recording = try await system.record(options) { try await tour() }
-            try Data(recording.har()).write(to: URL(filePath: file))
+            try recording.write(to: file)
         }
     }
 

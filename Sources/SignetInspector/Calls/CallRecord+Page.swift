@@ -213,8 +213,9 @@ extension CallRecord.Exchange {
                 "sent": PageJSON.number(timings.bytesSent),
                 "received": PageJSON.number(timings.bytesReceived),
                 "isReused": .bool(timings.reusedConnection),
-            ], "failure": PageJSON.text(failure), "isSimulated": .bool(isSimulated),
-            "isSigned": .bool(isSigned), "isPinned": .bool(isPinned), "pins": pins?.json ?? .null,
+            ], "failure": PageJSON.text(failure), "message": PageJSON.text(message),
+            "isSimulated": .bool(isSimulated), "isSigned": .bool(isSigned),
+            "isPinned": .bool(isPinned), "pins": pins?.json ?? .null,
         ]
     }
 }

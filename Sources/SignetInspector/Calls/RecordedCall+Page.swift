@@ -1,5 +1,6 @@
 #if Inspector
 import SignetBase
+import SignetClient
 import SignetCrypto
 import SignetJSON
 import SignetRecording
@@ -22,8 +23,9 @@ extension RecordedCall {
             "isRPC": .bool(http != nil && http != method), "http": PageJSON.text(http),
             "url": PageJSON.text(url), "path": .string(path), "host": .string(host),
             "state": .string(isCancelled ? "cancelled" : failure == nil ? "success" : "failed"),
-            "kind": .null, "code": PageJSON.text(failure), "message": .null,
-            "serverCode": PageJSON.text(serverCode),
+            "kind": .null, "code": PageJSON.text(failure),
+            "message": PageJSON.text(message),
+            "serverCode": PageJSON.text(serverCode ?? codeInBody),
             "status": PageJSON.number(last?.response?.status), "start": PageJSON.number(started),
             "duration": PageJSON.time(spent),
             "sent": PageJSON.number(
@@ -36,14 +38,14 @@ extension RecordedCall {
                 pins.contains { !$0.isMatch } ? "mismatch" : pins.isEmpty ? "none" : "match"),
             "cache": PageJSON.text(decision), "source": PageJSON.text(source?.rawValue),
             "tags": .array(tags.map(JSONValue.string)), "engine": .string(last?.engine ?? ""),
-            "isSimulated": false, "stubs": .array(stubs.map(JSONValue.string)),
+            "isSimulated": .bool(isSimulated), "stubs": .array(stubs.map(JSONValue.string)),
             "joined": PageJSON.text(joinedCall.map { "\($0)" }), "ordinal": .null,
             "text": .string(searchText),
         ]
     }
 
-    /// The service's own code of an RPC error.
-    private var serverCode: String? {
+    /// The service's own code of an RPC error, for a recording that doesn't name it.
+    private var codeInBody: String? {
         guard let bytes = last?.response?.body?.bytes,
             let error = (try? JSONValue(parsing: bytes))?["error"]
         else { return nil }
@@ -53,9 +55,13 @@ extension RecordedCall {
     /// The decision of the cache, by its Cache-Status.
     private var decision: String? {
         guard let cache else { return nil }
-        let parameters = cache.split(separator: ";").map { $0.drop { $0 == " " } }
-        return parameters.contains("hit") ? "hit" : "miss"
+        let words = cache.split(separator: ";").map { String($0.drop { $0 == " " }) }
+        return words.first { Self.decisions.contains($0) }
     }
+
+    private static let decisions = Set(
+        [CacheUse.Decision.hit, .miss, .validated, .completed, .stale, .bypassed]
+            .map(\.description))
 
     private var searchText: String {
         exchanges.flatMap { exchange -> [String] in
@@ -126,7 +132,7 @@ extension RecordedCall.Contents {
     fileprivate var json: JSONValue {
         [
             "stage": .string(stage), "before": Self.message(before), "after": Self.message(after),
-            "base": .null,
+            "base": base?.json ?? .null,
         ]
     }
 
@@ -145,6 +151,15 @@ extension RecordedCall.Contents {
         return [
             "head": .string(lines.first.map(String.init) ?? ""), "fields": .array(fields),
             "body": .string(parts.count > 1 ? String(parts[1]) : ""),
+        ]
+    }
+}
+
+extension RecordedCall.SignatureBase {
+    fileprivate var json: JSONValue {
+        [
+            "text": .string(text), "scheme": .string(scheme), "keyID": .string(keyID),
+            "parts": .array(parts.map { [.string($0.name), .string($0.value)] }),
         ]
     }
 }
@@ -176,9 +191,10 @@ extension RecordedExchange {
                 "total": PageJSON.time(sum), "sent": PageJSON.number(request.body?.size ?? 0),
                 "received": PageJSON.number(response?.body?.size ?? 0),
                 "isReused": .bool(times.connect == nil),
-            ], "failure": PageJSON.text(failure), "isSimulated": false,
-            "isSigned": .bool(isSigned), "isPinned": .bool(pins?.isMatch ?? false),
-            "pins": pins?.json ?? .null,
+            ], "failure": PageJSON.text(failure), "message": PageJSON.text(message),
+            "isSimulated": false, "isSigned": .bool(isSigned),
+            "isPinned": .bool(pins?.isMatch ?? false),
+            "pins": pins?.json(refusal: failure) ?? .null,
         ]
     }
 }
@@ -193,12 +209,12 @@ extension RecordedExchange.Address {
 }
 
 extension RecordedExchange.Pins {
-    fileprivate var json: JSONValue {
+    fileprivate func json(refusal: String?) -> JSONValue {
         [
             "rule": .null, "mode": "enforce",
             "seen": .array(seen.map { ["subject": "", "pin": .string($0)] }),
             "wanted": .array(wanted.map(JSONValue.string)), "isMatch": .bool(isMatch),
-            "refusal": .null,
+            "refusal": isMatch ? .null : PageJSON.text(refusal),
         ]
     }
 }

@@ -95,6 +95,9 @@ function asCurl(exchange) {
     return { text, names: [...names.used] };
 }
 
+/** The IP address of a text that may have a port, such as `[2001:db8::1]:8443`. */
+const ipOf = (text) => /^\[(.*)\]/.exec(text)?.[1] ?? (text.split(":").length === 2 ? text.split(":")[0] : text);
+
 /** One entry as HAR 1.2. */
 function asHAR(call, detail) {
     const { request, response } = detail.exchange;
@@ -104,16 +107,16 @@ function asHAR(call, detail) {
     const content = { size: call.received ?? 0, mimeType: typeOf(response) };
     if (response?.base64) Object.assign(content, { text: response.base64, encoding: "base64" });
     else if (response?.body && kindOf(response) !== "omitted") content.text = response.body;
-    const last = detail.attempts.flatMap((attempt) => attempt.hops).at(-1)?.timings;
+    const hop = detail.attempts.flatMap((attempt) => attempt.hops).at(-1), last = hop?.timings, version = hop?.version ?? "";
     const span = (until, from) => (until > from ? until - from : until > 0 ? 0 : -1);
     const entry = {
         startedDateTime: new Date(call.start ?? 0).toISOString(), time: call.duration ?? 0,
         request: {
-            method: request.method, url: request.url, httpVersion: "HTTP/1.1", cookies: [], headers: pairs(request.fields),
+            method: request.method, url: request.url, httpVersion: version, cookies: [], headers: pairs(request.fields),
             queryString: [...url.searchParams].map(([name, value]) => ({ name, value })), headersSize: -1, bodySize: request.body?.length ?? 0,
         },
         response: {
-            status: call.status ?? 0, statusText: "", httpVersion: "HTTP/1.1", cookies: [], headers: pairs(response?.fields ?? []),
+            status: call.status ?? 0, statusText: "", httpVersion: version, cookies: [], headers: pairs(response?.fields ?? []),
             content, redirectURL: "", headersSize: -1, bodySize: call.received ?? -1,
         },
         cache: {},
@@ -125,6 +128,10 @@ function asHAR(call, detail) {
         },
         _signet: { call: call.id, service: call.service, method: call.method, stages: detail.stages, cache: detail.cache, code: call.code },
     };
+    const use = hop?.address, ip = use?.address ? ipOf(use.address) : "";
+    if (ip) entry.serverIPAddress = ip;
+    // As in a recording: the parts that the field above can't hold.
+    if (use) entry._signet.address = { ...(use.address && use.address !== ip ? { address: use.address } : {}), reason: use.reason, ...(use.failed.length > 0 ? { failed: use.failed } : {}) };
     // The text of a body in base64 is only words.
     if ((request.body ?? "") !== "" && kindOf(request) !== "omitted" && !request.base64) entry.request.postData = { mimeType: typeOf(request), text: request.body };
     // A mark in place of a secret has a number, as in a recording.

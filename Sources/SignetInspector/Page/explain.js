@@ -55,8 +55,9 @@ function attemptWords(detail) {
 /** A sentence about how a request ended, with its place. */
 function endWords(hop) {
     const host = hostOf(hop.url), place = hop.address?.address ? host + " at " + hop.address.address : host;
-    if (hop.failure === "connect") return "No connection to " + place + " could be made (connect).";
-    return hop.failure ? "The request to " + place + " failed (" + hop.failure + ")." : place + " answered with status " + hop.status + ".";
+    const reason = " (" + hop.failure + (hop.message ? ": " + hop.message : "") + ").";
+    if (hop.failure === "connect") return "No connection to " + place + " could be made" + reason;
+    return hop.failure ? "The request to " + place + " failed" + reason : place + " answered with status " + hop.status + ".";
 }
 
 /** Sentences about a stored response whose time was over. */
@@ -155,12 +156,13 @@ function explain(call, detail) {
         entry = remedy.entry;
     }
     // A switch makes a failure without its usual cause.
-    if (meaning && !last?.isSimulated) words.push(meaning);
-    if (unsent.has(call.code) && !last?.isSimulated && (!last || last.failure === call.code)) words.push(sentWords(call, hops));
+    const isSimulated = last ? last.isSimulated : call.isSimulated;
+    if (meaning && !isSimulated) words.push(meaning);
+    if (unsent.has(call.code) && !isSimulated && (!last || last.failure === call.code)) words.push(sentWords(call, hops));
     if ((call.code === "business-code" || call.code === "rpc-error") && call.status) {
         words.push("The status of HTTP was " + call.status + ".");
     }
-    if (last?.isSimulated && call.state === "failed") {
+    if (isSimulated && call.state === "failed") {
         words.push("A switch (simulation) made the failure. " + sentWords(call, hops));
         next = "turn the switch off, unless it is meant";
     } else if (call.isSimulated) words.push("A switch (simulation) made an attempt fail.");

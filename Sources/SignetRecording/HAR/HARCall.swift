@@ -18,6 +18,9 @@ enum HARCall {
         document["started"] = .string(HARTime.text(call.started))
         document["time"] = call.duration.map(HARTime.number)
         document["failure"] = call.failure.map(JSONValue.string)
+        document["message"] = call.message.map(JSONValue.string)
+        document["serverCode"] = call.serverCode.map(JSONValue.string)
+        if call.isSimulated { document["simulated"] = true }
         if call.isCancelled { document["cancelled"] = true }
         document["source"] = call.source.map { .string($0.rawValue) }
         document["cache"] = call.cache.map(JSONValue.string)
@@ -38,6 +41,7 @@ enum HARCall {
                     var object: JSONObject = ["stage": .string(contents.stage)]
                     object["before"] = contents.before.map(JSONValue.string)
                     object["after"] = contents.after.map(JSONValue.string)
+                    object["base"] = contents.base.map(base)
                     return .object(object)
                 })
         }
@@ -58,6 +62,9 @@ enum HARCall {
         call.started = document["started"]?.string.flatMap(HARTime.milliseconds) ?? 0
         call.duration = document["time"]?.number.flatMap(HARTime.duration)
         call.failure = document["failure"]?.string
+        call.message = document["message"]?.string
+        call.serverCode = document["serverCode"]?.string
+        call.isSimulated = document["simulated"]?.bool ?? false
         call.isCancelled = document["cancelled"]?.bool ?? false
         call.source = document["source"]?.string.flatMap(ResponseSource.init)
         call.cache = document["cache"]?.string
@@ -72,11 +79,32 @@ enum HARCall {
         }
         call.contents = (document["contents"]?.array ?? []).compactMap { contents in
             contents["stage"]?.string.map {
-                RecordedCall.Contents(
+                var read = RecordedCall.Contents(
                     stage: $0, before: contents["before"]?.string,
                     after: contents["after"]?.string)
+                read.base = contents["base"].flatMap(base)
+                return read
             }
         }
         return call
+    }
+
+    private static func base(_ base: RecordedCall.SignatureBase) -> JSONValue {
+        [
+            "scheme": .string(base.scheme), "keyID": .string(base.keyID),
+            "text": .string(base.text),
+            "parts": .array(
+                base.parts.map { ["name": .string($0.name), "value": .string($0.value)] }),
+        ]
+    }
+
+    private static func base(_ document: JSONValue) -> RecordedCall.SignatureBase? {
+        guard let text = document["text"]?.string else { return nil }
+        return RecordedCall.SignatureBase(
+            scheme: document["scheme"]?.string ?? "", keyID: document["keyID"]?.string ?? "",
+            text: text,
+            parts: (document["parts"]?.array ?? []).compactMap { part in
+                part["name"]?.string.map { .init(name: $0, value: part["value"]?.string ?? "") }
+            })
     }
 }

@@ -1,5 +1,6 @@
 import SignetBase
 public import SignetJSON
+import SignetSystem
 import SignetVault
 
 extension Recording {
@@ -9,6 +10,19 @@ extension Recording {
     /// The members `_signet` have all that HAR has no place for. The bytes are what is recorded: a
     /// recording that another program wrote has to be redacted first (``redacted(by:)``).
     public func har() -> [UInt8] { harDocument().serialized(.pretty) + [ASCII.lineFeed] }
+
+    /// Writes the recording to a file, which only its owner can read (mode 0600), in place of one
+    /// that is there. A reader sees either the old file or the new one.
+    ///
+    /// - Parameter path: The path of the file, whose folder exists.
+    /// - Throws: `RecordingError` with the code of the failure, if the file can't be written.
+    public func write(to path: String) throws(RecordingError) {
+        do throws(FileFailure) {
+            try PrivateFile.writeAtomically(har(), to: path)
+        } catch {
+            throw RecordingError(error.code, error.message)
+        }
+    }
 
     /// Returns the recording as a HAR document.
     public func harDocument() -> JSONValue {
@@ -135,13 +149,18 @@ extension Recording {
             call.id += last
             call.joinedCall = call.joinedCall.map { $0 + last }
             call.exchanges = call.exchanges.map { $0.shiftingMarks(by: offset) }
+            func shift(_ text: inout String) { text = RedactionMark.shifting(text, by: offset) }
+            func shift(_ text: inout String?) {
+                text = text.map { RedactionMark.shifting($0, by: offset) }
+            }
+            shift(&call.message)
             for index in call.contents.indices {
-                call.contents[index].before = call.contents[index].before.map {
-                    RedactionMark.shifting($0, by: offset)
-                }
-                call.contents[index].after = call.contents[index].after.map {
-                    RedactionMark.shifting($0, by: offset)
-                }
+                shift(&call.contents[index].before)
+                shift(&call.contents[index].after)
+                guard var base = call.contents[index].base else { continue }
+                shift(&base.text)
+                for index in base.parts.indices { shift(&base.parts[index].value) }
+                call.contents[index].base = base
             }
             return call
         }

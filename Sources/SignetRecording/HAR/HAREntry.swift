@@ -154,6 +154,7 @@ enum HAREntry {
         var details: JSONObject = ["call": .number(JSONNumber(call))]
         if exchange.attempt > 1 { details["attempt"] = .number(JSONNumber(exchange.attempt)) }
         details["failure"] = exchange.failure.map(JSONValue.string)
+        details["message"] = exchange.message.map(JSONValue.string)
         if exchange.source != .server { details["source"] = .string(exchange.source.rawValue) }
         details["engine"] = exchange.engine.map(JSONValue.string)
         details["address"] = exchange.address.flatMap(address)

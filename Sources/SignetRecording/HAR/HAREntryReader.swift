@@ -231,6 +231,7 @@ struct HAREntryReader {
         guard let own else { return }
         exchange.attempt = own["attempt"]?.number?.int64.map { Int(clamping: $0) } ?? 1
         exchange.failure = own["failure"]?.string
+        exchange.message = own["message"]?.string
         exchange.source = own["source"]?.string.flatMap(ResponseSource.init) ?? .server
         exchange.engine = own["engine"]?.string
         exchange.isSigned = own["signed"]?.bool ?? false

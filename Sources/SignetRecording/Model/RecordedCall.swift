@@ -24,6 +24,40 @@ public struct RecordedCall: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The bytes that a signature was made of, redacted.
+    public struct SignatureBase: Sendable, Hashable {
+        /// A part of the request in a base.
+        public struct Part: Sendable, Hashable {
+            /// The component or the placeholder, such as `@method` or `{method}`.
+            public var name: String
+            /// The value that was signed.
+            public var value: String
+
+            /// Creates a part.
+            public init(name: String, value: String) {
+                self.name = name
+                self.value = value
+            }
+        }
+
+        /// The name of the scheme.
+        public var scheme: String
+        /// The id of the key.
+        public var keyID: String
+        /// The whole base as text.
+        public var text: String
+        /// The parts of the request in the base, in order.
+        public var parts: [Part]
+
+        /// Creates a base.
+        public init(scheme: String, keyID: String, text: String, parts: [Part]) {
+            self.scheme = scheme
+            self.keyID = keyID
+            self.text = text
+            self.parts = parts
+        }
+    }
+
     /// The contents of a call before and after a stage, redacted, as text for people.
     public struct Contents: Sendable, Hashable {
         /// The name of the stage.
@@ -32,6 +66,8 @@ public struct RecordedCall: Sendable, Hashable, CustomStringConvertible {
         public var before: String?
         /// After the stage; nil if it failed.
         public var after: String?
+        /// The bytes that were signed; nil if the stage signed nothing.
+        public var base: SignatureBase?
 
         /// Creates the contents of a stage.
         public init(stage: String, before: String?, after: String?) {
@@ -59,6 +95,12 @@ public struct RecordedCall: Sendable, Hashable, CustomStringConvertible {
     public var duration: Duration?
     /// The code of the error that the call ended with; nil for a success.
     public var failure: String?
+    /// The message of that error, one line for people; nil if it isn't known.
+    public var message: String?
+    /// The service's own code of its error; nil if there was none.
+    public var serverCode: String?
+    /// Whether a switch `simulation.…` failed an attempt.
+    public var isSimulated = false
     /// Whether the call was ended from outside: by its caller, a newer call or the shutdown.
     public var isCancelled = false
     /// The origin of the response that the caller got; nil if there was none.
@@ -87,7 +129,7 @@ public struct RecordedCall: Sendable, Hashable, CustomStringConvertible {
     public init(_ exchange: RecordedExchange) {
         self.init(
             method: exchange.request.method, started: exchange.started, exchanges: [exchange])
-        failure = exchange.failure
+        (failure, message) = (exchange.failure, exchange.message)
         source = exchange.response == nil ? nil : exchange.source
     }
 

@@ -138,6 +138,8 @@ public struct RecordedExchange: Sendable, Hashable {
     public var times = Times()
     /// The code of the error that ended the request or its response; nil if there was none.
     public var failure: String?
+    /// The message of that error, one line for people; nil if it isn't known.
+    public var message: String?
     /// The origin of the response.
     public var source = ResponseSource.server
     /// The engine that sent the request, and why it was chosen; nil if it isn't known.

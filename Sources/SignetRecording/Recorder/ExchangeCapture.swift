@@ -65,6 +65,9 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
 
     func end(_ exchange: CallRecord.Exchange) {
         end(failure: exchange.failure, timings: exchange.timings) { recorded in
+            recorded.message = exchange.message
+            // A chain that was refused has no response.
+            recorded.pins = recorded.pins ?? exchange.pins.map(RecordedExchange.Pins.init)
             recorded.source = exchange.source
             recorded.engine = exchange.engine?.description
             recorded.address = exchange.address.map { use in
@@ -75,7 +78,15 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
         }
     }
 
-    /// Ends an exchange that failed, or whose call has ended before it.
+    /// Ends an exchange that failed.
+    func end(_ error: TransportError) {
+        end(failure: error.code.name, timings: Timings()) { recorded in
+            recorded.message = error.message
+            recorded.pins = recorded.pins ?? error.pinRefusal.map(RecordedExchange.Pins.init)
+        }
+    }
+
+    /// Ends an exchange whose call has ended before it.
     func end(failure: String) { end(failure: failure, timings: Timings()) { _ in } }
 
     /// Ends an exchange whose response was read to its end.
@@ -208,6 +219,17 @@ extension RecordedExchange.Pins {
         self.init(
             seen: verdict.seen.map(\.pin.text), wanted: verdict.expected.map(\.text),
             isMatch: verdict.isMatch)
+    }
+
+    fileprivate init(_ use: PinUse) {
+        self.init(
+            seen: use.seen.map(\.pin.text), wanted: use.wanted.map(\.text), isMatch: use.isMatch)
+    }
+
+    fileprivate init(_ refusal: PinRefusal) {
+        self.init(
+            seen: refusal.seen.map(\.pin.text), wanted: refusal.expected.map(\.text),
+            isMatch: false)
     }
 }
 

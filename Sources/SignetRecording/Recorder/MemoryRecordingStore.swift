@@ -87,14 +87,22 @@ extension RecordedCall {
     var approximateSize: Int {
         exchanges.reduce(256 + 64 * stages.count) { sum, exchange in
             sum + exchange.approximateSize
-        } + contents.reduce(0) { $0 + ($1.before?.utf8.count ?? 0) + ($1.after?.utf8.count ?? 0) }
+        }
+            + contents.reduce(message?.utf8.count ?? 0) { sum, contents in
+                let base = contents.base
+                let parts = base?.parts ?? []
+                return sum + (contents.before?.utf8.count ?? 0) + (contents.after?.utf8.count ?? 0)
+                    + (base?.text.utf8.count ?? 0)
+                    + parts.reduce(0) { $0 + 32 + $1.name.utf8.count + $1.value.utf8.count }
+            }
     }
 }
 
 extension RecordedExchange {
     fileprivate var approximateSize: Int {
         let fields = request.fields + (response?.fields ?? [])
-        return 512 + request.url.utf8.count + (request.body?.bytes.count ?? 0)
+        return 512 + request.url.utf8.count + (message?.utf8.count ?? 0)
+            + (request.body?.bytes.count ?? 0)
             + (response?.body?.bytes.count ?? 0)
             + fields.reduce(0) { $0 + 64 + $1.name.utf8.count + $1.bytes.count }
             + redactions.reduce(0) { $0 + 24 + $1.place.utf8.count }

@@ -17,6 +17,8 @@ extension RecordedCall {
         mode = record.work.mode.rawValue
         duration = record.duration.inMicroseconds
         failure = record.failure?.name
+        (message, serverCode) = (record.message, record.serverCode)
+        isSimulated = record.work.isSimulated
         if case .cancelled = record.outcome { isCancelled = true }
         source = record.response?.source
         cache = record.work.cache.map { use in
@@ -29,9 +31,15 @@ extension RecordedCall {
                 duration: $0.duration.inMicroseconds)
         }
         contents = record.counted.contents.map {
-            Contents(
+            var contents = Contents(
                 stage: $0.stage.description, before: $0.before?.description,
                 after: $0.after?.description)
+            contents.base = $0.base.map { base in
+                SignatureBase(
+                    scheme: base.scheme, keyID: base.keyID, text: base.text,
+                    parts: base.parts.map { .init(name: $0.name, value: $0.value) })
+            }
+            return contents
         }
     }
 }

@@ -1,5 +1,6 @@
 import SignetBase
 import SignetClient
+import SignetPinning
 
 /// Replaces the secrets of exchanges by marks: in the URL, the fields and the bodies of both
 /// messages, and in every other text of them.
@@ -43,6 +44,7 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
             }
         }
         result.failure = exchange.failure.map { text($0, at: "failure", in: &log) }
+        result.message = exchange.message.map { reason($0, at: "message", in: &log) }
         result.engine = exchange.engine.map { text($0, at: "engine", in: &log) }
         if let address = exchange.address {
             result.address?.address = address.address.map { ip($0, in: &log) }
@@ -101,6 +103,36 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
             ? address : text(address, at: "address", in: &log)
     }
 
+    /// Returns the message of an error without secrets. Its pins stay, which look random.
+    private func reason(_ message: String, at place: String, in log: inout RedactionLog) -> String {
+        let prefix = Array("sha256/".utf8)
+        var rest = judge.replacingKnown(
+            log.replacingForeignMarks(Array(message.utf8), at: place), at: place, in: &log)[...]
+        var result = ""
+        var kept: [UInt8] = []
+        func end(_ log: inout RedactionLog) {
+            result += String(
+                decoding: TextRedactor(judge: judge).redacted(kept, named: [], at: place, in: &log)
+                    ?? kept, as: UTF8.self)
+            kept = []
+        }
+        while let found = rest.firstRange(of: prefix) {
+            kept += rest[..<found.lowerBound]
+            let pin = String(decoding: rest[found.lowerBound...].prefix(51), as: UTF8.self)
+            if (try? Pin(parsing: pin)) != nil {
+                end(&log)
+                result += pin
+                rest = rest[found.lowerBound...].dropFirst(51)
+            } else {
+                kept += prefix
+                rest = rest[found.upperBound...]
+            }
+        }
+        kept += rest
+        end(&log)
+        return result
+    }
+
     /// Returns any other text without secrets.
     private func text(_ text: String, at place: String, in log: inout RedactionLog) -> String {
         let bytes = log.replacingForeignMarks(Array(text.utf8), at: place)
@@ -113,9 +145,8 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
 
     private static let placeWords: Set<Substring> = [
         "request", "response", "url", "fields", "body", "path", "query", "fragment", "userinfo",
-        "host", "method", "version", "reason", "type", "problem", "failure", "engine", "address",
-        "pins",
-        "call",
+        "host", "method", "version", "reason", "type", "problem", "failure", "message", "engine",
+        "address", "pins", "call",
     ]
 
     /// Returns redactions without secrets in their places, which have names of the messages.
@@ -157,6 +188,8 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
         result.tags = call.tags.map(plain)
         result.mode = call.mode.map(plain)
         result.failure = call.failure.map(plain)
+        result.message = call.message.map { reason($0, at: "call", in: &log) }
+        result.serverCode = call.serverCode.map(plain)
         result.cache = call.cache.map(plain)
         result.stubs = call.stubs.map(plain)
         for index in call.stages.indices {
@@ -168,8 +201,56 @@ final class ExchangeRedactor: Sendable, CustomStringConvertible, CustomReflectab
                 message($0, in: &log)
             }
             result.contents[index].after = call.contents[index].after.map { message($0, in: &log) }
+            result.contents[index].base = call.contents[index].base.map { base($0, in: &log) }
         }
         return result
+    }
+
+    /// Returns a signature base without secrets: in its parts, each by its name, and in its lines.
+    private func base(
+        _ base: RecordedCall.SignatureBase, in log: inout RedactionLog
+    ) -> RecordedCall.SignatureBase {
+        func own(_ text: String) -> [UInt8] {
+            judge.replacingKnown(
+                log.replacingForeignMarks(Array(text.utf8), at: "call"), at: "call", in: &log)
+        }
+        func value(_ value: [UInt8], of name: String) -> [UInt8] {
+            FieldRedactor(judge: judge).redacted(
+                value, of: name == "@signature-params" ? "signature-input" : name, at: "call",
+                in: &log) ?? value
+        }
+        var result = base
+        result.scheme = text(base.scheme, at: "call", in: &log)
+        result.keyID = text(base.keyID, at: "call", in: &log)
+        var whole = own(base.text)
+        for (index, part) in base.parts.enumerated() {
+            let (old, name) = (own(part.value), Self.component(part.name))
+            let new = value(old, of: name)
+            result.parts[index].value = String(decoding: new, as: UTF8.self)
+            if new != old {
+                whole = Array(
+                    whole.split(separator: old, omittingEmptySubsequences: false).joined(
+                        separator: new))
+            }
+        }
+        let lines = whole.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)
+        let clean = lines.map { line -> [UInt8] in
+            guard line.first == ASCII.quote, let end = line.firstRange(of: Array(": ".utf8)) else {
+                return value(Array(line), of: "")
+            }
+            let name = Self.component(String(decoding: line[..<end.lowerBound], as: UTF8.self))
+            return line[..<end.upperBound] + value(Array(line[end.upperBound...]), of: name)
+        }
+        result.text = String(
+            decoding: Array(clean.joined(separator: [ASCII.lineFeed])), as: UTF8.self)
+        return result
+    }
+
+    /// The name of a component of a base, such as `token` of `"@query-param";name="token"`.
+    private static func component(_ identifier: String) -> String {
+        let pieces = identifier.split(separator: ";")
+        let named = pieces.first { $0.utf8.starts(with: "name=".utf8) }?.dropFirst(5)
+        return (named ?? pieces.first ?? "").lowercased().filter { $0 != "\"" }
     }
 
     /// Returns the text of a message (`StageContents.Message`) without secrets: its head has a URL,

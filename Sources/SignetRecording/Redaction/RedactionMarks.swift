@@ -176,6 +176,7 @@ extension RecordedExchange {
             }
         }
         result.failure = failure.map { RedactionMark.shifting($0, by: offset) }
+        result.message = message.map { RedactionMark.shifting($0, by: offset) }
         for index in redactions.indices { result.redactions[index].mark += offset }
         return result
     }

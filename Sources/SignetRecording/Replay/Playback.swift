@@ -20,15 +20,15 @@ struct Playback {
         self.source = source
     }
 
-    /// - Throws: `TransportError`: a refusal of the pin policy, the recorded failure, or
-    ///   `not-recorded` if the body isn't part of the recording.
+    /// - Throws: `TransportError`: a refusal of the pin policy; the recorded failure, also of a
+    ///   body that was cut off; `not-recorded` if the body isn't part of the recording.
     func response(to request: EngineRequest) throws(TransportError) -> EngineResponse {
         let verdict = try verdict(by: request)
-        guard let recorded = exchange.response else {
-            throw TransportError(
-                ReplayedFailure.code(named: exchange.failure ?? ""),
-                "the recorded request got no response (\(printable(exchange.failure ?? "unknown")))"
-            )
+        guard let recorded = exchange.response else { throw failure("got no response") }
+        if recorded.body?.bytes.isEmpty != false,
+            exchange.failure.map(ReplayedFailure.isKnown) == true
+        {
+            throw failure("failed after its response began")
         }
         if let problem = recorded.body?.problem, recorded.body?.bytes.isEmpty != false {
             throw TransportError(.notRecorded, "the recorded response has no body: \(problem)")
@@ -46,6 +46,14 @@ struct Playback {
         return response
     }
 
+    private func failure(_ words: String) -> TransportError {
+        let name = exchange.failure ?? "unknown"
+        let reason = exchange.message.map { ": \(printable($0))" } ?? ""
+        return TransportError(
+            ReplayedFailure.code(named: name),
+            "the recorded request \(words) (\(printable(name))\(reason))")
+    }
+
     // MARK: Pins
 
     /// Compares the recorded chain with the policy of this request, as an engine does with a
@@ -56,7 +64,10 @@ struct Playback {
         let decision = policy.decision(
             for: url.origin.host, isSecure: url.origin.isSecure, port: url.origin.port)
         if let refusal = decision.refusal { throw TransportError(refusal) }
-        guard decision.isPinned, let seen = exchange.pins?.seen else { return nil }
+        guard decision.isPinned, let seen = exchange.pins?.seen,
+            // Without a chain, the request was refused before it was sent.
+            exchange.response != nil || !seen.isEmpty
+        else { return nil }
         let chain = seen.compactMap { text in
             (try? Pin(parsing: text)).map { SeenCertificate(subject: "", pin: $0) }
         }

@@ -249,7 +249,7 @@ public final class ReplayEngine: HTTPEngine, RecordingHTTPEngine {
             response.body = response.body.captured(by: capture, timings: response.timings)
             return response
         } catch {
-            capture.end(failure: error.code.name)
+            capture.end(error)
             throw error
         }
     }
@@ -271,7 +271,7 @@ extension HTTPResponseBody {
                 capture.receive(chunk)
                 return chunk
             } catch {
-                capture.end(failure: error.code.name)
+                capture.end(error)
                 throw error
             }
         }

@@ -7,8 +7,11 @@ enum ReplayedFailure {
         uniqueKeysWithValues: [
             .unresolvedHost, .offline, .connect, .tls, .timeout, .cutOff, .malformedResponse,
             .responseTooLarge, .unsupportedEncoding, .cancelled, .proxy, .proxyRefused,
-            .proxyAuthentication, .resources,
+            .proxyAuthentication, .resources, .pinMismatch, .unlistedHost, .policyExpired,
+            .cleartextToPinnedHost,
         ].map { ($0.name, $0) })
+
+    static func isKnown(_ name: String) -> Bool { codes[name] != nil }
 
     /// Returns the code of a name, or `connect`.
     static func code(named name: String) -> SignetErrorCode { codes[name] ?? .connect }
