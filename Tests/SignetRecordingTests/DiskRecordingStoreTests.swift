@@ -40,6 +40,18 @@ import Testing
         #expect(bytes.range(of: Data("answer".utf8)) == nil)
     }
 
+    /// Also marks that only a stage's contents have; otherwise two secrets would get one number.
+    @Test func numbersFollowThoseInStages() {
+        var call = Self.call(1)
+        call.contents = [.init(stage: "signing", before: nil, after: "X: redacted-5\n")]
+        let recording = Recording(calls: [call])
+        #expect(recording.lastMark == 5)
+        let whole = recording.appending(recording)
+        let texts = whole.calls.map { $0.contents[0].after }
+        #expect(texts == ["X: redacted-5\n", "X: redacted-10\n"])
+        #expect(whole.lastMark == 10)
+    }
+
     private static func bytes(in folder: String) throws -> Data {
         var all = Data()
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {

@@ -49,7 +49,11 @@ public struct Recording: Sendable, Hashable {
 
     /// The largest number of a mark of redaction; 0 if nothing was redacted.
     public var lastMark: Int {
-        calls.flatMap(\.exchanges).flatMap(\.redactions).map(\.mark).max() ?? 0
+        calls.reduce(0) { last, call in
+            max(
+                call.exchanges.flatMap(\.redactions).map(\.mark).max() ?? 0,
+                call.marks.max() ?? 0, last)
+        }
     }
 }
 

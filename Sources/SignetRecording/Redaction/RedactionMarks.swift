@@ -124,6 +124,20 @@ extension Recording {
     }
 }
 
+extension RecordedCall {
+    /// The marks in the texts of the call itself: its message and the contents of its stages.
+    var marks: Set<Int> {
+        let texts =
+            [message]
+            + contents.flatMap { contents in
+                let parts: [String?] = contents.base?.parts.map(\.value) ?? []
+                return [contents.before, contents.after, contents.base?.text] + parts
+            }
+        return Set(
+            texts.flatMap { RedactionMark.all(in: Array(($0 ?? "").utf8)).map(\.number) })
+    }
+}
+
 extension RecordedExchange {
     /// The marks in the messages.
     var marks: Set<Int> {
