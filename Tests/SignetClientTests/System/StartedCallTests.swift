@@ -19,6 +19,16 @@ import Testing
         }
     }
 
+    /// Counts the calls that joined another one.
+    private final class Joined: CallObserver {
+        private let joined = Atomic(0)
+        var count: Int { joined.load(ordering: .acquiring) }
+
+        func receive(_ event: CallEvent) {
+            if case .joined = event { joined.add(1, ordering: .acquiringAndReleasing) }
+        }
+    }
+
     private static let call = RESTCall(RESTRequest(.get, "/x"), on: "a")
 
     // MARK: Ends
@@ -135,6 +145,37 @@ import Testing
         let codes = receivers[..<5].map(\.all)
         #expect(codes == [[.cancelled], [.timeout], [.cancelled], [.replaced], [.notRunning]])
         engine.letGo()
+    }
+
+    @Test(.features("002-18")) func duplicatesAreDeliveredOnce() async throws {
+        let engine = WaitingEngine(isStubborn: true)
+        let joined = Joined()
+        let system = try await Pipeline.system(engine) { $0.observers = [joined] }
+        let receivers = (0..<5).map { _ in Receiver() }
+        func start(_ number: Int, _ policy: DuplicatePolicy) -> CallHandle<UnboxedResponse> {
+            var options = RequestOptions()
+            options.duplicates = policy
+            return system.start(Self.call, options: options, deliver: receivers[number].take)
+        }
+        let first = start(0, .join)
+        #expect(try await eventually { engine.count == 1 })
+        let others = [start(1, .join), start(2, .join)]
+        #expect(try await eventually { joined.count == 2 })
+        // Calls that refuse know each other alone.
+        let lone = start(3, .refuse(.equalCalls))
+        #expect(try await eventually { engine.count == 2 })
+        let refused = start(4, .refuse(.equalCalls))
+        #expect(await refused.response.result.failureCode == .alreadyRunning)
+        #expect(others[1].cancel())
+        #expect(await others[1].response.result.failureCode == .cancelled)
+        engine.letGo()
+        for handle in [first, others[0], lone] {
+            #expect(try await handle.response.get().status == 200)
+        }
+        let wanted: [[ClientError.Code?]] = [[nil], [nil], [], [nil], [.alreadyRunning]]
+        #expect(try await eventually { receivers.map(\.all) == wanted })
+        await system.shutdown()
+        #expect(receivers.map(\.all) == wanted && engine.count == 2)
     }
 
     // MARK: Where
