@@ -32,7 +32,7 @@ final class NearestAddresses: Sendable {
         /// Then addresses aren't used.
         let hasProxy: Bool
         let policy: PinPolicy?
-        /// The fingerprint of the service's client certificate.
+        /// The fingerprint of the client certificate that calls of the service show.
         let certificate: [UInt8]?
     }
 
@@ -209,7 +209,7 @@ final class NearestAddresses: Sendable {
                 let origin = service.url.origin
                 let conditions = Conditions(
                     hasProxy: snapshot.proxies.proxy(for: origin) != nil, policy: snapshot.policy,
-                    certificate: service.configuration.clientCertificate?.fingerprint)
+                    certificate: service.options.clientCertificate?.fingerprint)
                 let addresses =
                     state.lists[name]?.addresses(for: origin) ?? service.configuration.addresses
                 guard state.places[name]?.table.addresses ?? [] != addresses else {
@@ -364,7 +364,7 @@ final class NearestAddresses: Sendable {
                     Authority(host: origin.host, port: origin.port),
                     connectTo: [address.connection(for: origin)], timeout: options.timeout,
                     policy: policy,
-                    clientCertificate: snapshot.services[service]?.configuration.clientCertificate)
+                    clientCertificate: snapshot.services[service]?.options.clientCertificate)
                 let time = clock.instant() - start
                 guard Self.isHost(result, at: origin, under: policy) else { return .refused }
                 best = min(best ?? time, time)

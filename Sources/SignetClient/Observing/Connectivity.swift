@@ -25,7 +25,7 @@ public final class Connectivity: Sendable {
     private struct Source {
         /// The number of this object among the watcher's listeners; nil if it doesn't listen.
         var number: Int?
-        /// Counts the times that this object began to listen.
+        /// Counts the times that this object began and ceased to listen.
         var generation = 0
         /// The kernel's state; nil before it is known.
         var state: NetworkState?
@@ -119,6 +119,7 @@ public final class Connectivity: Sendable {
             if hub.count == 0 || source.isFinished {
                 if let number = source.number { watcher.remove(number) }
                 (source.number, source.state) = (nil, nil)
+                source.generation += 1
                 _ = hub.set(nil)
                 return nil
             }

@@ -35,16 +35,16 @@ struct Redactor: Sendable {
         let location = CallRecord.Location(request).text
         let text = text(body.bytes, size: body.length, type: request.headerFields[.contentType])
         return message(
-            "\(request.method) \(location)\(query(of: request.path ?? "/"))",
+            "\(request.method) \(location)\(parts(of: request.path ?? "/").query)",
             fields: fields(request.headerFields, beside: text.kind == .exact ? body.bytes : nil),
             body: text)
     }
 
-    /// The query of a target with its question mark; empty if there is none.
-    private func query(of target: String) -> String {
+    /// The path of a target, and its query with the question mark; empty if there is none.
+    private func parts(of target: String) -> (path: Substring, query: String) {
         let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
-        let query = target[mark...].dropFirst()
-        return query.isEmpty ? "" : "?" + form(query)
+        let query = target.utf8[mark...].dropFirst()
+        return (target[..<mark], query.isEmpty ? "" : "?" + form(Substring(query)))
     }
 
     /// The head of a response whose body isn't read yet.
@@ -56,9 +56,9 @@ struct Redactor: Sendable {
     func message(_ call: PendingCall) -> StageContents.Message {
         let added = fields(call.fields)
         if let exchange = call.exchange {
-            let path = exchange.target.prefix { $0 != "?" }
+            let (path, query) = parts(of: exchange.target)
             return message(
-                "\(exchange.method) \(path)\(query(of: exchange.target))", fields: added,
+                "\(exchange.method) \(path)\(query)", fields: added,
                 body: text(
                     exchange.body.bytes, size: exchange.body.length,
                     type: call.fields[.contentType]))
@@ -184,12 +184,14 @@ struct Redactor: Sendable {
     /// A query or a form.
     private func form(_ text: Substring) -> String {
         guard !keepsSecrets else { return String(text) }
-        return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+        let pairs = text.utf8.split(
+            separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return pairs.map(Substring.init).map { pair in
             guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 return SecretSearch.looksSecret(.string(Self.plain(pair)), named: nil)
                     ? Self.mark : String(pair)
             }
-            let (name, value) = (pair[..<equals], pair[equals...].dropFirst())
+            let (name, value) = (pair[..<equals], Substring(pair.utf8[equals...].dropFirst()))
             return SecretSearch.looksSecret(.string(Self.plain(value)), named: Self.plain(name))
                 ? "\(name)=\(Self.mark)" : String(pair)
         }.joined(separator: "&")

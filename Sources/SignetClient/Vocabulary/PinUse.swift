@@ -17,7 +17,7 @@ public struct PinUse: Sendable, Hashable {
     public let refusal: String?
 
     /// Nil if no pin had to match.
-    init?(_ verdict: PinVerdict) {
+    package init?(_ verdict: PinVerdict) {
         guard verdict.isPinned else { return nil }
         rule = verdict.rule?.description
         mode = verdict.mode
@@ -27,7 +27,7 @@ public struct PinUse: Sendable, Hashable {
         refusal = verdict.finding?.code.name
     }
 
-    init(_ refusal: PinRefusal) {
+    package init(_ refusal: PinRefusal) {
         rule = refusal.rule?.pattern.description
         mode = .enforce
         seen = refusal.seen.map { SeenCertificate(subject: $0.subject, pin: $0.pin) }

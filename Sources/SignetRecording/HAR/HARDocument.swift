@@ -149,19 +149,7 @@ extension Recording {
             call.id += last
             call.joinedCall = call.joinedCall.map { $0 + last }
             call.exchanges = call.exchanges.map { $0.shiftingMarks(by: offset) }
-            func shift(_ text: inout String) { text = RedactionMark.shifting(text, by: offset) }
-            func shift(_ text: inout String?) {
-                text = text.map { RedactionMark.shifting($0, by: offset) }
-            }
-            shift(&call.message)
-            for index in call.contents.indices {
-                shift(&call.contents[index].before)
-                shift(&call.contents[index].after)
-                guard var base = call.contents[index].base else { continue }
-                shift(&base.text)
-                for index in base.parts.indices { shift(&base.parts[index].value) }
-                call.contents[index].base = base
-            }
+            call.changeTexts { RedactionMark.shifting($0, by: offset) }
             return call
         }
         whole.droppedCount += other.droppedCount

@@ -49,11 +49,7 @@ public struct Recording: Sendable, Hashable {
 
     /// The largest number of a mark of redaction; 0 if nothing was redacted.
     public var lastMark: Int {
-        calls.reduce(0) { last, call in
-            max(
-                call.exchanges.flatMap(\.redactions).map(\.mark).max() ?? 0,
-                call.marks.max() ?? 0, last)
-        }
+        calls.map(\.lastMark).max() ?? 0
     }
 }
 

@@ -92,7 +92,7 @@ public final class DiskRecordingStore: RecordingStore {
 
     /// Adds a call, which is written soon.
     public func add(_ call: RecordedCall) {
-        let (size, last) = (call.approximateSize, Recording(calls: [call]).lastMark)
+        let (size, last) = (call.approximateSize, call.lastMark)
         let isFirst = state.withLock { state in
             state.lastMark = max(state.lastMark, last)
             guard state.pending.count < Self.pendingLimit,

@@ -82,7 +82,7 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
     func end(_ error: TransportError) {
         end(failure: error.code.name, timings: Timings()) { recorded in
             recorded.message = error.message
-            recorded.pins = recorded.pins ?? error.pinRefusal.map(RecordedExchange.Pins.init)
+            recorded.pins = recorded.pins ?? error.pinRefusal.map { .init(PinUse($0)) }
         }
     }
 
@@ -115,7 +115,7 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
         recorded.times = RecordedExchange.Times(timings)
         if let response = ended.response {
             recorded.response = self.response(response, ended.received, failure: failure)
-            recorded.pins = response.verdict.flatMap(RecordedExchange.Pins.init)
+            recorded.pins = response.verdict.flatMap(PinUse.init).map(RecordedExchange.Pins.init)
         }
         change(&recorded)
         deliver(redactor.redacted(recorded))
@@ -213,23 +213,9 @@ extension RecordedField {
 }
 
 extension RecordedExchange.Pins {
-    /// The pins of a verdict; nil if no pin was wanted.
-    init?(_ verdict: PinVerdict) {
-        guard verdict.isPinned else { return nil }
-        self.init(
-            seen: verdict.seen.map(\.pin.text), wanted: verdict.expected.map(\.text),
-            isMatch: verdict.isMatch)
-    }
-
     fileprivate init(_ use: PinUse) {
         self.init(
             seen: use.seen.map(\.pin.text), wanted: use.wanted.map(\.text), isMatch: use.isMatch)
-    }
-
-    fileprivate init(_ refusal: PinRefusal) {
-        self.init(
-            seen: refusal.seen.map(\.pin.text), wanted: refusal.expected.map(\.text),
-            isMatch: false)
     }
 }
 

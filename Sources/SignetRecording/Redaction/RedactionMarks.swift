@@ -125,16 +125,33 @@ extension Recording {
 }
 
 extension RecordedCall {
-    /// The marks in the texts of the call itself: its message and the contents of its stages.
-    var marks: Set<Int> {
-        let texts =
-            [message]
-            + contents.flatMap { contents in
-                let parts: [String?] = contents.base?.parts.map(\.value) ?? []
-                return [contents.before, contents.after, contents.base?.text] + parts
+    /// Changes each text of the call itself that may have marks: its path, message and server's
+    /// code, and the contents of its stages.
+    mutating func changeTexts(_ change: (String) -> String) {
+        path = path.map(change)
+        message = message.map(change)
+        serverCode = serverCode.map(change)
+        for index in contents.indices {
+            contents[index].before = contents[index].before.map(change)
+            contents[index].after = contents[index].after.map(change)
+            guard var base = contents[index].base else { continue }
+            base.text = change(base.text)
+            for index in base.parts.indices {
+                base.parts[index].value = change(base.parts[index].value)
             }
-        return Set(
-            texts.flatMap { RedactionMark.all(in: Array(($0 ?? "").utf8)).map(\.number) })
+            contents[index].base = base
+        }
+    }
+
+    /// The largest number of a mark of redaction in the call; 0 if nothing was redacted.
+    var lastMark: Int {
+        var last = exchanges.flatMap(\.redactions).map(\.mark).max() ?? 0
+        var own = self
+        own.changeTexts { text in
+            last = max(last, RedactionMark.all(in: Array(text.utf8)).map(\.number).max() ?? 0)
+            return text
+        }
+        return last
     }
 }
 

@@ -175,6 +175,17 @@ import Testing
             #expect(try await becomes(state))
         }
         await system.shutdown()
+        // Calls may have it by the options of all services.
+        let client = try authority.client("ann")
+        let own = try await Self.system(
+            named: freePort(), at: [server.port],
+            changeOptions: {
+                $0.callOptions.clientCertificate = try? ClientCertificate(
+                    .file(client.chain), key: .file(client.key))
+            })
+        #expect(
+            try await eventually { own.addresses(of: "a").map(\.state) == [.used] })
+        await own.shutdown()
     }
 
     /// The key of the address isn't one of the policy that a call has, although it was when it was

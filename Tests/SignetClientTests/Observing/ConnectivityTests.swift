@@ -100,8 +100,8 @@ import Testing
         let notes = Notes()
         let observation = connectivity.observe { notes.add($0) }
         #expect(try await eventually { notes.types == [.unknown] })
-        connectivity.take(NetworkState(.none), of: 1)
-        connectivity.take(NetworkState(.wired), of: 2)
+        for former in 1...2 { connectivity.take(NetworkState(.none), of: former) }
+        connectivity.take(NetworkState(.wired), of: 3)
         #expect(try await eventually { notes.types == [.unknown, .wired] })
         observation.remove()
     }
