@@ -124,6 +124,12 @@ public struct JSONReader: Sendable, CustomStringConvertible, CustomReflectable {
         element.kind == .string ? contents(at: element.index) : []
     }
 
+    /// Returns the range of a string's bytes that have no escapes; nil for any other element.
+    package func unescapedRange(of element: Element) -> Range<Int>? {
+        let node = nodes[element.index]
+        return node.kind == .string && !node.isEscaped ? node.inner : nil
+    }
+
     /// Returns a number element with its text; nil for any other type.
     public func number(_ element: Element) -> JSONNumber? {
         element.kind == .number ? number(at: element.index) : nil

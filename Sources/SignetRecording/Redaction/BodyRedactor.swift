@@ -67,15 +67,14 @@ struct BodyRedactor {
         {
             return redacted
         }
+        let isUTF8 = !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
         // A mark in another charset would not be found again, so it stands for the whole body.
-        if let text = Charset.utf8(of: bytes, type: media),
+        if !isUTF8, let text = Charset.utf8(of: bytes, type: media),
             self.text(text, isForm: media.isForm, named: name, at: "", in: log) != text
         {
             return Array(log.mark(bytes, at: place).utf8)
         }
-        guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
-            return binary(bytes, at: place, in: &log)
-        }
+        guard isUTF8 else { return binary(bytes, at: place, in: &log) }
         return text(bytes, isForm: media.isForm, named: name, at: place, in: &log)
     }
 
@@ -173,7 +172,7 @@ struct BodyRedactor {
                     Array(text), type: "", at: place, in: &log, depth: Self.maximumDepth)
             case .part(let head, let content):
                 result += self.head(head, of: bytes, at: place, in: &log)
-                let isSecretName = judge.isSecret(name: head.name)
+                let isSecretName = judge.judged(head.name).isSecret
                 let name = isSecretName ? [] : head.name
                 let shown = "\(place).\(String(decoding: name, as: UTF8.self))"
                 result += redacted(

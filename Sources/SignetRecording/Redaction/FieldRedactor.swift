@@ -20,7 +20,7 @@ struct FieldRedactor {
             let value = isSwitch ? known : redacted(known, of: name, at: place, in: &log) ?? known
             var result = RecordedField(name: field.name, bytes: value)
             let nameBytes = Array(field.name.utf8)
-            if judge.isSecret(name: nameBytes) {
+            if judge.judged(nameBytes).isSecret {
                 result.name = log.mark(nameBytes, at: "\(message).fields")
             }
             return result

@@ -1,14 +1,15 @@
 import SignetBase
 import SignetJSON
+import SignetVault
 
 /// Replaces the secrets of a JSON text. What isn't secret keeps its bytes.
 struct JSONRedactor {
     private let reader: JSONReader
+    /// Whether the text may have known values.
+    private let mayHaveKnown: Bool
     private let texts: any NestedTexts
-    private var judge: SecretJudge { texts.judge }
+    private let judge: SecretJudge
     private let place: String
-    /// The names on the way to the present value, joined by dots.
-    private var path: [UInt8] = []
     /// The replacements of values, in their order.
     private var changes: [(range: Range<Int>, text: [UInt8])] = []
 
@@ -17,12 +18,13 @@ struct JSONRedactor {
         self.reader = reader
         self.texts = texts
         self.place = place
+        judge = texts.judge
+        mayHaveKnown = judge.known.mayOccur(inPartsOf: reader.bytes)
     }
 
     /// - Parameter name: The name of the whole text; empty for none.
     mutating func redacted(named name: [UInt8], in log: inout RedactionLog) -> [UInt8] {
-        path = name
-        walk(reader.root, in: &log)
+        walk(reader.root, named: judge.judged(name), in: &log)
         guard !changes.isEmpty else { return reader.bytes }
         var result: [UInt8] = []
         result.reserveCapacity(reader.bytes.count)
@@ -35,39 +37,64 @@ struct JSONRedactor {
         return result + reader.bytes[kept...]
     }
 
-    private mutating func walk(_ element: JSONReader.Element, in log: inout RedactionLog) {
+    private mutating func walk(
+        _ element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
+    ) {
         switch element.kind {
         case .null, .bool: return
         case .number:
+            if isPlain(element.range, named: name) { return }
             let bytes = reader.bytes(of: element)
-            if judge.isSecret(number: bytes, named: path) { replace(element, bytes, in: &log) }
+            if judge.isSecret(number: bytes, named: name.path) {
+                replace(element, bytes, named: name, in: &log)
+            }
         case .string:
+            if let range = reader.unescapedRange(of: element), isPlain(range, named: name) {
+                return
+            }
             let bytes = reader.contents(of: element)
-            if let redacted = texts.redacted(bytes, named: path, at: shownPlace, in: &log) {
+            if let redacted = texts.redacted(
+                bytes, named: name.path, at: shownPlace(of: name), in: &log)
+            {
                 let text = JSONValue.string(String(decoding: redacted, as: UTF8.self))
                 changes.append((element.range, text.serialized()))
             }
-        case .array: walk(array: element, in: &log)
-        case .object: walk(object: element, in: &log)
+        case .array: walk(array: element, named: name, in: &log)
+        case .object: walk(object: element, named: name, in: &log)
         }
     }
 
-    private mutating func walk(array element: JSONReader.Element, in log: inout RedactionLog) {
+    private func isPlain(_ range: Range<Int>, named name: JudgedName) -> Bool {
+        let bytes = reader.bytes[range]
+        return judge.isPlain(bytes, named: name)
+            && !(mayHaveKnown && judge.known.occur(in: Array(bytes)))
+    }
+
+    private mutating func walk(
+        array element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
+    ) {
         let elements = reader.elements(of: element)
         // The elements together may be a secret: the bytes of a key, or names and their values.
         // Each is judged here once: a list of lists of lists is judged by its parts.
         if elements.count > 1 || elements.first?.kind == .array,
             elements.allSatisfy({ isValue($0) || isList(of: $0) }),
+            !(name.isInnocent && isShortOfNumbers(elements)),
             judge.isSecret(
-                list: reader.value(element), of: element.range.count, named: path)
+                list: reader.value(element), of: element.range.count, named: name.path)
         {
-            return replace(element, reader.bytes(of: element), in: &log)
+            return replace(element, reader.bytes(of: element), named: name, in: &log)
         }
-        for element in elements { walk(element, in: &log) }
+        for element in elements { walk(element, named: name, in: &log) }
     }
 
     private func isValue(_ element: JSONReader.Element) -> Bool {
         element.kind != .array && element.kind != .object
+    }
+
+    /// Whether elements are numbers, or booleans and null, and fewer than the bytes of a key.
+    private func isShortOfNumbers(_ elements: [JSONReader.Element]) -> Bool {
+        elements.count < 16
+            && elements.allSatisfy { isValue($0) && $0.kind != .string }
     }
 
     /// Whether an element is a list of values.
@@ -75,33 +102,35 @@ struct JSONRedactor {
         element.kind == .array && reader.elements(of: element).allSatisfy(isValue)
     }
 
-    private mutating func walk(object element: JSONReader.Element, in log: inout RedactionLog) {
+    private mutating func walk(
+        object element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
+    ) {
         let members = reader.members(of: element)
-        let names = members.map { reader.contents(of: $0.name) }
-        let isWholeSecret =
-            names.contains { judge.isSecret(name: $0) }
-            || judge.mayBeSecretWhole(names: names)
-                && judge.isSecretWhole(shallow(members, names))
-        if isWholeSecret { return replace(element, reader.bytes(of: element), in: &log) }
-        let length = path.count
-        for (index, member) in members.enumerated() {
-            // The names on the way count too: an `access` below `tokens` is secret.
-            if length > 0 { path.append(ASCII.dot) }
-            path += names[index]
-            let named = names[index]
-            if member.value.kind == .array || member.value.kind == .object,
-                judge.isSecret(member: named) || isSecretPair(named, of: members, named: names)
-            {
-                replace(member.value, reader.bytes(of: member.value), in: &log)
-            } else if member.value.kind == .string || member.value.kind == .number,
-                isSecretPair(named, of: members, named: names)
-            {
-                replace(member.value, contents(of: member.value), in: &log)
-            } else {
-                walk(member.value, in: &log)
-            }
-            path.removeSubrange(length...)
+        let known = name.names
+        // The names on the way count too: an `access` below `tokens` is secret.
+        let names = members.enumerated().map { index, member in
+            judge.judged(bytes(ofName: member.name), below: name, among: known, at: index)
         }
+        let mayDepend = names.contains(where: \.dependsOnOthers)
+        if names.contains(where: \.isSecret) || mayDepend && isSecretWhole(members) {
+            return replace(element, reader.bytes(of: element), named: name, in: &log)
+        }
+        for (member, name) in zip(members, names) {
+            let value = member.value
+            let isSecret =
+                name.isOfSecret && (value.kind == .array || value.kind == .object)
+                || mayDepend && value.kind != .null && value.kind != .bool
+                    && isSecretPair(member.name, of: members)
+            if isSecret {
+                replace(value, contents(of: value), named: name, in: &log)
+            } else {
+                walk(value, named: name, in: &log)
+            }
+        }
+    }
+
+    private func bytes(ofName name: JSONReader.Element) -> ArraySlice<UInt8> {
+        reader.unescapedRange(of: name).map { reader.bytes[$0] } ?? reader.contents(of: name)[...]
     }
 
     private func contents(of element: JSONReader.Element) -> [UInt8] {
@@ -111,39 +140,40 @@ struct JSONRedactor {
     /// Whether a member has the value of a secret that another one names by a rule:
     /// `{"name":"iban","value":"…"}`.
     private func isSecretPair(
-        _ name: [UInt8], of members: [(name: JSONReader.Element, value: JSONReader.Element)],
-        named names: [[UInt8]]
+        _ name: JSONReader.Element,
+        of members: [(name: JSONReader.Element, value: JSONReader.Element)]
     ) -> Bool {
-        guard name.elementsEqual("value".utf8) else { return false }
-        return zip(members, names).contains { member, other in
-            member.value.kind == .string
-                && ["name", "key", "field"].contains { other.elementsEqual($0.utf8) }
-                && judge.isSecret(assigned: reader.contents(of: member.value))
+        guard reader.isString(name, equalTo: "value") else { return false }
+        return members.contains { name, value in
+            value.kind == .string
+                && ["name", "key", "field"].contains { reader.isString(name, equalTo: $0) }
+                && judge.isSecret(assigned: reader.contents(of: value))
         }
     }
 
-    /// The object with empty lists in the places of lists and objects, which are judged later.
-    private func shallow(
-        _ members: [(name: JSONReader.Element, value: JSONReader.Element)], _ names: [[UInt8]]
-    ) -> JSONValue {
-        .object(
+    /// Whether an object's members are a secret together. Lists and objects in it are judged later.
+    private func isSecretWhole(
+        _ members: [(name: JSONReader.Element, value: JSONReader.Element)]
+    ) -> Bool {
+        SecretSearch.isSecretWhole(
             JSONObject(
-                zip(members, names).map { member, name in
+                members.map { name, value in
                     (
-                        name: String(decoding: name, as: UTF8.self),
-                        value: isValue(member.value) ? reader.value(member.value) : .array([])
+                        name: reader.string(name) ?? "",
+                        value: isValue(value) ? reader.value(value) : .array([])
                     )
                 }))
     }
 
-    private var shownPlace: String {
-        path.isEmpty ? place : "\(place).\(String(decoding: path, as: UTF8.self))"
+    private func shownPlace(of name: JudgedName) -> String {
+        name.path.isEmpty ? place : "\(place).\(String(decoding: name.path, as: UTF8.self))"
     }
 
     private mutating func replace(
-        _ element: JSONReader.Element, _ secret: [UInt8], in log: inout RedactionLog
+        _ element: JSONReader.Element, _ secret: [UInt8], named name: JudgedName,
+        in log: inout RedactionLog
     ) {
-        let mark = log.mark(secret, at: shownPlace, isWhole: element.kind != .string)
+        let mark = log.mark(secret, at: shownPlace(of: name), isWhole: element.kind != .string)
         changes.append((element.range, [ASCII.quote] + Array(mark.utf8) + [ASCII.quote]))
     }
 }

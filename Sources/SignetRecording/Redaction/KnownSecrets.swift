@@ -174,6 +174,9 @@ struct KnownSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     /// Whether bytes have a value in any form.
     func occur(in bytes: [UInt8]) -> Bool { !places(in: bytes).isEmpty }
 
+    /// Whether a part of bytes, judged alone, may have a value.
+    func mayOccur(inPartsOf bytes: [UInt8]) -> Bool { !short.isEmpty || occur(in: bytes) }
+
     private static func matches(
         _ bytes: borrowing Span<UInt8>, at start: Int, _ pattern: borrowing Span<UInt8>
     ) -> Bool {

@@ -50,7 +50,7 @@ struct PairsRedactor {
             return Array(log.mark(pair, at: place).utf8)
         }
         let name = Self.decoded(encodedName)
-        if judge.isSecret(name: name) { return Array(log.mark(pair, at: place).utf8) }
+        if judge.judged(name).isSecret { return Array(log.mark(pair, at: place).utf8) }
         let encoded = pair[(encodedName.endIndex + 1)...]
         let value = Self.decoded(encoded)
         guard !value.isEmpty, RedactionMark.number(of: value) == nil,

@@ -79,11 +79,13 @@ enum RedactionMark {
     /// The marks in a text, with their places.
     static func all(in bytes: [UInt8]) -> [(range: Range<Int>, number: Int)] {
         var marks: [(Range<Int>, Int)] = []
+        let span = bytes.span
         var at = 0
-        while let start = bytes[at...].firstIndex(of: prefix[0]) {
-            at = start + 1
-            guard bytes[start...].starts(with: prefix),
-                start == 0 || !bytes[start - 1].isLetterOrDigit
+        while at + prefix.count < span.count {
+            let start = at
+            at += 1
+            guard span[start] == UInt8(ascii: "r"), bytes[start...].starts(with: prefix),
+                start == 0 || !span[start - 1].isLetterOrDigit
             else { continue }
             let digits = bytes[(start + prefix.count)...].prefix(while: \.isDigit)
             let end = digits.endIndex

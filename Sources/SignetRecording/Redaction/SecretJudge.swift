@@ -1,16 +1,22 @@
 import SignetBase
 import SignetJSON
 import SignetVault
+import Synchronization
 
 /// Judges single values, and replaces those that are secret.
-struct SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
+final class SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
     /// The kinds of texts that were judged, which are kept apart in ``CleanTexts``.
-    private enum Kind: UInt8 { case value, number, list, name, text }
+    private enum Kind: UInt8 { case value, number, list, text }
 
     private let fields: Set<String>
     private let members: Set<String>
     let known: KnownSecrets
     private let clean = CleanTexts()
+    /// The empty name, above all others that were judged.
+    let root = JudgedName()
+    private let nameCount = Atomic(0)
+    /// More names, and longer ones, aren't kept, but judged each time.
+    private static let (mostNames, longestPath) = (4096, 256)
 
     init(_ rules: RedactionRules) {
         fields = Set(rules.fields.map { $0.lowercased() }).union(Self.fields)
@@ -57,6 +63,41 @@ struct SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
         isSecret(member: name)
             || fields.contains(String(decoding: name.map(\.lowercased), as: UTF8.self))
     }
+
+    // MARK: Judged names
+
+    /// Returns names that are joined by dots.
+    func judged(_ path: [UInt8]) -> JudgedName {
+        path.isEmpty ? root : judged(path[...], below: root, among: root.names, at: 0)
+    }
+
+    /// Returns the name of a member.
+    ///
+    /// - Parameters:
+    ///   - above: The name above it.
+    ///   - names: The names below that, as they were kept when the object was begun.
+    ///   - index: The place of the member in its object.
+    func judged(
+        _ name: ArraySlice<UInt8>, below above: JudgedName, among names: JudgedName.Names,
+        at index: Int
+    ) -> JudgedName {
+        if let judged = names.find(name, at: index) { return judged }
+        let judged = JudgedName(name, below: above.path, by: self)
+        if !judged.isSecret, judged.path.count <= Self.longestPath,
+            nameCount.load(ordering: .relaxed) < Self.mostNames, above.keep(judged)
+        {
+            nameCount.add(1, ordering: .relaxed)
+        }
+        return judged
+    }
+
+    /// Whether a text or a number is too short and plain for a secret of its name, which isn't
+    /// one of a secret.
+    func isPlain(_ text: ArraySlice<UInt8>, named name: @autoclosure () -> JudgedName) -> Bool {
+        SecretSearch.isPlain(text) && name().isInnocent
+    }
+
+    // MARK: Texts
 
     /// Whether a text has been found clean before.
     func isClean(_ text: [UInt8], named name: [UInt8]) -> Bool {
@@ -106,27 +147,12 @@ struct SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
         return false
     }
 
-    /// Whether an object with these members may be a secret as a whole: it has the type of a key,
-    /// or a name and a value.
-    func mayBeSecretWhole(names: [[UInt8]]) -> Bool {
-        names.contains { $0.elementsEqual("kty".utf8) }
-            || names.contains { SecretSearch.isValueMember($0) }
-    }
-
-    /// Whether an object's members are a secret together.
-    func isSecretWhole(_ value: JSONValue) -> Bool {
-        value.object.map { SecretSearch.isSecretWhole($0) } ?? false
-    }
-
     /// Returns whether the name of a member is a secret itself.
     func isSecret(name: [UInt8]) -> Bool {
-        let key = Self.key(.name, name)
-        if clean.contains(key) { return false }
-        let text = String(decoding: RedactionMark.removing(from: name), as: UTF8.self)
-        guard !known.occur(in: name), !SecretSearch.isSecret(memberName: text)
-        else { return true }
-        clean.insert(key)
-        return false
+        if known.occur(in: name) { return true }
+        let rest = RedactionMark.removing(from: name)
+        return !SecretSearch.isPlain(rest[...])
+            && SecretSearch.isSecret(memberName: String(decoding: rest, as: UTF8.self))
     }
 
     /// Returns bytes with marks in place of known values. Marks that the bytes have already are

@@ -18,6 +18,7 @@ struct TextRedactor: NestedTexts {
         in log: inout RedactionLog
     ) -> [UInt8]? {
         guard !bytes.isEmpty, RedactionMark.number(of: bytes) == nil,
+            !judge.isPlain(bytes[...], named: judge.judged(name)) || judge.known.occur(in: bytes),
             !judge.isClean(bytes, named: name)
         else { return nil }
         if judge.isSecret(member: name) { return Array(log.mark(bytes, at: place()).utf8) }

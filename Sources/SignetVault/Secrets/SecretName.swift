@@ -54,6 +54,15 @@ struct SecretName {
             || Self.publishedKinds.contains { last == $0 + "key" }
     }
 
+    /// Whether a text, a number or a list of this name is neither a secret nor a public key for it.
+    var isInnocent: Bool {
+        // The rules for settings read the value.
+        !isPublicKey && parts.first != ["services"] && !Self.samples.contains { isSecret(of: $0) }
+    }
+
+    /// A value of each kind that ``isSecret(of:)`` tells apart and may call secret.
+    private static let samples: [JSONValue] = ["x", "x:y", "1s", 1, 12_345_678_901, []]
+
     /// Returns whether the value of this name is probably a secret.
     func isSecret(of value: JSONValue) -> Bool {
         guard let last = parts.last, let word = last.last, !isSetting(value) else { return false }

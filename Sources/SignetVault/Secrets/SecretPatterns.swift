@@ -66,6 +66,33 @@ enum SecretPatterns {
         publishable.contains { token.starts(with: $0) }
     }
 
+    // MARK: - Plain texts
+
+    /// Returns whether a text is of fewer letters, digits, `-`, `.` and `_` than any rule for forms
+    /// needs: a licence key has 14, the number of a card 15, and tokens have 16 or more.
+    ///
+    /// The rules for shorter texts need other bytes, but for those whose marks are looked for here:
+    /// hashes of passwords, and `eyJ` and a dot of a JSON Web Token.
+    static func isPlain(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count <= longestPlain else { return false }
+        var (hasDot, hasJ) = (false, false)
+        for byte in text {
+            guard isPlain(byte) else { return false }
+            if byte == ASCII.dot { hasDot = true }
+            if byte == UInt8(ascii: "J") { hasJ = true }
+        }
+        return !(hasDot && hasJ) && !plainHashMarks.contains { text.starts(with: $0) }
+    }
+
+    private static let longestPlain = 13
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || byte == ASCII.minus || byte == ASCII.dot || byte == ASCII.underscore
+    }
+
+    private static let plainHashMarks = hashMarks.map { Array($0.utf8) }
+        .filter { $0.allSatisfy(isPlain) }
+
     // MARK: - Passwords
 
     /// Returns whether a piece of text contains the hash of a password, as of crypt(5), LDAP or
