@@ -8,9 +8,10 @@ import SignetTransport
 import Synchronization
 
 /// The processor time that recording adds to a call whose request and response are JSON of 1 KiB, of
-/// which no two are equal. The floor is the call without a recorder.
+/// which no two are equal, and that of reading a recorded call. The floor is the call without a
+/// recorder.
 enum RecordingRows {
-    static let names = ["recording", "recording-disk"]
+    static let names = ["recording", "recording-read", "recording-disk"]
 
     private static let total = 2000
 
@@ -39,6 +40,9 @@ enum RecordingRows {
                 ours: { try await added { MemoryRecordingStore(limits: $0) } },
                 floor: { try await time(recorder: nil) }),
             Row(
+                name: "recording-read", unit: .microseconds, goal: .value(150),
+                ours: readingTime, floor: { try await time(recorder: nil) }),
+            Row(
                 name: "recording-disk", unit: .microseconds, goal: .value(250),
                 ours: {
                     let folder = FileManager.default.temporaryDirectory
@@ -55,14 +59,31 @@ enum RecordingRows {
     private static func added(
         _ store: (RecordingLimits) throws -> any RecordingStore
     ) async throws -> Double {
-        var options = RecordingOptions()
-        options.recordsInProduction = true
-        options.limits.calls = 100
+        let options = options(calls: 100)
         let recorder = Recorder(options, into: try store(options.limits))
-        return try await time(recorder: recorder) - time(recorder: nil)
+        let recorded = try await time(recorder: recorder)
+        try require(try await recorder.recording().calls.count == 100, "wrong recording")
+        return recorded - (try await time(recorder: nil))
     }
 
-    /// Microseconds of a call, with those of the thread that writes.
+    private static func options(calls: Int) -> RecordingOptions {
+        var options = RecordingOptions()
+        options.recordsInProduction = true
+        options.limits.calls = calls
+        return options
+    }
+
+    /// Microseconds of reading one of many calls.
+    private static func readingTime() async throws -> Double {
+        let recorder = Recorder(options(calls: total))
+        _ = try await time(recorder: recorder)
+        return try await processorTime(callers: 1, total: 1) { _ in
+            let recording = try await recorder.recording()
+            try require(recording.calls.count == total, "wrong recording")
+        } / Double(total)
+    }
+
+    /// Microseconds of a call, with those of the thread that writes to a disk.
     private static func time(recorder: Recorder?) async throws -> Double {
         var options = NetworkSystem.Options()
         options.engine = OrderEngine()
@@ -76,15 +97,15 @@ enum RecordingRows {
             policy: PinPolicy(rules: [PinRule(host: "api.example.com", pins: [pin])]),
             options: options)
         try recorder?.start(on: system)
+        let isOnDisk = recorder?.store is DiskRecordingStore
         let bodies = (0..<total).map(order)
         let time = try await processorTime(callers: 1, total: total) { number in
             let response = try await system.exchange(
                 "a", method: .post, target: "/orders",
                 fields: [.contentType: "application/json"], body: bodies[number])
             try require(response.body.count > 1000, "wrong response")
-            guard number == total - 1, let recorder else { return }
-            let recording = try await recorder.recording()
-            try require(recording.calls.count == 100, "wrong recording")
+            // Everything is written then.
+            if number == total - 1, isOnDisk { _ = try await recorder?.recording() }
         }
         await system.shutdown()
         return time

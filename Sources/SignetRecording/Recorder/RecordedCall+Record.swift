@@ -1,34 +1,33 @@
 import SignetClient
 
 extension RecordedCall {
-    /// Makes a call of its record.
+    /// Makes a call of its record, without its exchanges and with exact durations.
     ///
     /// - Parameters:
     ///   - id: Its number in the recording.
     ///   - started: Unix milliseconds.
-    ///   - exchanges: Its exchanges, redacted.
-    init(_ record: CallRecord, id: Int, started: Int64, exchanges: [RecordedExchange]) {
+    init(_ record: CallRecord, id: Int, started: Int64) {
         let identity = record.identity
-        self.init(method: identity.method, started: started, exchanges: exchanges)
+        let work = record.work
+        self.init(method: identity.method, started: started)
         self.id = id
         service = identity.service.name
         path = identity.path
         tags = identity.tags.sorted()
-        mode = record.work.mode.rawValue
-        duration = record.duration.inMicroseconds
+        mode = work.mode.rawValue
+        duration = record.duration
         failure = record.failure?.name
         (message, serverCode) = (record.message, record.serverCode)
-        isSimulated = record.work.isSimulated
+        isSimulated = work.isSimulated
         if case .cancelled = record.outcome { isCancelled = true }
         source = record.response?.source
-        cache = record.work.cache.map { use in
+        cache = work.cache.map { use in
             "signet; \(use.decision)" + (use.reason.map { "; detail=\($0)" } ?? "")
         }
-        stubs = record.work.stubs.map { "\($0.place.rawValue) \($0.module)" }
-        stages = record.work.stages.map {
+        stubs = work.stubs.map { "\($0.place.rawValue) \($0.module)" }
+        stages = work.stages.map {
             Stage(
-                name: $0.name.description, start: $0.start.inMicroseconds,
-                duration: $0.duration.inMicroseconds)
+                name: $0.name.description, start: $0.start, duration: $0.duration)
         }
         contents = record.counted.contents.map {
             var contents = Contents(

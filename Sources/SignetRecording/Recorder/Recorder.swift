@@ -13,9 +13,10 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The contents of a call are redacted (``RedactionRules``) as soon as its response was read, and
-/// only then handed to the store. A recorder sees requests as engines get them, with
-/// their signatures, and responses as they are read.
+/// A recorder sees requests as engines get them, with their signatures, and responses as they are
+/// read. The contents of a call are redacted (``RedactionRules``) before they leave the recorder:
+/// when they are read, if they are in a ``MemoryRecordingStore``, which keeps them sealed until
+/// then; when the call has ended, if they go to another store or a listener of ``updates``.
 public final class Recorder: Sendable {
     private struct Attachment {
         let system: NetworkSystem
@@ -37,6 +38,8 @@ public final class Recorder: Sendable {
 
     /// The store of the calls.
     public let store: any RecordingStore
+    /// The same, if it redacts calls itself.
+    private let sealingStore: (any UnredactedCallStore)?
     private let options: RecordingOptions
     private let marks: RedactionMarks
     private let state: Mutex<State>
@@ -51,6 +54,7 @@ public final class Recorder: Sendable {
     ) {
         self.options = options
         self.store = store ?? MemoryRecordingStore(limits: options.limits)
+        sealingStore = self.store as? any UnredactedCallStore
         marks = RedactionMarks(after: self.store.lastMark)
         state = Mutex(State())
     }
@@ -71,7 +75,7 @@ public final class Recorder: Sendable {
         }
         let recording = SystemRecording(
             system, options, marks: marks, nextID: { [weak self] in self?.nextID() ?? 0 },
-            deliver: { [weak self] in self?.take($0) })
+            deliver: { [weak self] call in self?.take(call) })
         let attachment = Attachment(
             system: system, observation: system.addObserver(recording),
             exchanges: system.exchangeObservers.add(recording))
@@ -119,12 +123,17 @@ public final class Recorder: Sendable {
         }
     }
 
-    private func take(_ call: RecordedCall) {
-        store.add(call)
+    private func take(_ call: consuming UnredactedCall) {
         let listeners = state.withLock { state in
             state.listeners.isEmpty ? [] : Array(state.listeners.values)
         }
-        for listener in listeners { listener.yield(call) }
+        if listeners.isEmpty, let sealingStore {
+            sealingStore.add(call)
+            return
+        }
+        guard let redacted = call.redacted() else { return }
+        store.add(redacted)
+        for listener in listeners { listener.yield(redacted) }
     }
 }
 

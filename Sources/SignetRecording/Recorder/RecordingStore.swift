@@ -1,4 +1,4 @@
-/// A place for recorded calls, which are redacted before they come here.
+/// A place for recorded calls. A store of the program's gets them redacted.
 ///
 /// `MemoryRecordingStore` is the default. A store keeps its limits by itself, and never holds a
 /// call up.

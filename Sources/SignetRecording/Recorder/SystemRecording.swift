@@ -7,15 +7,17 @@ import Synchronization
 /// Records the calls of one system: collects the exchanges of each call, and hands the call on when
 /// it has ended.
 final class SystemRecording: CallObserver, ExchangeObserver {
-    private struct Pending {
+    /// A call that runs.
+    private struct Call {
         let id: Int
         let started: Int64
-        var exchanges: [RecordedExchange] = []
-        var open: [ObjectIdentifier: ExchangeCapture] = [:]
+        /// By the configuration that the call began with, and so keeps.
+        let redactor: ExchangeRedactor
+        var captures: [ExchangeCapture] = []
     }
 
     private struct State {
-        var calls: [CallIdentity.ID: Pending] = [:]
+        var calls: [CallIdentity.ID: Call] = [:]
         /// Made for the configuration with this number.
         var redactor: (number: Int, value: ExchangeRedactor)
     }
@@ -24,14 +26,14 @@ final class SystemRecording: CallObserver, ExchangeObserver {
     private let marks: RedactionMarks
     private weak let system: NetworkSystem?
     private let nextID: @Sendable () -> Int
-    private let deliver: @Sendable (RecordedCall) -> Void
+    private let deliver: @Sendable (consuming UnredactedCall) -> Void
     private let state: Mutex<State>
 
-    /// - Parameter deliver: Takes each call that has ended, redacted.
+    /// - Parameter deliver: Takes each call that has ended.
     init(
         _ system: NetworkSystem, _ options: RecordingOptions, marks: RedactionMarks,
         nextID: @escaping @Sendable () -> Int,
-        deliver: @escaping @Sendable (RecordedCall) -> Void
+        deliver: @escaping @Sendable (consuming UnredactedCall) -> Void
     ) {
         self.system = system
         self.options = options
@@ -71,8 +73,9 @@ final class SystemRecording: CallObserver, ExchangeObserver {
         switch event {
         case .started(let identity):
             guard options.isRecorded?(identity) ?? true else { return }
-            let pending = Pending(id: nextID(), started: WallClock.milliseconds())
-            state.withLock { $0.calls[identity.id] = pending }
+            let call = Call(
+                id: nextID(), started: WallClock.milliseconds(), redactor: redactor)
+            state.withLock { $0.calls[identity.id] = call }
         case .finished(let record): finish(record)
         default: return
         }
@@ -80,19 +83,21 @@ final class SystemRecording: CallObserver, ExchangeObserver {
 
     private func finish(_ record: CallRecord) {
         let id = record.identity.id
-        let open = state.withLock { $0.calls[id].map { Array($0.open.values) } ?? [] }
-        for capture in open { capture.end(failure: record.failure?.name ?? "cancelled") }
-        let (pending, joined, redactor) = state.withLock { state in
+        let (call, joined) = state.withLock { state in
             (
                 state.calls.removeValue(forKey: id),
-                record.work.joinedCall.flatMap { state.calls[$0]?.id }, state.redactor.value
+                record.work.joinedCall.flatMap { state.calls[$0]?.id }
             )
         }
-        guard let pending else { return }
-        var call = RecordedCall(
-            record, id: pending.id, started: pending.started, exchanges: pending.exchanges)
-        call.joinedCall = joined
-        deliver(redactor.redacted(texts: call))
+        guard let call else { return }
+        for capture in call.captures { capture.end(failure: record.failure?.name ?? "cancelled") }
+        var recorded = RecordedCall(record, id: call.id, started: call.started)
+        recorded.joinedCall = joined
+        deliver(
+            UnredactedCall(
+                recorded, exchanges: call.captures.compactMap { $0.takeBytes() },
+                redaction: CallRedaction(
+                    redactor: call.redactor, bodyLimit: options.limits.bodySize)))
     }
 
     // MARK: Exchanges
@@ -100,25 +105,12 @@ final class SystemRecording: CallObserver, ExchangeObserver {
     func observe(
         _ request: HTTPRequest, body: HTTPRequestBody, of call: CallIdentity, attempt: Int
     ) -> (any ExchangeObservation)? {
-        guard state.withLock({ $0.calls[call.id] != nil }) else { return nil }
-        let place = CapturePlace()
-        let capture = ExchangeCapture(
-            request, body: body.bytes, attempt: attempt, limit: options.limits.bodySize,
-            redactor: redactor
-        ) { [weak self] exchange in self?.add(exchange, of: call.id, at: place) }
-        state.withLock { $0.calls[call.id]?.open[ObjectIdentifier(place)] = capture }
-        return capture
-    }
-
-    private func add(
-        _ exchange: RecordedExchange, of call: CallIdentity.ID, at place: CapturePlace
-    ) {
         state.withLock { state in
-            state.calls[call]?.open[ObjectIdentifier(place)] = nil
-            state.calls[call]?.exchanges.append(exchange)
+            guard state.calls[call.id] != nil else { return nil }
+            let capture = ExchangeCapture(
+                request, body: body.bytes, attempt: attempt, limit: options.limits.bodySize)
+            state.calls[call.id]?.captures.append(capture)
+            return capture
         }
     }
 }
-
-/// The identity of a capture, before there is one.
-private final class CapturePlace: Sendable {}

@@ -234,8 +234,10 @@ public final class ReplayEngine: HTTPEngine, RecordingHTTPEngine {
                 "the replay mode \(mode.rawValue) sends requests, and there is no engine for them")
         }
         let capture = ExchangeCapture(
-            request.request, body: request.body.bytes, attempt: 1, limit: limit, redactor: redactor
-        ) { [added] exchange in added.add(RecordedCall(exchange)) }
+            request.request, body: request.body.bytes, attempt: 1, limit: limit
+        ) { [added, redactor, limit] in
+            added.add(RecordedCall(redactor.redacted($0.recorded(limit: limit))))
+        }
         var request = request
         if request.body.bytes == nil {
             request.body = request.body.tapped(
