@@ -1,4 +1,4 @@
-import SignetJSON
+import SignetBase
 import SignetVault
 import TestSupport
 import Testing
@@ -16,15 +16,22 @@ import Testing
         "abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdef", "0123456789.-eE",
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._",
     ].map(Array.init)
+    private static let plainBytes = ASCIISet(lettersDigitsAnd: "-._")
     private static let words = [
         "id", "item", "note", "access", "code", "token", "tokens", "type", "public", "key", "keys",
         "services", "signing", "json", "pin", "seed", "session", "url", "file", "user", "info",
         "max", "salt", "password", "2", "v2", "value", "name", "auth", "webhook", "iban", "Data",
     ]
 
-    /// Marks and random characters of one alphabet, of the lengths around the limit.
+    /// Marks and random characters of one alphabet, of the lengths around the limit, or the
+    /// shortest licence keys.
     private static func text(_ random: inout SplitMix) -> String {
         let letters = alphabets.randomElement(using: &random) ?? []
+        if Int.random(in: 0..<10, using: &random) == 0 {
+            return (0..<3).map { _ in
+                String((0..<4).map { _ in alphabets[2].randomElement(using: &random) ?? "X" })
+            }.joined(separator: "-")
+        }
         var text = ""
         let count = Int.random(in: 0...16, using: &random)
         while text.count < count {
@@ -48,15 +55,24 @@ import Testing
         var random = SplitMix(seed: 13)
         let judge = SecretJudge(RedactionRules())
         var counts = (plain: 0, secret: 0)
+        var shortest = Int.max
         for _ in 0..<20_000 {
             let text = Array(Self.text(&random).utf8)
             if SecretSearch.isPlain(text[...]) { counts.plain += 1 }
             guard judge.looksSecret(text, named: []) || judge.isSecret(number: text, named: [])
             else { continue }
             counts.secret += 1
-            #expect(!SecretSearch.isPlain(text[...]), "\(String(decoding: text, as: UTF8.self))")
+            let shown = String(decoding: text, as: UTF8.self)
+            #expect(!SecretSearch.isPlain(text[...]), "\(shown)")
+            // All bytes are plain, and none of the marks of a shorter secret is there.
+            if text.allSatisfy(Self.plainBytes.contains),
+                !["eyJ", "SCRAM", "pbkdf2"].contains(where: { shown.contains($0) })
+            {
+                shortest = min(shortest, text.count)
+            }
         }
         #expect(counts.plain > 5000 && counts.secret > 50, "\(counts)")
+        #expect(shortest == 14)
     }
 
     /// Nor does it find anything by a name that is taken for innocent.

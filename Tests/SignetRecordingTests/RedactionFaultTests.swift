@@ -1,3 +1,4 @@
+import SignetBase
 import SignetJSON
 import TestSupport
 import Testing
@@ -15,6 +16,32 @@ import Testing
         let text = try #require(exchange.redacted(by: rules).request.body?.text)
         #expect(text.utf8.count < 60, "\(text)")
         #expect(text.contains("redacted-"), "\(text)")
+    }
+
+    /// Marks are found at each place, also behind and between parts of marks.
+    @Test func findsMarksAmongTheirParts() {
+        var random = SplitMix(seed: 9)
+        let pieces = [
+            "redacted-", "redacted-7", "redacted-0", "redacted-1234567890", "red", "acted-", "-",
+            "r", "d", "x", " ", ",", "12",
+        ]
+        var count = 0
+        for _ in 0..<3000 {
+            let text = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }.joined()
+            let bytes = Array(text.utf8)
+            let expected = bytes.indices.filter { start in
+                let head = bytes[start...].prefix(9)
+                let digits = bytes[start...].dropFirst(9).prefix(while: \.isDigit)
+                return head.elementsEqual("redacted-".utf8) && (1...9).contains(digits.count)
+                    && digits.first != 0x30 && bytes[..<start].last?.isLetterOrDigit != true
+                    && bytes[digits.endIndex...].first?.isLetter != true
+            }
+            count += expected.count
+            #expect(RedactionMark.all(in: bytes).map(\.range.lowerBound) == expected, "\(text)")
+        }
+        #expect(count > 100)
     }
 
     /// A number that is not secret says nothing about the same digits as text.

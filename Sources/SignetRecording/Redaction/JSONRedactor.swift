@@ -3,7 +3,7 @@ import SignetJSON
 import SignetVault
 
 /// Replaces the secrets of a JSON text. What isn't secret keeps its bytes.
-struct JSONRedactor {
+final class JSONRedactor {
     private let reader: JSONReader
     /// Whether the text may have known values.
     private let mayHaveKnown: Bool
@@ -23,7 +23,7 @@ struct JSONRedactor {
     }
 
     /// - Parameter name: The name of the whole text; empty for none.
-    mutating func redacted(named name: [UInt8], in log: inout RedactionLog) -> [UInt8] {
+    func redacted(named name: [UInt8], in log: inout RedactionLog) -> [UInt8] {
         walk(reader.root, named: judge.judged(name), in: &log)
         guard !changes.isEmpty else { return reader.bytes }
         var result: [UInt8] = []
@@ -37,7 +37,7 @@ struct JSONRedactor {
         return result + reader.bytes[kept...]
     }
 
-    private mutating func walk(
+    private func walk(
         _ element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
     ) {
         switch element.kind {
@@ -70,7 +70,7 @@ struct JSONRedactor {
             && !(mayHaveKnown && judge.known.occur(in: Array(bytes)))
     }
 
-    private mutating func walk(
+    private func walk(
         array element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
     ) {
         let elements = reader.elements(of: element)
@@ -102,7 +102,7 @@ struct JSONRedactor {
         element.kind == .array && reader.elements(of: element).allSatisfy(isValue)
     }
 
-    private mutating func walk(
+    private func walk(
         object element: JSONReader.Element, named name: JudgedName, in log: inout RedactionLog
     ) {
         let members = reader.members(of: element)
@@ -169,7 +169,7 @@ struct JSONRedactor {
         name.path.isEmpty ? place : "\(place).\(String(decoding: name.path, as: UTF8.self))"
     }
 
-    private mutating func replace(
+    private func replace(
         _ element: JSONReader.Element, _ secret: [UInt8], named name: JudgedName,
         in log: inout RedactionLog
     ) {

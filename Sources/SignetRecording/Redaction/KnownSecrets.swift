@@ -18,6 +18,8 @@ struct KnownSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     /// The patterns that begin with a byte.
     private let starts: [[Int]]
     private let short: Set<[UInt8]>
+    /// Whether a pattern begins with two bytes, by both as a number.
+    private let beginnings: [Bool]
 
     var description: String { "KnownSecrets(\(secrets.count))" }
 
@@ -40,11 +42,14 @@ struct KnownSecrets: Sendable, CustomStringConvertible, CustomReflectable {
         // The longest first, so that a value isn't left over behind a shorter one.
         patterns.sort { $0.bytes.count > $1.bytes.count }
         var starts = [[Int]](repeating: [], count: 256)
+        var beginnings = [Bool](repeating: false, count: patterns.isEmpty ? 0 : 1 << 16)
         for (index, pattern) in patterns.enumerated() {
             starts[Int(pattern.bytes[0])].append(index)
+            beginnings[Int(pattern.bytes[0]) << 8 | Int(pattern.bytes[1])] = true
         }
         self.patterns = patterns
         self.starts = starts
+        self.beginnings = beginnings
     }
 
     /// The value, JSON-escaped, percent-encoded, in hexadecimal, and in base64, also as a part of a
@@ -132,8 +137,13 @@ struct KnownSecrets: Sendable, CustomStringConvertible, CustomReflectable {
     private func find(in bytes: [UInt8], from start: Int, to end: Int, adding places: inout [Place])
     {
         let span = bytes.span
+        let beginnings = beginnings.span
         var at = start
-        scan: while at < end {
+        scan: while at + 1 < end {
+            guard beginnings[Int(span[at]) << 8 | Int(span[at + 1])] else {
+                at += 1
+                continue
+            }
             for index in starts[Int(span[at])] {
                 let pattern = patterns[index]
                 guard at + pattern.bytes.count <= end,

@@ -80,11 +80,17 @@ enum RedactionMark {
     static func all(in bytes: [UInt8]) -> [(range: Range<Int>, number: Int)] {
         var marks: [(Range<Int>, Int)] = []
         let span = bytes.span
-        var at = 0
-        while at + prefix.count < span.count {
-            let start = at
+        let prefix = Self.prefix
+        // Looks for the last byte of the prefix, so that most bytes are skipped.
+        var at = prefix.count - 1
+        while at < span.count {
+            guard span[at] == ASCII.minus else {
+                at += prefix.contains(span[at]) ? 1 : prefix.count
+                continue
+            }
+            let start = at + 1 - prefix.count
             at += 1
-            guard span[start] == UInt8(ascii: "r"), bytes[start...].starts(with: prefix),
+            guard bytes[start...].starts(with: prefix),
                 start == 0 || !span[start - 1].isLetterOrDigit
             else { continue }
             let digits = bytes[(start + prefix.count)...].prefix(while: \.isDigit)
@@ -93,7 +99,7 @@ enum RedactionMark {
                 end == bytes.count || !bytes[end].isLetter
             else { continue }
             marks.append((start..<end, number))
-            at = end
+            at = end + prefix.count - 1
         }
         return marks
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// Judges single values, and replaces those that are secret.
 final class SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
     /// The kinds of texts that were judged, which are kept apart in ``CleanTexts``.
-    private enum Kind: UInt8 { case value, number, list, text }
+    private enum Kind: UInt8 { case url, number, list, text }
 
     private let fields: Set<String>
     private let members: Set<String>
@@ -111,13 +111,16 @@ final class SecretJudge: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Returns whether a value looks like a secret by its name or its form, but for its marks.
     func looksSecret(_ bytes: [UInt8], named name: [UInt8]) -> Bool {
-        let key = Self.key(.value, named: name, bytes)
-        if clean.contains(key) { return false }
         let text = String(decoding: RedactionMark.removing(from: bytes), as: UTF8.self)
         let names = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
-        guard text.isEmpty || !SecretSearch.looksSecret(.string(text), named: names) else {
-            return true
-        }
+        return !text.isEmpty && SecretSearch.looksSecret(.string(text), named: names)
+    }
+
+    /// Returns whether a URL looks like a secret as a whole, such as a webhook's.
+    func looksSecret(url: [UInt8]) -> Bool {
+        let key = Self.key(.url, url)
+        if clean.contains(key) { return false }
+        if looksSecret(url, named: []) { return true }
         clean.insert(key)
         return false
     }

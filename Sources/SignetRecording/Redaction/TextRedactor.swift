@@ -58,19 +58,21 @@ struct TextRedactor: NestedTexts {
 
     /// Returns a text without the secrets of the URLs in it.
     private func urls(_ text: [UInt8], at place: String, in log: inout RedactionLog) -> [UInt8] {
-        let sign = Array("://".utf8)
-        guard text.firstRange(of: sign) != nil else { return text }
         var result: [UInt8] = []
         var kept = 0
-        while let found = text[kept...].firstRange(of: sign) {
-            let scheme = text[kept..<found.lowerBound].suffix { $0.isLetterOrDigit }
-            let end = text[found.upperBound...].firstIndex(where: Self.endsURL) ?? text.count
+        var at = 0
+        while let colon = text[at...].firstIndex(of: ASCII.colon) {
+            at = colon + 1
+            guard text[at...].starts(with: "//".utf8) else { continue }
+            let scheme = text[kept..<colon].suffix { $0.isLetterOrDigit }
+            let end = text[(colon + 3)...].firstIndex(where: Self.endsURL) ?? text.count
             let url = Array(text[scheme.startIndex..<end])
             result += text[kept..<scheme.startIndex]
             result += URLRedactor(texts: deeper).redacted(url, at: place, in: &log)
             kept = end
+            at = end
         }
-        return result + text[kept...]
+        return kept == 0 ? text : result + text[kept...]
     }
 
     private static func endsURL(_ byte: UInt8) -> Bool {
@@ -117,7 +119,7 @@ struct JSONText {
         by texts: TextRedactor, named name: [UInt8], at place: String,
         in log: inout RedactionLog
     ) -> [UInt8] {
-        var redactor = JSONRedactor(reader, texts: texts.deeper, place: place)
+        let redactor = JSONRedactor(reader, texts: texts.deeper, place: place)
         var result = redactor.redacted(named: name, in: &log)
         if !before.isEmpty || !after.isEmpty {
             let head =

@@ -87,7 +87,7 @@ struct URLRedactor {
                 result += self.part(part, at: place, in: &log)
             }
         }
-        guard !origin.isEmpty, judge.looksSecret(origin + result, named: []) else { return result }
+        guard !origin.isEmpty, judge.looksSecret(url: origin + result) else { return result }
         return [ASCII.slash] + log.mark(path, at: place).utf8
     }
 

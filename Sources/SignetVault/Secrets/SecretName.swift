@@ -9,6 +9,8 @@ struct SecretName {
     /// The words of each part between dots, in lower case, without those at the end that say
     /// nothing (`key.current`, `password_2`).
     private let parts: [[String]]
+    /// The words of all parts.
+    private let words: [String]
 
     init(_ name: String) {
         var parts = name.split(separator: ".").map { Self.words(of: $0) }
@@ -20,9 +22,11 @@ struct SecretName {
             if parts[parts.count - 1].isEmpty { parts.removeLast() }
         }
         self.parts = parts
+        words = parts.flatMap(\.self)
     }
 
     private static func words(of part: Substring) -> [String] {
+        if part.utf8.allSatisfy({ $0 < 0x80 }) { return words(ofASCII: part.utf8) }
         var words: [String] = []
         var word = ""
         var wasLower = false
@@ -37,6 +41,23 @@ struct SecretName {
         return word.isEmpty ? words : words + [LetterFolding.fold(word)]
     }
 
+    private static func words(ofASCII part: Substring.UTF8View) -> [String] {
+        var words: [String] = []
+        var word: [UInt8] = []
+        var wasLower = false
+        func end() {
+            if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+            word.removeAll(keepingCapacity: true)
+        }
+        for byte in part {
+            if !byte.isLetterOrDigit || wasLower && byte.isUppercaseLetter { end() }
+            if byte.isLetterOrDigit { word.append(byte.lowercased) }
+            wasLower = byte.isLowercaseLetter || byte.isDigit
+        }
+        end()
+        return words
+    }
+
     /// Returns whether a word is the version of a key: `v2`.
     private static func isVersion(_ word: String) -> Bool {
         word.count > 1 && word.utf8.first == UInt8(ascii: "v")
@@ -44,11 +65,11 @@ struct SecretName {
     }
 
     /// The number of words.
-    var wordCount: Int { parts.reduce(0) { $0 + $1.count } }
+    var wordCount: Int { words.count }
 
     /// Whether the name is of a key that is meant to be published.
     var isPublicKey: Bool {
-        let words = parts.flatMap(\.self).suffix(2)
+        let words = self.words.suffix(2)
         guard let last = words.last, let first = words.first else { return false }
         return last == "key" && Self.publishedKinds.contains(first)
             || Self.publishedKinds.contains { last == $0 + "key" }
@@ -85,7 +106,7 @@ struct SecretName {
                 isPlace: Self.isPlace(text, as: word))
                 || !text.isEmpty && Self.sessionWords.contains(word)
                 || text.utf8.contains(UInt8(ascii: ":"))
-                    && parts.flatMap(\.self).suffix(2) == ["user", "info"]
+                    && words.suffix(2) == ["user", "info"]
         default: return isSecretText(last, word: word, isOrdinary: false, isPlace: false)
         }
     }
@@ -93,7 +114,7 @@ struct SecretName {
     private func isSecretText(
         _ last: [String], word: String, isOrdinary: Bool, isPlace: Bool
     ) -> Bool {
-        !isOrdinary && !isPlace && Self.hasSecretWord(parts.flatMap(\.self)) || endsWithKey
+        !isOrdinary && !isPlace && Self.hasSecretWord(words) || endsWithKey
             || Self.isLastWord(word, in: Self.lastWords)
             || Self.isLastWord(word, in: Self.lastTextWords) || endsWithPair
             || namesWebhook
@@ -188,21 +209,27 @@ struct SecretName {
     }
 
     private var endsWithPair: Bool {
-        let words = parts.flatMap(\.self)
         guard words.count > 1 else { return false }
         let word = words[words.count - 1]
         let single = word.endsWithBytes(of: "s") ? String(word.dropLast()) : word
+        guard Self.pairEnds.contains(word) || Self.pairEnds.contains(single) else { return false }
         let before = words[words.count - 2]
         return Self.pairs.contains("\(before) \(word)")
             || Self.pairs.contains("\(before) \(single)")
     }
 
     private static func withoutNumber(_ word: String) -> String {
-        guard word.last?.isNumber == true else { return word }
+        let bytes = word.utf8
+        var end = bytes.endIndex
+        while end > bytes.startIndex, bytes[bytes.index(before: end)].isDigit {
+            end = bytes.index(before: end)
+        }
+        let rest = word[..<end]
+        guard let byte = rest.utf8.last, byte >= 0x80 else { return String(rest) }
         return String(word.reversed().drop(while: \.isNumber).reversed())
     }
 
-    private var endsWithKey: Bool { Self.isKey(parts.flatMap(\.self)) }
+    private var endsWithKey: Bool { Self.isKey(words) }
 
     /// Returns whether words end with "key" or "keys", and the word before it isn't one such as
     /// "public" or "cache".
@@ -269,6 +296,9 @@ extension SecretName {
         "de passe", "palavra passe", "mat khau", "kata sandi", "clave secreta", "clave api",
         "chiave segreta", "chiave api", "cle api", "كلمة المرور",
     ]
+    /// The second words of pairs.
+    private static let pairEnds = Set(
+        pairs.compactMap { $0.split(separator: " ").last.map(String.init) })
     /// Words at the end of a name that don't change its meaning.
     private static let qualifiers: Set<String> = [
         "value", "text", "plain", "plaintext", "cleartext", "raw", "data", "content",

@@ -90,31 +90,33 @@ enum SecretPatterns {
         byte.isLetterOrDigit || byte == ASCII.minus || byte == ASCII.dot || byte == ASCII.underscore
     }
 
-    private static let plainHashMarks = hashMarks.map { Array($0.utf8) }
-        .filter { $0.allSatisfy(isPlain) }
+    private static let plainHashMarks = hashMarks.filter { $0.allSatisfy(isPlain) }
 
     // MARK: - Passwords
 
     /// Returns whether a piece of text contains the hash of a password, as of crypt(5), LDAP or
     /// Django.
     static func isPasswordHash(_ piece: ArraySlice<UInt8>) -> Bool {
-        hashMarks.contains { mark in
-            guard let position = piece.firstPosition(of: mark) else { return false }
+        var start = piece.startIndex
+        while true {
+            let rest = piece[start...]
+            if hashMarks.contains(where: { rest.count > $0.count && rest.starts(with: $0) }) {
+                return true
+            }
             // A name may come first: `admin:$apr1$…`.
-            let before = piece[..<position].last
-            return piece.endIndex > position + mark.utf8.count
-                && (before == nil || before == UInt8(ascii: ":") || before == UInt8(ascii: "="))
+            guard let sign = rest.firstIndex(where: { $0 == ASCII.colon || $0 == ASCII.equals })
+            else { return false }
+            start = sign + 1
         }
     }
 
-    private static let hashMarks = [
+    private static let hashMarks = bytes(
         "$1$", "$2$", "$2a$", "$2b$", "$2x$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$",
         "$gy$", "$apr1$", "$argon2", "$scrypt$", "$pbkdf2", "$sha1$", "$md5", "$shiro1$", "$P$",
         "$H$", "$bcrypt", "pbkdf2_sha", "pbkdf2:sha", "scrypt:", "bcrypt_sha256$", "argon2$argon2",
         "SCRAM-SHA-", "{SSHA}", "{SSHA256}", "{SSHA512}", "{SHA}", "{SHA256}", "{SHA512}", "{SMD5}",
         "{MD5}", "{CRYPT}", "{crypt}", "{bcrypt}",
-        "{noop}", "{PBKDF2", "{ARGON2}", "{scrypt}", "{argon2}", "{pbkdf2}",
-    ]
+        "{noop}", "{PBKDF2", "{ARGON2}", "{scrypt}", "{argon2}", "{pbkdf2}")
 
     /// Returns whether a text without spaces mixes letters of both cases, digits and marks, as
     /// passwords do and names don't.
