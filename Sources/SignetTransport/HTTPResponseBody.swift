@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 
 /// A response's body, in the chunks in which it arrived.
 ///
@@ -14,6 +15,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
         /// The origin of the chunks.
         enum Source: Sendable {
             case buffer(BodyBuffer)
+            case bytes(BodyBytes)
             case chunks(
                 @Sendable () async throws(TransportError) -> [UInt8]?,
                 trailers: @Sendable () -> HTTPFields?)
@@ -45,10 +47,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
 
     /// Creates a body of bytes.
     public init(bytes: [UInt8]) {
-        let buffer = BodyBuffer(capacity: Swift.max(bytes.count, 1), drained: {}, abandoned: {})
-        _ = buffer.offer(bytes)
-        buffer.finish()
-        self.init(buffer)
+        reading = Reading(.bytes(BodyBytes(bytes)))
     }
 
     /// The trailers: the fields that followed the body (RFC 9110, section 6.5); `nil` if there were
@@ -59,6 +58,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
     public var trailers: HTTPFields? {
         switch reading.source {
         case .buffer(let buffer): buffer.trailers
+        case .bytes: nil
         case .chunks(_, let trailers): trailers()
         }
     }
@@ -96,6 +96,7 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
         let chunk: [UInt8]?
         switch reading.source {
         case .buffer(let buffer): chunk = try await buffer.next()
+        case .bytes(let bytes): chunk = bytes.take()
         case .chunks(let next, _): chunk = try await next()
         }
         if let chunk { observer?(chunk) } else { endObserver?() }
@@ -140,5 +141,20 @@ public struct HTTPResponseBody: Sendable, AsyncSequence {
             if whole.isEmpty { whole = chunk } else { whole.append(contentsOf: chunk) }
         }
         return whole
+    }
+}
+
+/// The bytes of a body that is there already, until it is read.
+private final class BodyBytes: Sendable {
+    private let bytes: Mutex<[UInt8]>
+
+    init(_ bytes: [UInt8]) { self.bytes = Mutex(bytes) }
+
+    func take() -> [UInt8]? {
+        let taken = bytes.withLock { bytes in
+            defer { bytes = [] }
+            return bytes
+        }
+        return taken.isEmpty ? nil : taken
     }
 }

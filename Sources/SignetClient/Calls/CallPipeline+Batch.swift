@@ -94,7 +94,7 @@ extension CallPipeline {
         if context.isIntercepted {
             let sent = Mutex<BoxedRequest?>(nil)
             let outcome = try await intercepted(.batch, in: context) {
-                _, context throws(ClientError) in
+                [self] _, context throws(ClientError) in
                 let boxed = try box()
                 sent.withLock { $0 = boxed }
                 let received = try await send(

@@ -268,11 +268,12 @@ public struct RequestOptions: Sendable {
         func invalid(_ what: String) -> ClientError {
             ClientError(.invalidOptions, "the call's options: \(what)")
         }
-        for (name, duration) in [
-            ("deadline", deadline), ("timeout", timeout), ("connectTimeout", connectTimeout),
-        ] {
-            if let duration, duration <= .zero { throw invalid("\(name) is not above zero") }
+        func requireTime(_ time: Duration?, _ name: String) throws(ClientError) {
+            if let time, time <= .zero { throw invalid("\(name) is not above zero") }
         }
+        try requireTime(deadline, "deadline")
+        try requireTime(timeout, "timeout")
+        try requireTime(connectTimeout, "connectTimeout")
         if let retry, min(retry.firstPause, retry.longestPause) < .zero {
             throw invalid("a pause of retry is below zero")
         }

@@ -24,13 +24,27 @@ struct AdmissionStage: Sendable {
     /// The queues of services with a limit of calls.
     private let serviceQueues = ServiceQueues()
 
+    /// Admits a call, and returns the value of its work.
+    ///
+    /// - Parameter work: The stages after this one.
+    func admit<Value: Sendable>(
+        _ target: CallTarget,
+        work: @escaping @Sendable (CallContext) async throws(ClientError) -> Value
+    ) async throws(ClientError) -> Value {
+        let value = WorkValue<Value>()
+        try await admit(target) { context throws(ClientError) in
+            value.set(try await work(context))
+        }
+        return try value.get()
+    }
+
     /// Admits a call.
     ///
     /// - Parameter work: The stages after this one.
-    func admit<Output: Sendable>(
+    func admit(
         _ target: CallTarget,
-        work: @escaping @Sendable (CallContext) async throws(ClientError) -> Output
-    ) async throws(ClientError) -> Output {
+        work: @escaping @Sendable (CallContext) async throws(ClientError) -> Void
+    ) async throws(ClientError) {
         // Also for a call that isn't admitted.
         defer { target.options.progress?.end() }
         let context: CallContext
@@ -40,14 +54,14 @@ struct AdmissionStage: Sendable {
             context = try begin(target, as: calls.nextID())
         }
         do throws(ClientError) {
-            return try await calls.run(
+            try await calls.run(
                 context.call, deadline: context.options.deadline,
                 isPlain: context.isPlain, isAdmitted: target.begun != nil,
                 began: {
                     context.call.send(.started(context.identity))
                     log.started(context.identity)
                 },
-                ended: { self.finish(context, with: $0) }
+                ended: { [log] in context.finish(with: $0, log: log) }
             ) { () throws(ClientError) in
                 if !context.queues.isEmpty {
                     context.log.enter(.queue)
@@ -57,7 +71,7 @@ struct AdmissionStage: Sendable {
                     }
                 }
                 if !context.isIntercepted { context.log.enter(.building) }
-                return try await work(context)
+                try await work(context)
             }
         } catch {
             throw error.of(
@@ -160,18 +174,6 @@ struct AdmissionStage: Sendable {
         return switches.engine.map { EngineChoice($0) } ?? options.engine
     }
 
-    /// Ends a call: its record, its last event, and one line of the log.
-    ///
-    /// - Returns: Whether all events of the call were delivered.
-    private func finish(_ context: CallContext, with error: ClientError?) -> Bool {
-        context.options.progress?.end()
-        context.log.finish(error)
-        for queue in context.queues { queue.leave(context.call) }
-        let isDelivered = context.call.finish()
-        log.ended(context.log)
-        return isDelivered
-    }
-
     /// Merges the options of all levels.
     ///
     /// - Parameter isForServices: False for a host that the system calls for itself.
@@ -200,5 +202,19 @@ struct AdmissionStage: Sendable {
             throw ClientError(.invalidOptions, "the call's engine choice \(problem)")
         }
         return options
+    }
+}
+
+extension CallContext {
+    /// Ends the call: its record, its last event, and one line of the log.
+    ///
+    /// - Returns: Whether all events of the call were delivered.
+    fileprivate func finish(with error: ClientError?, log logger: CallLogger) -> Bool {
+        options.progress?.end()
+        log.finish(error)
+        for queue in queues { queue.leave(call) }
+        let isDelivered = call.finish()
+        logger.ended(log)
+        return isDelivered
     }
 }

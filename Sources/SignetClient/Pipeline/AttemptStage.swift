@@ -167,8 +167,10 @@ struct AttemptStage: Sendable {
         let call = try present(call, in: context).with(attempt: attempt.number)
             .with(attempt.credential)
         do throws(ClientError) {
-            let response = try await self.response(
-                to: attempt, of: call, with: reader, in: context)
+            let response =
+                context.options.attemptInterceptors.isEmpty
+                ? try await hops.run(call, with: reader, noting: attempt, in: context)
+                : try await intercepted(attempt, of: call, with: reader, in: context)
             attempt.header = response.response
             let status = response.response.status.code
             context.send { .readingResponse($0, status: status) }
@@ -200,19 +202,16 @@ struct AttemptStage: Sendable {
     }
 
     /// Sends an attempt through its interceptors.
-    private func response(
-        to attempt: Attempt, of call: OutgoingCall, with reader: any ResponseReader,
+    private func intercepted(
+        _ attempt: Attempt, of call: OutgoingCall, with reader: any ResponseReader,
         in context: CallContext
     ) async throws(ClientError) -> EngineResponse {
-        let interceptors = context.options.attemptInterceptors
-        guard !interceptors.isEmpty else {
-            return try await hops.run(call, with: reader, noting: attempt, in: context)
-        }
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
         let received = ReceivedResponse<EngineResponse>()
         let response = try await InterceptorChain.run(
-            call, by: interceptors[...], isReplayable: { $0.body.isReplayable },
+            call, by: context.options.attemptInterceptors[...],
+            isReplayable: { $0.body.isReplayable },
             intercept: { try await $0.intercept($1, next: $2) }
         ) { changed throws(ClientError) in
             received.begin()

@@ -117,6 +117,13 @@ final class CallContext: Sendable {
     /// Whether interceptors run around the call.
     var isIntercepted: Bool { !options.interceptors.isEmpty }
 
+    /// Whether the call's request goes from the adapter to the attempts: no other call, stored
+    /// response or stub has a part in it.
+    var isDirect: Bool {
+        stubs.isEmpty && options.merging == nil && receipt == nil
+            && (options.duplicates ?? .allow) == .allow
+    }
+
     /// Whether no code of the program can hold up the call before its request is sent, but for an
     /// endpoint's or an engine's.
     let isPlain: Bool

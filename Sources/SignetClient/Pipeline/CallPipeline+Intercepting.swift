@@ -67,7 +67,7 @@ extension CallPipeline {
         let raw =
             if call.isIntercepted {
                 try await intercepted(.exchange(exchange), in: call, into: reader) {
-                    pending, call throws(ClientError) in
+                    [self] pending, call throws(ClientError) in
                     UnboxedResponse(
                         try await send(
                             pending.exchange ?? exchange, at: url, fields: fields, into: reader,

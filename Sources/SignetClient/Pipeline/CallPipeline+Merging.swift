@@ -16,7 +16,8 @@ extension CallPipeline {
         _ request: CallRequest, in call: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
         let request = try await call.beforeBoxing(request)
-        let merged = try MergedCall(request, in: call) { batch, context throws(ClientError) in
+        let merged = try MergedCall(request, in: call) {
+            [self] batch, context throws(ClientError) in
             let (request, count) = try batch.request { boxed, base throws(ClientError) in
                 try context.request(BoxedCall(request: boxed, base: base))
             }

@@ -13,14 +13,29 @@ import Synchronization
 /// service's adapter has boxed it, then an `OutgoingCall` through its attempts, a `FrozenRequest`
 /// while it is signed, and an `EngineRequest` when it leaves. The response is an `EngineResponse`
 /// until a reader has read it, then a `RawResponse`, and an `UnboxedResponse` after the adapter.
-struct CallPipeline: Sendable {
-    var admission: AdmissionStage
+///
+/// It is an object without state, because each stage keeps it, and copies of a value of this size
+/// cost more than the stages' work (benchmark row `system-empty`).
+final class CallPipeline: Sendable {
+    let admission: AdmissionStage
     let duplicates: DuplicateCalls
     let merger: CallMerger
     /// The caches; nil for a system without a store.
     let caches: CacheStages?
-    var attempts: AttemptStage
+    let attempts: AttemptStage
     let decoder: ResponseDecoder
+
+    init(
+        admission: AdmissionStage, duplicates: DuplicateCalls, merger: CallMerger,
+        caches: CacheStages?, attempts: AttemptStage, decoder: ResponseDecoder
+    ) {
+        self.admission = admission
+        self.duplicates = duplicates
+        self.merger = merger
+        self.caches = caches
+        self.attempts = attempts
+        self.decoder = decoder
+    }
 
     /// Makes a call with a payload. This is the order of the stages.
     ///
@@ -33,20 +48,35 @@ struct CallPipeline: Sendable {
         request: @escaping @Sendable (CallContext) throws(ClientError) -> CallRequest,
         value: @escaping @Sendable (UnboxedResponse) throws(ClientError) -> Output
     ) async throws(ClientError) -> Output {
-        try await admission.admit(target) { call throws(ClientError) in
+        let kept = WorkValue<Output>()
+        try await run(target, began: began, request: request) { response throws(ClientError) in
+            kept.set(try value(response))
+        }
+        return try kept.get()
+    }
+
+    private func run(
+        _ target: CallTarget, began: (@Sendable (CallContext) -> Void)?,
+        request: @escaping @Sendable (CallContext) throws(ClientError) -> CallRequest,
+        deliver: @escaping @Sendable (UnboxedResponse) throws(ClientError) -> Void
+    ) async throws(ClientError) {
+        try await admission.admit(target) { [self] call throws(ClientError) in
             began?(call)
             guard call.isIntercepted else {
+                if call.isDirect {
+                    return try await deliver(respond(to: call.box(request(call)), in: call))
+                }
                 let response = try await respond(to: request(call), in: call)
-                return try await value(call.beforeDelivery(response))
+                return try await deliver(call.beforeDelivery(response))
             }
             let content = PendingCall.Content.payload({ () throws(ClientError) in
                 try request(call)
             })
             let response = try await intercepted(content, in: call) {
-                pending, call throws(ClientError) in
+                [self] pending, call throws(ClientError) in
                 try await respond(to: pending.request(), in: call)
             }
-            return try await value(call.beforeDelivery(response))
+            try await deliver(call.beforeDelivery(response))
         }
     }
 
@@ -68,7 +98,7 @@ struct CallPipeline: Sendable {
         }
         let content = PendingCall.Content.payload(request, isReplayable: isReplayable)
         let response = try await intercepted(content, in: call) {
-            pending, call throws(ClientError) in
+            [self] pending, call throws(ClientError) in
             let boxed = try await box(call.beforeBoxing(pending.request()), call)
             return try await respond(to: boxed, in: call)
         }
@@ -82,7 +112,8 @@ struct CallPipeline: Sendable {
         guard (call.options.duplicates ?? .allow) != .allow else {
             return try await cached(request, in: call)
         }
-        return try await duplicates.run(request, in: call) { call throws(ClientError) in
+        return try await duplicates.run(request, in: call) {
+            [self] call throws(ClientError) in
             try await cached(request, in: call)
         }
     }
@@ -94,7 +125,8 @@ struct CallPipeline: Sendable {
         guard let caches, let rules = call.options.cache?.ownRules else {
             return try await sent(request, in: call)
         }
-        return try await caches.calls.run(request, by: rules, in: call) { () throws(ClientError) in
+        return try await caches.calls.run(request, by: rules, in: call) {
+            [self] () throws(ClientError) in
             try await sent(request, in: call)
         }
     }

@@ -15,7 +15,8 @@ extension HopStage {
         in context: CallContext, attempt: Int, within timeout: Duration, limit: Int
     ) async throws(ClientError) -> OpenedResponse {
         // Before the request begins, because it says nothing about the server or the engine.
-        let pause = await pause(in: context, within: timeout)
+        let pause = context.snapshot.mode.simulation.pause(within: timeout)
+        if pause > .zero { await wait(for: pause, in: context) }
         let start = ContinuousClock.now
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
@@ -101,16 +102,12 @@ extension HopStage {
         return simulation
     }
 
-    /// Waits for as long as the switch `simulation.delay` says.
-    ///
-    /// - Returns: The time that it waited, or was to wait before the call was cancelled.
-    private func pause(in context: CallContext, within time: Duration) async -> Duration {
-        let pause = context.snapshot.mode.simulation.pause(within: time)
-        guard pause > .zero, !Task.isCancelled, !context.hasEnded else { return pause }
+    /// Waits for as long as the switch `simulation.delay` says, unless the call was cancelled.
+    private func wait(for pause: Duration, in context: CallContext) async {
+        guard !Task.isCancelled, !context.hasEnded else { return }
         let stage = context.log.begin(.delay)
         defer { context.log.end(stage) }
         try? await clock.sleep(pause)
-        return pause
     }
 
     /// Makes the engine's request and hands it to the engine, on the nearest address if the service
@@ -189,11 +186,23 @@ extension HopStage {
 }
 
 /// A response whose header has arrived, and what is written down of it after its body.
-struct OpenedResponse: Sendable {
+///
+/// It is an object, which costs less to hand on than its members.
+final class OpenedResponse: Sendable {
     let response: EngineResponse
-    fileprivate var hop: CallRecord.Exchange
-    fileprivate let observations: [any ExchangeObservation]
+    private let hop: CallRecord.Exchange
+    private let observations: [any ExchangeObservation]
     let start: ContinuousClock.Instant
+
+    fileprivate init(
+        response: EngineResponse, hop: CallRecord.Exchange,
+        observations: [any ExchangeObservation], start: ContinuousClock.Instant
+    ) {
+        self.response = response
+        self.hop = hop
+        self.observations = observations
+        self.start = start
+    }
 
     /// Ends the request at the end of the body or where it was left.
     ///

@@ -41,14 +41,15 @@ struct HopStage: Sendable {
             // Another server chose the request after a redirect across origins.
             let cookies = chain.isWithinOrigin ? context.service.cookies(for: chain.url) : nil
             cookies?.add(to: &head, of: chain.url, at: clock.now())
-            head = try await context.beforeSigning(head)
+            if !context.stubs.isEmpty { head = try await context.beforeSigning(head) }
             let request = FrozenRequest(url: chain.url, head: head, body: body)
             let signer = chain.isWithinOrigin ? context.service.signer : nil
             context.log.contents?.begin(.signing) {
                 $0.message(request.head, body: request.body)
             }
-            let signed = try await signed(request, by: signer, in: context)
-                .sealed(by: context.service.sealer)
+            var signed = request
+            if let signer { signed = try await self.signed(request, by: signer, in: context) }
+            signed = try signed.sealed(by: context.service.sealer)
             context.log.contents?.end(.signing) {
                 $0.message(signed.head, body: signed.body)
             } base: {
@@ -119,9 +120,8 @@ struct HopStage: Sendable {
     }
 
     private func signed(
-        _ request: FrozenRequest, by signer: RequestSigner?, in context: CallContext
+        _ request: FrozenRequest, by signer: RequestSigner, in context: CallContext
     ) async throws(ClientError) -> FrozenRequest {
-        guard let signer else { return request }
         let stage = context.log.begin(.signing)
         defer { context.log.end(stage) }
         return try await request.signed(by: signer, at: UnixTime.now())

@@ -65,12 +65,12 @@ final class RunningCalls: Sendable {
     ///   - work: The stages of the pipeline after the first.
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
-    func run<Output: Sendable>(
+    func run(
         _ call: RunningCall, deadline: Duration? = nil, isPlain: Bool = false,
         isAdmitted: Bool = false,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Bool,
-        work: @escaping @Sendable () async throws(ClientError) -> Output
-    ) async throws(ClientError) -> Output {
+        work: @escaping @Sendable () async throws(ClientError) -> Void
+    ) async throws(ClientError) {
         if !isAdmitted {
             guard !call.isEnding, admit(call) else {
                 call.finishWithoutRecord()
@@ -80,32 +80,33 @@ final class RunningCalls: Sendable {
         began()
         let actor: (any Actor)? = #isolation
         let beginsHere = isPlain && executor == nil && actor == nil
-        let outcome: Result<Output, ClientError> = await withTaskCancellationHandler {
+        let outcome: Result<Void, ClientError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let slot = OutcomeSlot(continuation, of: call, in: self, atEnd: ended)
                 let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
                 let run: @concurrent @Sendable () async -> Void = {
-                    let result: Result<Output, ClientError>
+                    let failure: ClientError?
                     do throws(ClientError) {
                         // A call that was ended before it began sends nothing.
                         if let ending = call.ending { throw ending }
-                        result = .success(try await work())
+                        try await work()
+                        failure = nil
                     } catch {
-                        result = .failure(call.ending ?? error)
+                        failure = call.ending ?? error
                     }
                     alarm?.cancel()
-                    slot.resume(result)
+                    slot.resume(failure)
                 }
                 let task =
                     beginsHere
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
-                call.begin(task) { slot.resume(.failure($0)) }
+                call.begin(task) { slot.resume($0) }
             }
         } onCancel: {
             call.end(.cancelledByCaller)
         }
-        return try outcome.get()
+        try outcome.get()
     }
 
     /// Ends a call when its deadline has passed.
@@ -175,14 +176,14 @@ final class RunningCalls: Sendable {
 
 /// Resumes a continuation once, with the first outcome, after the call's observers have the last
 /// event.
-private final class OutcomeSlot<Output: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Result<Output, ClientError>, Never>?>
+private final class OutcomeSlot: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Result<Void, ClientError>, Never>?>
     private let call: RunningCall
     private let calls: RunningCalls
     private let atEnd: @Sendable (ClientError?) -> Bool
 
     init(
-        _ continuation: CheckedContinuation<Result<Output, ClientError>, Never>,
+        _ continuation: CheckedContinuation<Result<Void, ClientError>, Never>,
         of call: RunningCall, in calls: RunningCalls,
         atEnd: @escaping @Sendable (ClientError?) -> Bool
     ) {
@@ -192,11 +193,10 @@ private final class OutcomeSlot<Output: Sendable>: Sendable {
         self.atEnd = atEnd
     }
 
-    func resume(_ outcome: Result<Output, ClientError>) {
+    func resume(_ failure: ClientError?) {
         guard let continuation = continuation.withLock({ $0.take() }) else { return }
-        let isDelivered =
-            if case .failure(let error) = outcome { atEnd(error) } else { atEnd(nil) }
-        if isDelivered {
+        let outcome: Result<Void, ClientError> = failure.map(Result.failure) ?? .success(())
+        if atEnd(failure) {
             calls.remove(call)
             continuation.resume(returning: outcome)
         } else {

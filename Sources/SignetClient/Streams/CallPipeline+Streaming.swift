@@ -62,7 +62,7 @@ extension CallPipeline {
         let pipe = StreamPipe()
         let task = Task {
             do throws(ClientError) {
-                try await admission.admit(target) { context throws(ClientError) in
+                try await admission.admit(target) { [self] context throws(ClientError) in
                     try await work(
                         context,
                         StreamReader(

@@ -7,13 +7,13 @@ extension CallPipeline {
     /// Makes the stages of a system. Its calls make no pin reports yet.
     ///
     /// - Throws: `invalid-options` for engines and their settings; the engine's error.
-    init(
+    convenience init(
         _ options: NetworkSystem.Options, snapshots: SnapshotBox
     ) throws(ClientError) {
         try options.checkEngineSettings()
         let engine = try options.makeStandardEngine(for: snapshots.current)
         let log = CallLogger(logger: options.logger)
-        admission = AdmissionStage(
+        var admission = AdmissionStage(
             calls: RunningCalls(
                 executor: options.runsOnEngineThread ? engine.executor : nil,
                 alarm: options.clock.alarm),
@@ -22,9 +22,7 @@ extension CallPipeline {
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
             decodes: options.decoding != nil, clock: options.clock, log: log)
         admission.stubs = options.stubs
-        duplicates = DuplicateCalls()
-        merger = CallMerger(clock: options.clock)
-        caches = try options.cacheStore.map { store throws(ClientError) in
+        let caches = try options.cacheStore.map { store throws(ClientError) in
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
                 connectTo: options.connectTo)
@@ -34,8 +32,7 @@ extension CallPipeline {
                     store: store, rules: PrivateCache(), scopes: scopes, clock: options.clock,
                     renewals: CacheRenewals()))
         }
-        decoder = ResponseDecoder(limits: options.decoding)
-        attempts = AttemptStage(
+        let attempts = AttemptStage(
             budget: RetryBudget(), credentials: CredentialStore(),
             hops: HopStage(
                 engines: EngineSet(
@@ -49,6 +46,10 @@ extension CallPipeline {
                 invalidation: caches.map {
                     CacheInvalidation(store: $0.http.store, rules: $0.http.rules)
                 }), clock: options.clock, log: log)
+        self.init(
+            admission: admission, duplicates: DuplicateCalls(),
+            merger: CallMerger(clock: options.clock), caches: caches, attempts: attempts,
+            decoder: ResponseDecoder(limits: options.decoding))
     }
 
     private static func connectivity(
@@ -61,9 +62,11 @@ extension CallPipeline {
 
     /// Returns the pipeline whose calls report what the pin policy refuses.
     func reporting(to reporter: PinReporter) -> CallPipeline {
-        var pipeline = self
-        pipeline.attempts.hops.reporter = reporter
-        return pipeline
+        var attempts = attempts
+        attempts.hops.reporter = reporter
+        return CallPipeline(
+            admission: admission, duplicates: duplicates, merger: merger, caches: caches,
+            attempts: attempts, decoder: decoder)
     }
 }
 

@@ -5,7 +5,7 @@ struct EncodingStorage {
     static let root = 0
 
     private var isStreaming: Bool
-    private var text = StreamingWriter()
+    private var text: StreamingWriter
     private var tree: EncodingTree
     /// The node of each place.
     private var nodeOfPlace: [Int]
@@ -13,6 +13,7 @@ struct EncodingStorage {
     init(isStreaming: Bool) {
         var tree = EncodingTree()
         self.isStreaming = isStreaming
+        self.text = StreamingWriter(isUsed: isStreaming)
         self.nodeOfPlace = isStreaming ? [] : [tree.addRoot()]
         self.tree = tree
     }
@@ -80,7 +81,7 @@ struct EncodingStorage {
         guard isStreaming else { return }
         isStreaming = false
         nodeOfPlace = tree.add(text)
-        text = StreamingWriter()
+        text = StreamingWriter(isUsed: false)
     }
 
     /// Returns everything as a tree.

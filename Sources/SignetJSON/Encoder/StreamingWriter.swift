@@ -35,7 +35,7 @@ struct StreamingWriter {
         var isValue = false
     }
 
-    private var text = UTF8Buffer(capacity: 1 << 11)
+    private var text: UTF8Buffer
     private(set) var places: [Place] = []
     private var names = MemberNames()
     private var known = ExpectedMemberNames()
@@ -43,8 +43,12 @@ struct StreamingWriter {
     private var top: Open
 
     /// Creates an empty text with an open root, place 0.
-    init() {
+    ///
+    /// - Parameter isUsed: Whether anything is written; false reserves no memory.
+    init(isUsed: Bool) {
+        self.text = UTF8Buffer(capacity: isUsed ? 1 << 11 : 0)
         self.top = Open(place: 0, names: names.open())
+        guard isUsed else { return }
         places.reserveCapacity(16)
         outer.reserveCapacity(8)
         places.append(Place(start: 0))

@@ -9,7 +9,7 @@ struct UTF8Buffer {
     private var storage: [UInt8] = []
     private(set) var count = 0
 
-    init(capacity: Int) { grow(capacity) }
+    init(capacity: Int) { if capacity > 0 { grow(capacity) } }
 
     /// Adds a member name at a position of the text. Returns false if the object already holds it.
     @inline(__always)

@@ -1,0 +1,15 @@
+import Synchronization
+
+/// The value of a call's work. The stages between the work and the caller don't know its type,
+/// because generic code costs more at run time (benchmark row `system-empty`).
+final class WorkValue<Value: Sendable>: Sendable {
+    private let state = Mutex<Value?>(nil)
+
+    func set(_ value: Value) { state.withLock { $0 = value } }
+
+    /// The value, after the work has returned.
+    func get() throws(ClientError) -> Value {
+        guard let value = state.withLock({ $0 }) else { throw .cancelledByCaller }
+        return value
+    }
+}
