@@ -41,9 +41,9 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     var response = HTTPResponse(status: 503)
     response.headerFields[.retryAfter] = text
-    let pause = RetryPolicy.wait(response, now: now)
+    let pause = RetryStrategy.wait(response, now: now)
     response.headerFields[.date] = UnixTime.httpDate(now)
-    guard RetryPolicy.wait(response, now: now) == pause, pause ?? .zero >= .zero else {
+    guard RetryStrategy.wait(response, now: now) == pause, pause ?? .zero >= .zero else {
         broken("a pause that is negative, or another one with the response's own Date")
     }
     return 0

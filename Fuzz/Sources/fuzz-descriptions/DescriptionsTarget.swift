@@ -37,7 +37,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = unsafe input(data, count)
     let parts = parts(of: input, 2)
     let description: ServiceDescription
-    do throws(RPCError) {
+    do throws(PayloadError) {
         description = try ServiceDescription(parsing: parts[0])
     } catch {
         checkMessage(error.message, of: "a description")
@@ -69,7 +69,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func check(_ method: MethodDescription, _ given: RPCParameters?, _ body: SuppliedBody?) {
-    do throws(RPCError) {
+    do throws(PayloadError) {
         try method.check(given, body: body)
     } catch {
         if body == nil {

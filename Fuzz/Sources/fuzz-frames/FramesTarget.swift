@@ -47,10 +47,10 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func read(
     _ pieces: [[UInt8]], _ framing: RPCFraming
-) -> (messages: [[UInt8]], error: RPCError?) {
+) -> (messages: [[UInt8]], error: PayloadError?) {
     var reader = FrameReader(framing, maximumHeaderSize: 256, maximumMessageSize: 1024)
     var messages: [[UInt8]] = []
-    do throws(RPCError) {
+    do throws(PayloadError) {
         for piece in pieces {
             reader.push(piece)
             while let message = try reader.next() {

@@ -97,7 +97,7 @@ private func fields(_ response: HTTPResponse) {
         }
         if !isPlain { broken("a control character in a field") }
     }
-    do throws(RPCError) {
+    do throws(PayloadError) {
         let links = try LinkField(response.headerFields)
         for link in links.links {
             for relation in link.relations { _ = try? links.target(of: relation) }
@@ -106,13 +106,8 @@ private func fields(_ response: HTTPResponse) {
         checkMessage(error.message, of: "Link")
     }
     cookies(response)
-    if let wait = RetryPolicy.wait(response, now: 1_700_000_000), wait < .zero {
+    if let wait = RetryStrategy.wait(response, now: 1_700_000_000), wait < .zero {
         broken("a pause below zero")
-    }
-    if let range = ContentRange(response.headerFields[.contentRange])?.range,
-        range.lowerBound < 0
-    {
-        broken("a range before the start")
     }
     if let validator = PartState.validator(response.headerFields), validator.isEmpty {
         broken("an empty validator")

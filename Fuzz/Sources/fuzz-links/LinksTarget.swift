@@ -23,7 +23,7 @@ public func begin(_ count: OpaquePointer?, _ arguments: OpaquePointer?) -> CInt 
 public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let head = unsafe Array("HTTP/1.1 200 OK\r\nLink: ".utf8) + input(data, count)
     guard let read = ResponseHead((head + Array("\r\n".utf8)).span) else { return 0 }
-    do throws(RPCError) {
+    do throws(PayloadError) {
         let links = try LinkField(read.response.headerFields)
         guard let name = HTTPField.Name("Link") else { broken("no name") }
         var fields = HTTPFields()
@@ -36,7 +36,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let again = try? LinkField(fields)
         guard again == links else { broken("links are not read as they were written") }
         for relation in links.links.flatMap(\.relations) {
-            do throws(RPCError) {
+            do throws(PayloadError) {
                 _ = try links.target(of: relation)
             } catch {
                 checkMessage(error.message, of: "Link")

@@ -63,7 +63,7 @@ private func one(
     guard let request = try? adapter.box(RPCCall("orders.read")),
         let id = request.expected.ids.first.flatMap({ $0 })
     else { broken("a call cannot be boxed") }
-    do throws(RPCError) {
+    do throws(PayloadError) {
         let response = try adapter.unbox(RawResponse(status: 200, body: body), to: request)
         guard let value, oracle.names(value["id"], id) else {
             broken("another call's response was taken")
@@ -89,9 +89,9 @@ private func one(
 private func failed(
     _ adapter: JSONRPCAdapter, _ oracle: ResponseOracle, _ body: [UInt8], _ value: JSONValue?
 ) {
-    func code(_ status: Int, isBatch: Bool) -> RPCError.Code? {
+    func code(_ status: Int, isBatch: Bool) -> PayloadError.Code? {
         let raw = RawResponse(status: status, body: body)
-        do throws(RPCError) {
+        do throws(PayloadError) {
             if isBatch {
                 let request = try adapter.box(batch: [RPCCall("a"), RPCCall("b")])
                 return try adapter.unboxBatch(raw, to: request).error?.code

@@ -51,7 +51,8 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func sign(
-    _ scheme: SigningScheme, _ key: Key, _ settings: [String: String], _ message: SignableMessage
+    _ scheme: SigningScheme, _ key: CryptoKey, _ settings: [String: String],
+    _ message: SignableMessage
 ) {
     var options = MessageSigner.Options()
     options.settings = settings

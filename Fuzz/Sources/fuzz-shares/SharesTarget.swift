@@ -46,7 +46,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func open(_ shared: SharedKeySet, with identity: Key) {
+private func open(_ shared: SharedKeySet, with identity: CryptoKey) {
     do throws(KeyError) {
         guard try shared.open(with: identity) == sealed else {
             broken("a recipient opens a text that nobody sealed")

@@ -51,7 +51,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// A key, and documents that it signed.
 private struct SignedUpdates {
-    let key: Key
+    let key: CryptoKey
     let verifier: PinUpdateVerifier
     let documents: [[UInt8]]
     let payloads: [[UInt8]]
