@@ -14,8 +14,8 @@ import Synchronization
 /// while it is signed, and an `EngineRequest` when it leaves. The response is an `EngineResponse`
 /// until a reader has read it, then a `RawResponse`, and an `UnboxedResponse` after the adapter.
 ///
-/// It is an object without state, because each stage keeps it, and copies of a value of this size
-/// cost more than the stages' work (benchmark row `system-empty`).
+/// It is an object without state, because the closures of each call hold it. Copies of all stages
+/// would cost more (benchmark row `system-empty`).
 final class CallPipeline: Sendable {
     let admission: AdmissionStage
     let duplicates: DuplicateCalls

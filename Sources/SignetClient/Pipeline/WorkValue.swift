@@ -7,7 +7,8 @@ final class WorkValue<Value: Sendable>: Sendable {
 
     func set(_ value: Value) { state.withLock { $0 = value } }
 
-    /// The value, after the work has returned.
+    /// The value, after the work has returned. Work that failed has none, but then its error is
+    /// thrown before this is asked.
     func get() throws(ClientError) -> Value {
         guard let value = state.withLock({ $0 }) else { throw .cancelledByCaller }
         return value
