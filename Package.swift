@@ -253,8 +253,8 @@ let package = Package(
         module(
             "SignetTesting",
             [
-                "SignetBase", "SignetClient", "SignetJSON", "SignetPinning", "SignetTransport",
-                httpTypes,
+                "SignetBase", "SignetClient", "SignetJSON", "SignetPinning", "SignetSystem",
+                "SignetTransport", httpTypes,
             ]),
         .executableTarget(
             name: "signet",

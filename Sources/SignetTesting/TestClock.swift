@@ -1,5 +1,6 @@
 import SignetBase
 public import SignetClient
+import SignetSystem
 import Synchronization
 
 /// A clock that a test moves, for the pauses between attempts and the deadlines of calls.
@@ -42,7 +43,7 @@ public final class TestClock: Sendable {
     }
 
     private let state = Mutex(State())
-    private let start = ContinuousClock.now
+    private let start = MonotonicTime.now
     private let unixStart = UnixTime.now()
 
     /// Creates a clock that shows the present time until the test moves it.
@@ -78,7 +79,7 @@ public final class TestClock: Sendable {
         }
     }
 
-    fileprivate var instant: ContinuousClock.Instant { start + passed }
+    fileprivate var instant: MonotonicTime { start + passed }
 
     fileprivate var unixTime: Int64 { unixStart + passed.components.seconds }
 

@@ -1,3 +1,4 @@
+import SignetSystem
 import SignetTransport
 import Synchronization
 
@@ -29,10 +30,10 @@ final class EngineSet: Sendable {
     private struct Mark {
         /// In a row.
         var failures = 0
-        var restsUntil: ContinuousClock.Instant?
+        var restsUntil: MonotonicTime?
         /// The time to the response's header, of several requests.
         var time: Duration?
-        var measuredAt: ContinuousClock.Instant?
+        var measuredAt: MonotonicTime?
     }
 
     /// The time after which an engine's speed is measured again.
@@ -58,7 +59,7 @@ final class EngineSet: Sendable {
     private let sources: [EngineName: ResponseSource]
     /// The engines that record.
     private let recorders: [EngineName: any RecordingHTTPEngine]
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> MonotonicTime
     private let marks = Mutex<[Place: Mark]>([:])
 
     /// - Parameters:
@@ -66,7 +67,7 @@ final class EngineSet: Sendable {
     ///   - now: The monotonic time.
     init(
         standard: any HTTPEngine, _ engines: [EngineName: any HTTPEngine],
-        now: @escaping @Sendable () -> ContinuousClock.Instant
+        now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.standard = standard
         self.engines = engines

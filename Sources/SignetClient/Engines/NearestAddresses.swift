@@ -1,6 +1,7 @@
 import Logging
 import SignetBase
 import SignetPinning
+import SignetSystem
 import SignetTransport
 import Synchronization
 
@@ -21,7 +22,7 @@ final class NearestAddresses: Sendable {
         /// Counts the tasks, so that an ended one changes nothing.
         var round = 0
         /// When the last measurement began.
-        var measuredAt: ContinuousClock.Instant?
+        var measuredAt: MonotonicTime?
         /// The pause after the next measurement in which an address fails.
         var pause = NearestAddresses.pauses.first
         var conditions: Conditions

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetRPC
+import SignetSystem
 import SignetTransport
 import Synchronization
 
@@ -7,8 +8,8 @@ import Synchronization
 final class CallLog: Sendable {
     private struct Entry {
         let name: CallRecord.Stage.Name
-        let start: ContinuousClock.Instant
-        var end: ContinuousClock.Instant?
+        let start: MonotonicTime
+        var end: MonotonicTime?
     }
 
     private struct State {
@@ -32,12 +33,12 @@ final class CallLog: Sendable {
         /// The number of calls whose request this is; 0 unless they were merged.
         var mergedCount = 0
         /// When and how the call ended.
-        var end: (instant: ContinuousClock.Instant, error: ClientError?)?
+        var end: (instant: MonotonicTime, error: ClientError?)?
         var record: CallRecord?
     }
 
     let identity: CallIdentity
-    private let start: ContinuousClock.Instant
+    private let start: MonotonicTime
     private let mode: RunMode
     private let limits: CallRecord.Limits
     private let scenario: Scenario?
@@ -46,7 +47,7 @@ final class CallLog: Sendable {
     private let state = Mutex(State())
 
     init(
-        _ identity: CallIdentity, since start: ContinuousClock.Instant, mode: RunMode,
+        _ identity: CallIdentity, since start: MonotonicTime, mode: RunMode,
         limits: CallRecord.Limits, scenario: Scenario?, contents: ContentsLog? = nil
     ) {
         self.identity = identity
@@ -178,7 +179,7 @@ final class CallLog: Sendable {
 
     /// Begins one of the stages that follow each other, and ends the one before; nil begins none.
     func enter(_ name: CallRecord.Stage.Name?) {
-        let now = ContinuousClock.now
+        let now = MonotonicTime.now
         note { state in
             if let current = state.current { state.entries[current].end = now }
             state.current = nil
@@ -201,7 +202,7 @@ final class CallLog: Sendable {
 
     /// Ends a stage that `begin` began.
     func end(_ stage: Int) {
-        let now = ContinuousClock.now
+        let now = MonotonicTime.now
         note { $0.entries[stage].end = now }
     }
 
@@ -224,7 +225,7 @@ final class CallLog: Sendable {
         }
     }
 
-    func add(_ hop: CallRecord.Exchange, since instant: ContinuousClock.Instant) {
+    func add(_ hop: CallRecord.Exchange, since instant: MonotonicTime) {
         var hop = hop
         hop.start = instant - start
         change { $0.hops.append(hop) }
@@ -247,7 +248,7 @@ final class CallLog: Sendable {
     ///
     /// - Parameter error: The call's error; nil for a success.
     func finish(_ error: ClientError?) {
-        let end = ContinuousClock.now
+        let end = MonotonicTime.now
         let isShared = state.withLock { state in
             state.end = (end, error)
             return state.joined != nil
@@ -257,7 +258,7 @@ final class CallLog: Sendable {
     }
 
     private func makeRecord(
-        until end: ContinuousClock.Instant, error: ClientError?
+        until end: MonotonicTime, error: ClientError?
     ) -> CallRecord {
         let (joined, ownResponse, ownCode) = state.withLock {
             ($0.joined, $0.response, $0.serverCode)
@@ -300,7 +301,7 @@ final class CallLog: Sendable {
     }
 
     private func work(
-        until end: ContinuousClock.Instant, joined: (id: CallIdentity.ID, log: CallLog)?
+        until end: MonotonicTime, joined: (id: CallIdentity.ID, log: CallLog)?
     ) -> CallRecord.Processing {
         var work = CallRecord.Processing(mode: mode, limits: limits)
         work.stages = stages(until: end, from: start)
@@ -326,7 +327,7 @@ final class CallLog: Sendable {
     }
 
     private func stages(
-        until end: ContinuousClock.Instant, from start: ContinuousClock.Instant
+        until end: MonotonicTime, from start: MonotonicTime
     ) -> [CallRecord.Stage] {
         state.withLock { $0.entries }.map { entry in
             CallRecord.Stage(

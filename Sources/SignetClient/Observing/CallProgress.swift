@@ -1,4 +1,5 @@
 import HTTPTypes
+import SignetSystem
 import SignetTransport
 import Synchronization
 
@@ -46,7 +47,7 @@ public final class CallProgress: Sendable {
         var listeners: [Int: AsyncStream<State>.Continuation] = [:]
         var lastNumber = 0
         /// The time from which the next update may be given.
-        var due: ContinuousClock.Instant?
+        var due: MonotonicTime?
     }
 
     /// Larger bodies are counted while they are sent.
@@ -135,7 +136,7 @@ public final class CallProgress: Sendable {
         storage.withLock { storage in
             body(&storage.state)
             guard !storage.listeners.isEmpty else { return }
-            let now = ContinuousClock.now
+            let now = MonotonicTime.now
             if let due = storage.due, now < due { return }
             storage.due = now + interval
             for listener in storage.listeners.values { listener.yield(storage.state) }

@@ -1,13 +1,14 @@
 package import HTTPTypes
 import SignetBase
 import SignetCrypto
+package import SignetSystem
 
 /// The times, pauses and random numbers of a system. Tests replace them.
 package struct SystemClock: Sendable {
     /// The time in Unix seconds.
     package var now: @Sendable () -> Int64 = { UnixTime.now() }
     /// The monotonic time.
-    package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+    package var instant: @Sendable () -> MonotonicTime = { .now }
     /// Waits between attempts; throws if the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void = {
         try await Task.sleep(for: $0)

@@ -1,4 +1,5 @@
 import SignetRPC
+import SignetSystem
 import SignetTransport
 
 /// The first stage: merges the options, gives the call its identity and its snapshot, and runs the
@@ -115,7 +116,7 @@ struct AdmissionStage: Sendable {
     private func context(
         of target: CallTarget, as id: CallIdentity.ID
     ) throws(ClientError) -> CallContext {
-        let start = ContinuousClock.now
+        let start = MonotonicTime.now
         guard calls.isRunning || target.host?.isReport == true else { throw .notRunning }
         let snapshot = target.snapshot ?? snapshots.current
         let prepared =

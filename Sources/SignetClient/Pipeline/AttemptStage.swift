@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignetBase
 import SignetRPC
+import SignetSystem
 import SignetTransport
 
 /// Makes attempts until one succeeds, or no further one is allowed.
@@ -159,7 +160,7 @@ struct AttemptStage: Sendable {
             attempt.credential = try await credentials.credential(
                 of: source, for: key, by: context.identity)
         }
-        let start = ContinuousClock.now
+        let start = MonotonicTime.now
         context.log.beginAttempt()
         let stage = context.log.begin(.attempt)
         defer { context.log.end(stage) }

@@ -1,4 +1,5 @@
 import SignetRPC
+import SignetSystem
 import SignetTransport
 
 /// The limits of one call.
@@ -14,7 +15,7 @@ struct CallLimits: Sendable {
     /// Whether the call may reach the server twice.
     let idempotency: Idempotency
     /// The end of all attempts together.
-    var end: ContinuousClock.Instant?
+    var end: MonotonicTime?
 
     /// Makes limits of merged options.
     ///
@@ -25,7 +26,7 @@ struct CallLimits: Sendable {
     ///   - now: The time of the call's start.
     init(
         _ options: RequestOptions, isBoxed: Bool, of service: ServiceConfiguration,
-        maximumResponseSize limit: Int, now: ContinuousClock.Instant
+        maximumResponseSize limit: Int, now: MonotonicTime
     ) {
         timeout = options.timeout ?? .seconds(30)
         connectTimeout = options.connectTimeout
@@ -43,7 +44,7 @@ struct CallLimits: Sendable {
     /// The time that an attempt which begins now may take.
     ///
     /// - Throws: `timeout` if the deadline has passed.
-    func timeLeft(at now: ContinuousClock.Instant) throws(ClientError) -> Duration {
+    func timeLeft(at now: MonotonicTime) throws(ClientError) -> Duration {
         guard let end else { return timeout }
         let left = end - now
         guard left > .zero else { throw .deadlinePassed }

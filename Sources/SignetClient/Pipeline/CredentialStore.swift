@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetBase
+import SignetSystem
 import Synchronization
 
 /// The owner of a credential: a service, a type of source and a scope. Scopes compare as bytes.
@@ -28,7 +29,7 @@ final class CredentialStore: Sendable {
 
     private struct Kept {
         var credential: NumberedCredential
-        let since: ContinuousClock.Instant
+        let since: MonotonicTime
         /// The credentials in a row that no server has accepted, with this one.
         var unaccepted: Int
         var lastUse: Int
@@ -49,12 +50,12 @@ final class CredentialStore: Sendable {
     private let state = Mutex(State())
     private let work = SharedWork<CredentialKey, NumberedCredential>()
     private let capacity: Int
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> MonotonicTime
 
     /// Creates a store that keeps the credentials of so many users and services, the last used
     /// ones.
     init(
-        capacity: Int = 10_000, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        capacity: Int = 10_000, now: @escaping @Sendable () -> MonotonicTime = { .now }
     ) {
         self.capacity = capacity
         self.now = now

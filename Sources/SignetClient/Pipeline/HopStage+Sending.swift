@@ -3,6 +3,7 @@ import SignetBase
 import SignetCrypto
 import SignetPinning
 import SignetRPC
+import SignetSystem
 import SignetTransport
 
 extension HopStage {
@@ -17,7 +18,7 @@ extension HopStage {
         // Before the request begins, because it says nothing about the server or the engine.
         let pause = context.snapshot.mode.simulation.pause(within: timeout)
         if pause > .zero { await wait(for: pause, in: context) }
-        let start = ContinuousClock.now
+        let start = MonotonicTime.now
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
         var hop = CallRecord.Exchange(
@@ -192,11 +193,11 @@ final class OpenedResponse: Sendable {
     let response: EngineResponse
     private let hop: CallRecord.Exchange
     private let observations: [any ExchangeObservation]
-    let start: ContinuousClock.Instant
+    let start: MonotonicTime
 
     fileprivate init(
         response: EngineResponse, hop: CallRecord.Exchange,
-        observations: [any ExchangeObservation], start: ContinuousClock.Instant
+        observations: [any ExchangeObservation], start: MonotonicTime
     ) {
         self.response = response
         self.hop = hop

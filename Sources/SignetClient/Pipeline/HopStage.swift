@@ -3,6 +3,7 @@ import SignetBase
 import SignetCrypto
 import SignetCurl
 import SignetRPC
+import SignetSystem
 import SignetTransport
 
 /// Sends the request of one attempt, and those that redirects lead to, all within one time limit.
@@ -34,7 +35,7 @@ struct HopStage: Sendable {
             call.request, at: call.origin, policy: context.limits.redirects)
         var body = call.body
         var timeout = try context.limits.timeLeft(at: clock.instant())
-        let end = ContinuousClock.now + timeout
+        let end = MonotonicTime.now + timeout
         while true {
             var head = try await reader.prepare(
                 chain.request, isRedirected: !chain.redirects.isEmpty)

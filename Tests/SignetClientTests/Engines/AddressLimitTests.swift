@@ -92,7 +92,7 @@ import Testing
 
     @Test func theyHaveASecondTogether() async throws {
         let engine = FailingAddresses()
-        let time = Mutex(ContinuousClock.now)
+        let time = Mutex(MonotonicTime.now)
         let system = try await Self.system(engine) { options in
             options.clock.instant = {
                 time.withLock { time in

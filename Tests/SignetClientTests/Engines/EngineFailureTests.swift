@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetClient
+import SignetSystem
 import SignetTransport
 import Synchronization
 import TestSupport
@@ -9,8 +10,8 @@ import Testing
 @Suite struct EngineFailureTests {
     /// A monotonic clock that advances only when a test moves it.
     private final class Clock: Sendable {
-        private let time = Mutex(ContinuousClock.now)
-        var now: ContinuousClock.Instant { time.withLock { $0 } }
+        private let time = Mutex(MonotonicTime.now)
+        var now: MonotonicTime { time.withLock { $0 } }
         func advance(_ duration: Duration) { time.withLock { $0 += duration } }
     }
 

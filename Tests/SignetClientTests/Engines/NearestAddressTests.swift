@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func theTimeOfTheCallIsForAllTogether() async throws {
-        let time = Mutex(ContinuousClock.now)
+        let time = Mutex(MonotonicTime.now)
         let system = try await system { options in
             options.clock.instant = {
                 time.withLock { time in

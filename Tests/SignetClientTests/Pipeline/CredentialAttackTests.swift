@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetRPC
+import SignetSystem
 import SignetTransport
 import Synchronization
 import TestSupport
@@ -205,7 +206,7 @@ import Testing
 
     /// If a server accepts no token, calls soon stop to ask the server twice and the source again.
     @Test func rejectedTokensCauseNoStorm() async throws {
-        let clock = Mutex(ContinuousClock.now)
+        let clock = Mutex(MonotonicTime.now)
         let store = CredentialStore { clock.withLock { $0 } }
         let source = Source()
         let key = CredentialKey(of: source, at: "a")
