@@ -123,7 +123,7 @@ public struct WebURL: Sendable, Hashable, CustomStringConvertible {
     private static func check(_ text: String) throws(TransportError) {
         guard text.utf8.count <= 65536 else { throw invalid("the URL is longer than 65536 bytes") }
         // Nearly all URLs, in one pass.
-        if text.utf8.allSatisfy(plain.contains) { return }
+        if text.utf8.allSatisfy({ plain.contains($0) }) { return }
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid("the URL contains a character that is not ASCII")
         }

@@ -12,6 +12,26 @@ final class CallLog: Sendable {
         var end: MonotonicTime?
     }
 
+    private struct Attempt {
+        var exchanges: [ExchangeEntry] = []
+        var redirects: [CallRecord.Redirect] = []
+
+        /// The last response that it got, without its body's size; nil if there was none.
+        var lastResponse: CallRecord.Response? {
+            exchanges.lazy.reversed().compactMap(\.response).first
+        }
+
+        /// The attempt of a record, whose call began at a time.
+        func recorded(since start: MonotonicTime) -> CallRecord.Attempt {
+            CallRecord.Attempt(
+                hops: exchanges.map { entry in
+                    var exchange = entry.exchange
+                    exchange.start = entry.start - start
+                    return exchange
+                }, redirects: redirects)
+        }
+    }
+
     private struct State {
         var request = CallRecord.Request()
         var response: CallRecord.Response?
@@ -21,7 +41,7 @@ final class CallLog: Sendable {
         var entries: [Entry] = []
         /// The stage that contains no other but nested ones, and ends when the next one begins.
         var current: Int?
-        var attempts: [CallRecord.Attempt] = []
+        var attempts: [Attempt] = []
         /// Whether something of the program changed the response of the last attempt.
         var isChanged = false
         /// The origin of the response that an interceptor of attempts made; nil if none did.
@@ -89,10 +109,12 @@ final class CallLog: Sendable {
     }
 
     /// The attempts so far.
-    var attempts: [CallRecord.Attempt] {
+    var attempts: [CallRecord.Attempt] { attempts(since: start) }
+
+    private func attempts(since start: MonotonicTime) -> [CallRecord.Attempt] {
         let (own, joined) = state.withLock { ($0.attempts, $0.joined?.log) }
         // A call that an interceptor repeats may go alone after it shared work.
-        return (joined?.attempts ?? []) + own
+        return (joined?.attempts(since: start) ?? []) + own.map { $0.recorded(since: start) }
     }
 
     /// The record of a call that has ended, made when it is first read; nil before.
@@ -135,7 +157,7 @@ final class CallLog: Sendable {
         note { state in
             let received =
                 state.ownSource == nil
-                ? state.attempts.last?.hops.last { $0.status != nil } : nil
+                ? state.attempts.last?.lastResponse : nil
             var response = CallRecord.Response(
                 status: status, httpVersion: received?.httpVersion, bodySize: bodySize,
                 source: state.cache?.isServed == true
@@ -220,24 +242,20 @@ final class CallLog: Sendable {
 
     func beginAttempt() {
         note { state in
-            state.attempts.append(CallRecord.Attempt())
+            state.attempts.append(Attempt())
             (state.isChanged, state.ownSource) = (false, nil)
         }
     }
 
-    func add(_ hop: CallRecord.Exchange, since instant: MonotonicTime) {
-        var hop = hop
-        hop.start = instant - start
-        change { $0.hops.append(hop) }
-    }
+    func add(_ entry: ExchangeEntry) { change { $0.exchanges.append(entry) } }
 
     func add(_ stub: CallRecord.StubUse) { note { $0.stubs.append(stub) } }
 
     func add(_ redirect: CallRecord.Redirect) { change { $0.redirects.append(redirect) } }
 
-    private func change(_ change: (inout CallRecord.Attempt) -> Void) {
+    private func change(_ change: (inout Attempt) -> Void) {
         note { state in
-            if state.attempts.isEmpty { state.attempts.append(CallRecord.Attempt()) }
+            if state.attempts.isEmpty { state.attempts.append(Attempt()) }
             change(&state.attempts[state.attempts.count - 1])
         }
     }
@@ -289,14 +307,7 @@ final class CallLog: Sendable {
     private func response(of log: CallLog) -> CallRecord.Response? {
         log.state.withLock { state in
             if let response = state.response { return response }
-            let hops = state.attempts.flatMap(\.hops)
-            return hops.last { $0.status != nil }.flatMap { hop in
-                hop.status.map { status in
-                    CallRecord.Response(
-                        status: status, httpVersion: hop.httpVersion, bodySize: nil,
-                        source: hop.source)
-                }
-            }
+            return state.attempts.lazy.reversed().compactMap(\.lastResponse).first
         }
     }
 
@@ -307,22 +318,13 @@ final class CallLog: Sendable {
         work.stages = stages(until: end, from: start)
         work.stubs = state.withLock { $0.stubs }
         work.cache = (joined?.log ?? self).state.withLock { $0.cache }
-        guard let joined else {
-            work.attempts = attempts
-            return work
-        }
+        work.attempts = attempts
+        guard let joined else { return work }
         if joined.id != identity.id { work.joinedCall = joined.id }
         work.mergedCount = joined.log.state.withLock { $0.mergedCount }
         work.stubs += joined.log.state.withLock { $0.stubs }
         work.stages += joined.log.stages(until: end, from: start)
         work.stages.sort { $0.start < $1.start }
-        let offset = joined.log.start - start
-        work.attempts = joined.log.attempts.map { attempt in
-            var attempt = attempt
-            for index in attempt.hops.indices { attempt.hops[index].start += offset }
-            return attempt
-        }
-        work.attempts += state.withLock { $0.attempts }
         return work
     }
 

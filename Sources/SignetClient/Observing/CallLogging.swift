@@ -6,12 +6,17 @@ import SignetCurl
 struct CallLogger: Sendable {
     let logger: Logger
 
-    func started(_ call: CallIdentity) {
-        logger.debug("call started", metadata: call.metadata)
+    func started(_ call: @autoclosure () -> CallIdentity) {
+        logger.debug("call started", metadata: call().metadata)
     }
 
     /// - Parameter duration: The time from the attempt's beginning to the response's header.
-    func response(to call: CallIdentity, attempt: Int, status: Int, after duration: Duration) {
+    func response(
+        to call: @autoclosure () -> CallIdentity, attempt: Int, status: Int,
+        after duration: @autoclosure () -> Duration
+    ) {
+        guard logger.logLevel <= .debug else { return }
+        let (call, duration) = (call(), duration())
         logger.debug(
             "response",
             metadata: call.metadata.merging([

@@ -77,9 +77,11 @@ package final class ExchangeObservers: Sendable {
 
     /// Begins the observations of a request; empty if nothing observes.
     func observe(
-        _ request: HTTPRequest, body: HTTPRequestBody, of call: CallIdentity, attempt: Int
+        _ request: HTTPRequest, body: HTTPRequestBody, of call: @autoclosure () -> CallIdentity,
+        attempt: Int
     ) -> [any ExchangeObservation] {
         guard count.load(ordering: .acquiring) > 0 else { return [] }
+        let call = call()
         return state.withLock { $0.observers }
             .compactMap { $0.observer.observe(request, body: body, of: call, attempt: attempt) }
     }

@@ -13,7 +13,7 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     /// The run mode of the configuration that the call began with.
     public var mode: RunMode { call.mode }
     /// The number of the attempt, from 1; nil before the first one.
-    public private(set) var attempt: Int?
+    public internal(set) var attempt: Int?
     /// The origin of the request, which never changes.
     let origin: WebOrigin
     /// The method, URL and fields. The scheme and the host can't be changed.
@@ -24,12 +24,6 @@ public struct OutgoingCall: Sendable, CustomReflectable {
     init(call: AdmittedCall, at origin: WebOrigin, request: HTTPRequest, body: HTTPRequestBody) {
         (self.call, self.origin) = (call, origin)
         (self.request, self.body) = (request, body)
-    }
-
-    func with(attempt: Int) -> OutgoingCall {
-        var call = self
-        call.attempt = attempt
-        return call
     }
 
     /// Call, attempt, method and URL without its query; neither fields nor the body.

@@ -134,7 +134,8 @@ struct AdmissionStage: Sendable {
             service = service.at(try WebURL(base))
         }
         let limits = CallLimits(
-            options, isBoxed: target.isBoxed, of: service.configuration,
+            options,
+            isProcedure: target.isBoxed && service.configuration.payloadProtocol != .rest,
             maximumResponseSize: maximumResponseSize, now: clock.instant())
         var identity = CallIdentity(
             id: id, service: target.service, method: target.method, tags: options.tags,
@@ -150,8 +151,8 @@ struct AdmissionStage: Sendable {
                     ordinal: ordinals.next(of: target.service, target.method),
                     keepsSecrets: secretKeeping.isOn && snapshot.mode.mode != .production) : nil)
         let call = RunningCall(
-            identity, isInternal: target.host?.isReport == true, owner: options.weakOwner, log: log,
-            hub: hub, trace: options.trace)
+            log, isInternal: target.host?.isReport == true, owner: options.weakOwner, hub: hub,
+            trace: options.trace)
         var queues: [CallQueue] = []
         if let queue = options.queue { queues.append(queue) }
         if target.host == nil, let limit = service.configuration.maximumCalls {

@@ -74,6 +74,6 @@ final class Attempt: Sendable {
     /// Writes down the request whose response is open, if there is one.
     func endHop(_ error: ClientError? = nil, in log: CallLog) {
         let opened = state.withLock { $0.opened.take() }
-        if let opened { log.add(opened.end(error), since: opened.start) }
+        if let opened { log.add(opened.end(error)) }
     }
 }

@@ -61,11 +61,10 @@ struct AttemptStage: Sendable {
             by: context.service.sealer == nil ? context.options.compression : nil)
     }
 
-    /// Returns the request to send: of merged calls, that of those which still wait.
+    /// Returns the request of merged calls: that of those which still wait.
     private func present(
-        _ call: OutgoingCall, in context: CallContext
+        _ batch: JointRequest, in context: CallContext
     ) throws(ClientError) -> OutgoingCall {
-        guard let batch = context.joint?.batch else { return call }
         let (present, count) = try batch.make { boxed, base throws(ClientError) in
             try context.request(BoxedCall(request: boxed, base: base))
         }
@@ -165,8 +164,11 @@ struct AttemptStage: Sendable {
         let stage = context.log.begin(.attempt)
         defer { context.log.end(stage) }
         context.send { .attempt($0, number: attempt.number) }
-        let call = try present(call, in: context).with(attempt: attempt.number)
-            .with(attempt.credential)
+        var call = try context.joint?.batch.map { batch throws(ClientError) in
+            try present(batch, in: context)
+        } ?? call
+        call.attempt = attempt.number
+        call.add(attempt.credential)
         do throws(ClientError) {
             let response =
                 context.options.attemptInterceptors.isEmpty

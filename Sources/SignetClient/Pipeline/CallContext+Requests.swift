@@ -84,11 +84,16 @@ extension CallContext {
 
     /// Makes the request of a boxed call: the URL, the common fields and the adapter's own.
     func request(_ boxed: BoxedCall) throws(ClientError) -> OutgoingCall {
-        let boxed = try sealed(boxed)
+        service.sealer == nil ? try unsealed(boxed) : try unsealed(sealed(boxed))
+    }
+
+    private func unsealed(_ boxed: BoxedCall) throws(ClientError) -> OutgoingCall {
+        guard let path = boxed.request.path else { return request(boxed, to: boxed.base) }
+        return request(boxed, to: try boxed.base.appending(path: path))
+    }
+
+    private func request(_ boxed: BoxedCall, to url: WebURL) -> OutgoingCall {
         let own = boxed.request
-        let url =
-            try own.path.map { path throws(ClientError) in try boxed.base.appending(path: path) }
-            ?? boxed.base
         return request(
             own.method, to: url, target: own.target(joinedTo: url.target), fields: own.fields,
             body: boxed.stream ?? HTTPRequestBody(own.body), isBoxed: true)
@@ -103,30 +108,18 @@ extension CallContext {
         _ method: HTTPRequest.Method, to url: WebURL, target: String? = nil,
         fields own: HTTPFields, body: HTTPRequestBody, isBoxed: Bool = false
     ) -> OutgoingCall {
-        var fields = HTTPFields()
-        if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
-        for field in service.configuration.commonFields {
-            if field.name == .userAgent { fields[.userAgent] = nil }
-            fields.append(field)
-        }
-        for field in options.fields where field.name != .cookie { fields[field.name] = nil }
-        fields.append(contentsOf: options.fields)
-        let hasCookies = fields[.cookie] != nil
-        for field in own where field.name != .cookie { fields[field.name] = nil }
-        fields.append(contentsOf: own)
-        if let addedFields {
+        var fields = commonFields
+        let hasCookies = !fields.isEmpty && fields[.cookie] != nil
+        fields.replace(by: own)
+        if var added = addedFields {
             // The adapter owns the content's type.
-            let added = addedFields.filter { !isBoxed || $0.name != .contentType }
-            for field in added where field.name != .cookie { fields[field.name] = nil }
-            for field in added { fields.append(field) }
+            if isBoxed { added[.contentType] = nil }
+            fields.replace(by: added)
         }
         // The service's cookies and the call's own go out as one field (RFC 6265, section 5.4).
-        let cookies = fields[values: .cookie]
-        if cookies.count > 1, hasCookies || isBoxed {
-            fields[values: .cookie] = [cookies.joined(separator: "; ")]
-        }
+        if hasCookies || isBoxed { fields.joinCookies() }
         if isBoxed, decodes, fields[.acceptEncoding] == nil {
-            fields[.acceptEncoding] = ContentDecoding.acceptEncoding
+            fields.append(HTTPField(name: .acceptEncoding, value: ContentDecoding.acceptEncoding))
         }
         return OutgoingCall(
             call: admitted, at: url.origin,
@@ -134,6 +127,38 @@ extension CallContext {
                 method: method, scheme: url.scheme, authority: url.authority,
                 path: target ?? url.target, headerFields: fields),
             body: body)
+    }
+}
+
+extension CallContext {
+    /// The fields of the configuration, the service and the options.
+    private var commonFields: HTTPFields {
+        var fields = HTTPFields()
+        if let userAgent = snapshot.settings.userAgent { fields[.userAgent] = userAgent }
+        for field in service.configuration.commonFields {
+            if field.name == .userAgent { fields[.userAgent] = nil }
+            fields.append(field)
+        }
+        fields.replace(by: options.fields)
+        return fields
+    }
+}
+
+extension HTTPFields {
+    /// Adds fields, in place of those of the same names but for cookies.
+    fileprivate mutating func replace(by others: HTTPFields) {
+        guard !isEmpty else {
+            self = others
+            return
+        }
+        for field in others where field.name != .cookie { self[field.name] = nil }
+        append(contentsOf: others)
+    }
+
+    fileprivate mutating func joinCookies() {
+        let cookies = self[values: .cookie]
+        guard cookies.count > 1 else { return }
+        self[values: .cookie] = [cookies.joined(separator: "; ")]
     }
 }
 

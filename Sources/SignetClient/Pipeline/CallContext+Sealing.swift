@@ -44,8 +44,8 @@ extension FrozenRequest {
         guard let bytes = body.bytes else {
             throw ClientError(.unsupportedCall, "a streamed body can't be sealed")
         }
-        var sealed = self
-        sealed.body = HTTPRequestBody(try sealer.seal(bytes, fields: &sealed.head.headerFields))
-        return sealed
+        var head = head
+        let sealed = HTTPRequestBody(try sealer.seal(bytes, fields: &head.headerFields))
+        return FrozenRequest(url: url, head: head, body: sealed, signature: signature)
     }
 }

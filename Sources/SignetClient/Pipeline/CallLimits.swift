@@ -20,12 +20,11 @@ struct CallLimits: Sendable {
     /// Makes limits of merged options.
     ///
     /// - Parameters:
-    ///   - isBoxed: Whether an adapter makes the request.
-    ///   - service: The service, whose protocol or adapter decides whether the call is REST.
+    ///   - isProcedure: Whether the request is a remote procedure's call.
     ///   - limit: The system's limit of a response's size.
     ///   - now: The time of the call's start.
     init(
-        _ options: RequestOptions, isBoxed: Bool, of service: ServiceConfiguration,
+        _ options: RequestOptions, isProcedure: Bool,
         maximumResponseSize limit: Int, now: MonotonicTime
     ) {
         timeout = options.timeout ?? .seconds(30)
@@ -35,7 +34,7 @@ struct CallLimits: Sendable {
         retry = options.retry ?? .standard
         var redirects = options.redirects ?? RedirectPolicy()
         // A remote procedure's call is its body: as GET it would be another request.
-        if isBoxed, service.payloadProtocol != .rest { redirects.changesMethod = false }
+        if isProcedure { redirects.changesMethod = false }
         self.redirects = redirects
         idempotency = options.idempotency ?? .byMethod
         end = options.deadline.map { now + $0 }

@@ -167,12 +167,10 @@ final class CredentialStore: Sendable {
 }
 
 extension OutgoingCall {
-    /// Returns the call with a credential's fields.
-    func with(_ credential: NumberedCredential?) -> OutgoingCall {
-        guard let fields = credential?.credential.fields else { return self }
-        var call = self
-        for field in fields { call.request.headerFields[field.name] = nil }
-        call.request.headerFields.append(contentsOf: fields)
-        return call
+    /// Adds a credential's fields.
+    mutating func add(_ credential: NumberedCredential?) {
+        guard let fields = credential?.credential.fields else { return }
+        for field in fields { request.headerFields[field.name] = nil }
+        request.headerFields.append(contentsOf: fields)
     }
 }

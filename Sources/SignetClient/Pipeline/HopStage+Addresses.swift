@@ -17,10 +17,10 @@ extension HopStage {
     ///
     /// The engine checks the pins before each of them gets a byte of the request.
     ///
-    /// - Parameter hop: Gets the address that the request was sent to.
+    /// - Parameter entry: Gets the address that the request was sent to.
     func send(
         _ request: EngineRequest, on ways: [AddressWay], to engine: any HTTPEngine,
-        in context: CallContext, noting hop: inout CallRecord.Exchange
+        in context: CallContext, noting entry: ExchangeEntry
     ) async throws(ClientError) -> EngineResponse {
         let service = context.identity.service
         let start = clock.instant()
@@ -38,9 +38,10 @@ extension HopStage {
             attempt.connectTimeout = limit
             // A short time of the call's own says nothing of the address.
             let isPatient = limit >= patience && attempt.timeout >= patience
-            hop.address = AddressUse(
+            let use = AddressUse(
                 address: address.description, reason: failed.isEmpty ? .fastest : .next,
                 failed: failed)
+            entry.change { $0.address = use }
             do throws(TransportError) {
                 return try await send(attempt, through: engine)
             } catch {
@@ -55,7 +56,8 @@ extension HopStage {
                 failed.append(address.description)
             }
         }
-        hop.address = AddressUse(address: nil, reason: .name, failed: failed)
+        let use = AddressUse(address: nil, reason: .name, failed: failed)
+        entry.change { $0.address = use }
         var last = request
         last.timeout = request.timeout - (clock.instant() - start)
         guard last.timeout > .zero else {

@@ -5,6 +5,7 @@ import SignetPinning
 import SignetRPC
 import SignetSystem
 import SignetTransport
+import Synchronization
 
 extension HopStage {
     /// Sends one request, and returns when its response's header has arrived.
@@ -21,12 +22,9 @@ extension HopStage {
         let start = MonotonicTime.now
         let stage = context.log.begin(.request)
         defer { context.log.end(stage) }
-        var hop = CallRecord.Exchange(
-            method: request.head.method, location: CallRecord.Location(request.head),
-            isSigned: isSigned)
         let authority = request.head.authority ?? ""
         let use = engines.use(context.engine, at: authority)
-        hop.engine = use
+        let entry = ExchangeEntry(request.head, isSigned: isSigned, through: use, at: start)
         let began = clock.instant()
         var observations: [any ExchangeObservation] = []
         do throws(ClientError) {
@@ -39,13 +37,13 @@ extension HopStage {
             do throws(ClientError) {
                 try simulation(in: context).fail(after: pause)
             } catch {
-                hop.isSimulated = true
+                entry.change { $0.isSimulated = true }
                 throw error
             }
             guard timeout > .zero else {
                 throw ClientError(.timeout, "the time for the call has passed with its redirects")
             }
-            hop.source = engines.source(of: use)
+            var source = engines.source(of: use)
             context.log.contents?.begin(.request) {
                 $0.message(request.head, body: request.body)
             }
@@ -57,38 +55,32 @@ extension HopStage {
                     EngineRequest(request.head, body: request.body))
             {
                 response = stubbed
-                hop.source = .stub
+                source = .stub
             } else {
                 response = try await transmit(
                     request, to: engine, showing: certificate, in: context,
-                    observations: observations, within: timeout, limit: limit, noting: &hop)
-                hop.source = response.source ?? hop.source
+                    observations: observations, within: timeout, limit: limit, noting: entry)
+                source = response.source ?? source
                 engines.noteResponse(
                     of: use, for: context.engine, at: authority, after: clock.instant() - began)
             }
             if !context.stubs.isEmpty { response = try await context.afterEngine(response) }
-            if hop.source != .server { response.isMadeUp = true }
+            if source != .server { response.isMadeUp = true }
             context.receipt?.note(response, from: request.url.origin)
             context.progress?.observe(&response, answering: request.head.method)
             observations.tap(&response)
             context.log.contents?.end(.request) {
                 $0.message(response.response)
             }
-            hop.status = response.response.status.code
-            hop.httpVersion = response.httpVersion
-            hop.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
-            hop.pins = response.verdict.flatMap(PinUse.init)
-            return OpenedResponse(
-                response: response, hop: hop, observations: observations, start: start)
+            entry.receive(response, from: source)
+            return OpenedResponse(response, noting: entry, observations: observations)
         } catch {
-            if !hop.isSimulated {
+            entry.end(after: Timings(), error)
+            if !entry.exchange.isSimulated {
                 engines.noteFailure(error.code, of: use, for: context.engine, at: authority)
             }
-            hop.fail(error)
-            hop.pins = error.pinRefusal.map(PinUse.init)
-            hop.timings.total = .now - start
-            context.log.add(hop, since: start)
-            observations.end(hop)
+            context.log.add(entry)
+            observations.end(entry.exchange)
             throw error
         }
     }
@@ -117,7 +109,7 @@ extension HopStage {
         _ request: FrozenRequest, to engine: any HTTPEngine,
         showing certificate: ClientCertificate?, in context: CallContext,
         observations: [any ExchangeObservation], within timeout: Duration, limit: Int,
-        noting hop: inout CallRecord.Exchange
+        noting entry: ExchangeEntry
     ) async throws(ClientError) -> EngineResponse {
         var outgoing = EngineRequest(request.head, body: request.body)
         context.progress?.observe(&outgoing)
@@ -132,7 +124,7 @@ extension HopStage {
         if addresses.isInUse, engine.capabilities.connectsToAddresses, outgoing.proxy == nil,
             let ways = addresses.ways(of: context.identity.service, to: request.url.origin)
         {
-            return try await send(outgoing, on: ways, to: engine, in: context, noting: &hop)
+            return try await send(outgoing, on: ways, to: engine, in: context, noting: entry)
         }
         do throws(TransportError) {
             return try await send(outgoing, through: engine)
@@ -186,41 +178,29 @@ extension HopStage {
     }
 }
 
-/// A response whose header has arrived, and what is written down of it after its body.
+/// A response whose header has arrived.
 ///
 /// It is an object, which costs less to hand on than its members.
 final class OpenedResponse: Sendable {
     let response: EngineResponse
-    private let hop: CallRecord.Exchange
+    private let entry: ExchangeEntry
     private let observations: [any ExchangeObservation]
-    let start: MonotonicTime
 
     fileprivate init(
-        response: EngineResponse, hop: CallRecord.Exchange,
-        observations: [any ExchangeObservation], start: MonotonicTime
+        _ response: EngineResponse, noting entry: ExchangeEntry,
+        observations: [any ExchangeObservation]
     ) {
         self.response = response
-        self.hop = hop
+        self.entry = entry
         self.observations = observations
-        self.start = start
     }
 
     /// Ends the request at the end of the body or where it was left.
     ///
     /// - Returns: Its entry in the log.
-    func end(_ error: ClientError? = nil) -> CallRecord.Exchange {
-        var hop = hop
-        hop.timings = response.finalTimings
-        if hop.timings.total == .zero { hop.timings.total = .now - start }
-        if let error { hop.fail(error) }
-        observations.end(hop)
-        return hop
-    }
-}
-
-extension CallRecord.Exchange {
-    fileprivate mutating func fail(_ error: ClientError) {
-        failure = error.code.name
-        message = error.message
+    func end(_ error: ClientError? = nil) -> ExchangeEntry {
+        entry.end(after: response.finalTimings, error)
+        if !observations.isEmpty { observations.end(entry.exchange) }
+        return entry
     }
 }

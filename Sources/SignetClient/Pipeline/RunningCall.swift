@@ -17,7 +17,6 @@ final class RunningCall: OwnedCall {
         var afterEvents: (@Sendable () -> Void)?
     }
 
-    let identity: CallIdentity
     /// Whether the system makes the call for itself, also while it stops.
     let isInternal: Bool
     let log: CallLog
@@ -31,10 +30,8 @@ final class RunningCall: OwnedCall {
     private static let patience: Duration = .milliseconds(50)
 
     init(
-        _ identity: CallIdentity, isInternal: Bool, owner: WeakOwner?, log: CallLog, hub: EventHub,
-        trace: CallTrace?
+        _ log: CallLog, isInternal: Bool, owner: WeakOwner?, hub: EventHub, trace: CallTrace?
     ) {
-        self.identity = identity
         self.isInternal = isInternal
         self.ownerReference = owner
         self.log = log
@@ -45,6 +42,9 @@ final class RunningCall: OwnedCall {
             if let owner = owner.object { owner.add(self) } else { end(.cancelledByCaller) }
         }
     }
+
+    var identity: CallIdentity { log.identity }
+    var id: CallIdentity.ID { log.identity.id }
 
     var owner: CallOwner? { ownerReference?.object }
 
@@ -119,12 +119,12 @@ final class RunningCall: OwnedCall {
                 (state.events.isEmpty ? nil : state.events.removeFirst(), state.isOver)
             }
             if let event {
-                hub.send(event, of: identity.id)
-                trace?.send(event, of: identity.id)
+                hub.send(event, of: id)
+                trace?.send(event, of: id)
                 continue
             }
             if isOver {
-                hub.endEvents(of: identity.id)
+                hub.endEvents(of: id)
                 trace?.endEvents()
             }
             let (isDone, action) = state.withLock { state in
@@ -148,7 +148,7 @@ final class RunningCall: OwnedCall {
 
     /// The events from now on, to the last one.
     func events() -> CallEvents {
-        state.withLock { $0.isOver ? EventHub.ended.events() : hub.events(of: identity.id) }
+        state.withLock { $0.isOver ? EventHub.ended.events() : hub.events(of: id) }
     }
 
     func begin(

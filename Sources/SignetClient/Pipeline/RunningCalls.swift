@@ -155,7 +155,7 @@ final class RunningCalls: Sendable {
     func admit(_ call: RunningCall) -> Bool {
         state.withLock { state in
             guard state.isRunning || call.isInternal else { return false }
-            state.calls[call.identity.id] = call
+            state.calls[call.id] = call
             if !call.isInternal { state.ownCount += 1 }
             return true
         }
@@ -163,7 +163,7 @@ final class RunningCalls: Sendable {
 
     fileprivate func remove(_ call: RunningCall) {
         let woken = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.calls.removeValue(forKey: call.identity.id) != nil else { return [] }
+            guard state.calls.removeValue(forKey: call.id) != nil else { return [] }
             if !call.isInternal { state.ownCount -= 1 }
             guard state.ownCount == 0 else { return [] }
             defer { state.waiting = [] }

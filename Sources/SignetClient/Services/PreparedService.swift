@@ -124,13 +124,25 @@ extension ServiceConfiguration.Signing {
 }
 
 /// A request whose bytes are final except for its signature. Each attempt gets a new signature.
-struct FrozenRequest: Sendable {
+///
+/// It is an object, which costs less to hand on than its members.
+final class FrozenRequest: Sendable {
     /// The URL without what a signature adds to the query.
     let url: WebURL
-    var head: HTTPRequest
-    var body: HTTPRequestBody
+    let head: HTTPRequest
+    let body: HTTPRequestBody
     /// The signature that was added; nil before.
-    var signature: MessageSigner.Result?
+    let signature: MessageSigner.Result?
+
+    init(
+        url: WebURL, head: HTTPRequest, body: HTTPRequestBody,
+        signature: MessageSigner.Result? = nil
+    ) {
+        self.url = url
+        self.head = head
+        self.body = body
+        self.signature = signature
+    }
 
     /// The same request signed now: with the fields, the target and the body that the scheme gave
     /// it.
@@ -141,12 +153,12 @@ struct FrozenRequest: Sendable {
         do {
             var message = try SignableMessage(request: head, body: body.bytes ?? [])
             try signer.checkEncoding(of: head, as: message)
-            guard body.bytes == nil else { return try await signed(message, by: signer, at: now) }
+            guard body.bytes == nil else {
+                return try await signed(message, with: nil, by: signer, at: now)
+            }
             let digests = try await body.digests(signer.bodyDigests(for: message))
             message.setBody(digests)
-            var signed = try await signed(message, by: signer, at: now)
-            signed.body = body.held(to: digests)
-            return signed
+            return try await signed(message, with: body.held(to: digests), by: signer, at: now)
         } catch let error as SigningError {
             throw ClientError(error)
         } catch let error as ClientError {
@@ -156,31 +168,34 @@ struct FrozenRequest: Sendable {
         }
     }
 
+    /// - Parameter stream: The body that isn't in memory; nil for the one that the scheme gave it.
     private func signed(
-        _ message: SignableMessage, by signer: RequestSigner, at now: Int64
+        _ message: SignableMessage, with stream: HTTPRequestBody?, by signer: RequestSigner,
+        at now: Int64
     ) async throws -> FrozenRequest {
         var message = message
         let result = try await signer.sign(&message, now: now)
-        var signed = self
-        signed.signature = result
+        var head = head
         for field in result.addedFields {
             guard let field = field.httpField else {
                 throw SigningError(
                     .malformedMessage, "a field of the signature is not a valid HTTP field")
             }
-            signed.head.headerFields.append(field)
+            head.headerFields.append(field)
         }
         guard let target = message.request?.target else {
             throw SigningError(.malformedMessage, "the signed request has no target")
         }
-        signed.head.path = String(decoding: target, as: UTF8.self)
-        guard let bytes = body.bytes else { return signed }
-        signed.body = HTTPRequestBody(message.body)
+        head.path = String(decoding: target, as: UTF8.self)
         // A Content-Length that the caller set doesn't count the signature.
-        if message.body.count != bytes.count, head.headerFields[.contentLength] != nil {
-            signed.head.headerFields[.contentLength] = "\(message.body.count)"
+        if let bytes = body.bytes, message.body.count != bytes.count,
+            self.head.headerFields[.contentLength] != nil
+        {
+            head.headerFields[.contentLength] = "\(message.body.count)"
         }
-        return signed
+        return FrozenRequest(
+            url: url, head: head, body: stream ?? HTTPRequestBody(message.body),
+            signature: result)
     }
 }
 

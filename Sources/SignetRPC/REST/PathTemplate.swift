@@ -24,7 +24,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     }
 
     private let pieces: [Piece]
-    /// Whether the template is a path without a value. It costs little then, because an endpoint
+    /// Whether the template is a path without a value. It has no pieces then, because an endpoint
     /// makes its template for each call.
     private let isPlain: Bool
     /// The template's text.
@@ -39,7 +39,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
         description = text
         isPlain = Self.isPlain(text)
         guard !isPlain else {
-            pieces = [.literal(text)]
+            pieces = []
             return
         }
         var pieces: [Piece] = []
@@ -106,6 +106,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     package func filled(
         from parameters: RPCParameters?, keepingUsed keepsUsed: Bool = false
     ) throws(PayloadError) -> (path: String, rest: RPCParameters?) {
+        guard !isPlain else { return (description, parameters) }
         guard case .object(var object)? = parameters else {
             guard names.isEmpty || parameters == nil else {
                 throw .invalidParameters(
@@ -146,7 +147,7 @@ public struct PathTemplate: Sendable, Hashable, ExpressibleByStringLiteral, Cust
 
     private static func isPlain(_ text: String) -> Bool {
         text.startsWithBytes(of: "/") && !text.startsWithBytes(of: "//") && text.utf8.count < 1024
-            && text.utf8.allSatisfy(plainBytes.contains)
+            && text.utf8.allSatisfy { plainBytes.contains($0) }
     }
 
     private static func isBrace(_ byte: UInt8) -> Bool {

@@ -130,8 +130,7 @@ import Testing
         let log = CallLog(
             identity, since: .now, mode: .production, limits: limits, scenario: nil)
         var kept: RunningCall? = RunningCall(
-            identity, isInternal: false, owner: WeakOwner(object: owner), log: log,
-            hub: EventHub(), trace: nil)
+            log, isInternal: false, owner: WeakOwner(object: owner), hub: EventHub(), trace: nil)
         weak let call = kept
         let code = await Pipeline.code { [kept] () async throws(ClientError) in
             guard let kept else { return }
