@@ -27,7 +27,6 @@ struct JSONScanner {
         self.maximumDepth = maximumDepth
         self.recordedDepth = recordedDepth
         self.top = Frame(isObject: false, node: -1, names: names.open())
-        outer.reserveCapacity(8)
     }
 
     /// Validates a whole JSON text and returns its nodes, the root first.
@@ -51,7 +50,7 @@ struct JSONScanner {
     private static func scannedNodes(
         of bytes: [UInt8], maximumDepth: Int, recordedDepth: Int, recordedCount: Int
     ) throws(JSONError) -> [JSONNode] {
-        if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+        if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf {
             throw .malformed(at: 0, found: "a byte order mark", expected: "a JSON value")
         }
         var scanner = JSONScanner(maximumDepth: maximumDepth, recordedDepth: recordedDepth)
@@ -116,6 +115,7 @@ struct JSONScanner {
             if byte == ASCII.leftBrace || byte == ASCII.leftBracket {
                 guard depth < maximumDepth else { throw .tooDeep(maximumDepth, at: start) }
                 let isObject = byte == ASCII.leftBrace
+                if outer.isEmpty { outer.reserveCapacity(8) }
                 outer.append(top)
                 depth &+= 1
                 top = Frame(

@@ -20,19 +20,22 @@ public struct UnboxedResponse: Sendable, Hashable {
     public init(
         result: RPCResult?, status: Int, fields: HTTPFields = [:], warnings: [RPCWarning] = []
     ) {
+        self.init(
+            result: result, warnings: warnings,
+            raw: RawResponse(status: status, fields: fields, body: result?.bytes ?? []))
+    }
+
+    /// Creates the response that an adapter read, with its fields.
+    init(result: RPCResult?, warnings: [RPCWarning] = [], raw: RawResponse) {
         self.result = result
-        self.status = status
-        self.fields = fields
+        self.status = raw.status
+        self.fields = raw.fields
         self.warnings = warnings
-        self.raw = RawResponse(status: status, fields: fields, body: result?.bytes ?? [])
+        self.raw = raw
     }
 
     /// Creates a response that has no result, because no adapter has read it.
     public init(_ raw: RawResponse) {
-        self.result = nil
-        self.status = raw.status
-        self.fields = raw.fields
-        self.warnings = []
-        self.raw = raw
+        self.init(result: nil, raw: raw)
     }
 }

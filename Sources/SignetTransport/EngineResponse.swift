@@ -31,7 +31,9 @@ public struct EngineResponse: Sendable {
     }
 
     /// The status and fields.
-    public var response: HTTPResponse
+    public var response: HTTPResponse { didSet { status = response.status.code } }
+    /// The code of the status, which a response has as text.
+    public private(set) var status: Int
     /// The body.
     public var body: HTTPResponseBody
     /// The trailers, after the body has been read to its end; `nil` if there were none.
@@ -50,7 +52,7 @@ public struct EngineResponse: Sendable {
     package var certificateRequest = CertificateRequest.none
     /// A reason of statuses by which servers refuse a client certificate; nil for another response.
     package var certificateNote: String? {
-        guard [400, 401, 403, 495, 496].contains(response.status.code) else { return nil }
+        guard [400, 401, 403, 495, 496].contains(status) else { return nil }
         return switch certificateRequest {
         case .none: nil
         case .unanswered: "it asked for a client certificate, and the call has none"
@@ -71,6 +73,7 @@ public struct EngineResponse: Sendable {
         record: TimingsRecord? = nil
     ) {
         self.response = response
+        status = response.status.code
         self.body = body
         self.httpVersion = httpVersion
         self.timings = timings

@@ -138,9 +138,9 @@ final class EngineSet: Sendable {
 
     /// Notes that a response began after some time.
     func noteResponse(
-        of use: EngineUse, for call: CallEngine?, at authority: String, after: Duration
+        of use: EngineUse, for call: CallEngine, at authority: String, after: Duration
     ) {
-        guard let call, call.isMarked else { return }
+        guard call.isMarked else { return }
         let place = Place(engine: use.engine, authority: authority)
         marks.withLock { marks in
             guard !call.choice.candidates.isEmpty else {

@@ -214,8 +214,8 @@ final class CallLog: Sendable {
     /// Begins a stage within another.
     ///
     /// - Returns: The stage's number, which ends it.
-    func begin(_ name: CallRecord.Stage.Name) -> Int {
-        let entry = Entry(name: name, start: .now)
+    func begin(_ name: CallRecord.Stage.Name, at start: MonotonicTime = .now) -> Int {
+        let entry = Entry(name: name, start: start)
         return state.withLock { state in
             if state.end == nil { state.entries.append(entry) }
             return state.entries.count - 1

@@ -136,7 +136,7 @@ struct AdmissionStage: Sendable {
         let limits = CallLimits(
             options,
             isProcedure: target.isBoxed && service.configuration.payloadProtocol != .rest,
-            maximumResponseSize: maximumResponseSize, now: clock.instant())
+            maximumResponseSize: maximumResponseSize, now: clock.instant)
         var identity = CallIdentity(
             id: id, service: target.service, method: target.method, tags: options.tags,
             path: target.path)

@@ -6,6 +6,7 @@ import Synchronization
 final class Attempt: Sendable {
     private struct State {
         var header: HTTPResponse?
+        var status: Int?
         var opened: OpenedResponse?
         var method = HTTPRequest.Method.get
         var isIdempotent = true
@@ -22,10 +23,9 @@ final class Attempt: Sendable {
     init(_ number: Int) { self.number = number }
 
     /// The header that the interceptors handed on.
-    var header: HTTPResponse? {
-        get { state.withLock { $0.header } }
-        set { state.withLock { $0.header = newValue } }
-    }
+    var header: HTTPResponse? { state.withLock { $0.header } }
+    /// Its status.
+    var status: Int? { state.withLock { $0.status } }
 
     /// The credential that the attempt carries.
     var credential: NumberedCredential? {
@@ -62,8 +62,13 @@ final class Attempt: Sendable {
         state.withLock { state in
             state.opened = opened
             state.method = method
-            if opened.response.response.status == .unauthorized { state.refused += 1 }
+            if opened.response.status == 401 { state.refused += 1 }
         }
+    }
+
+    /// Notes the response that the interceptors handed on.
+    func noteOutcome(_ response: EngineResponse) {
+        state.withLock { ($0.header, $0.status) = (response.response, response.status) }
     }
 
     /// Notes why a request has no response.

@@ -161,7 +161,7 @@ struct AttemptStage: Sendable {
         }
         let start = MonotonicTime.now
         context.log.beginAttempt()
-        let stage = context.log.begin(.attempt)
+        let stage = context.log.begin(.attempt, at: start)
         defer { context.log.end(stage) }
         context.send { .attempt($0, number: attempt.number) }
         var call = try context.joint?.batch.map { batch throws(ClientError) in
@@ -174,13 +174,13 @@ struct AttemptStage: Sendable {
                 context.options.attemptInterceptors.isEmpty
                 ? try await hops.run(call, with: reader, noting: attempt, in: context)
                 : try await intercepted(attempt, of: call, with: reader, in: context)
-            attempt.header = response.response
-            let status = response.response.status.code
+            attempt.noteOutcome(response)
+            let status = response.status
             context.send { .readingResponse($0, status: status) }
             log.response(
                 to: context.identity, attempt: attempt.number, status: status,
                 after: .now - start)
-            if let key = context.credentialKey, response.response.status != .unauthorized {
+            if let key = context.credentialKey, status != 401 {
                 credentials.noteAccepted(attempt.credential, for: key)
             }
             let stage = context.log.begin(.reading)
@@ -268,7 +268,7 @@ struct AttemptStage: Sendable {
     private func isRejected(
         _ attempt: Attempt, of call: OutgoingCall, in context: CallContext
     ) -> Bool {
-        attempt.header?.status == .unauthorized && attempt.credential != nil
+        attempt.status == 401 && attempt.credential != nil
             && attempt.isWithinOrigin && call.body.isReplayable
             && (attempt.wasRefused || isIdempotent(attempt, of: call, in: context))
     }
@@ -290,6 +290,9 @@ struct AttemptStage: Sendable {
     ) -> Retry? {
         let (limits, number) = (context.limits, attempt.number)
         guard number < limits.attempts else { return nil }
+        if failure == nil, let status = attempt.status, !limits.retry.statusCodes.contains(status) {
+            return nil
+        }
         let isIdempotent = isIdempotent(attempt, of: call, in: context)
         guard call.body.isReplayable else { return nil }
         if let failure, failure.neverReachedTheServer {
@@ -304,14 +307,15 @@ struct AttemptStage: Sendable {
             return Retry(
                 cause: .failed, pause: limits.retry.pause(after: number, random: clock.random()))
         }
-        guard let header = attempt.header, failure == nil || failure?.code == .httpStatus,
-            limits.retry.statusCodes.contains(header.status.code),
+        guard let header = attempt.header, let status = attempt.status,
+            failure == nil || failure?.code == .httpStatus,
+            limits.retry.statusCodes.contains(status),
             let pause = limits.retry.pause(
-                after: number, status: header.status.code,
+                after: number, status: status,
                 wait: clock.retryAfter(header, clock.now()), random: clock.random())
         else { return nil }
         return Retry(
-            cause: header.status == .tooManyRequests ? .throttled : .failed, pause: pause)
+            cause: status == 429 ? .throttled : .failed, pause: pause)
     }
 
     /// Waits before another attempt.
@@ -321,7 +325,7 @@ struct AttemptStage: Sendable {
         _ retry: Retry, after attempt: Attempt, failure: ClientError?, in context: CallContext
     ) async -> Bool {
         let reason =
-            failure?.code.name ?? attempt.header.map { "\($0.status.code)" } ?? "unknown"
+            failure?.code.name ?? attempt.status.map { "\($0)" } ?? "unknown"
         context.send { .retrying($0, reason: reason, pause: retry.pause) }
         log.retry(
             of: context.identity, after: attempt.number, reason: reason, pause: retry.pause)

@@ -35,12 +35,14 @@ extension CallContext {
         _ raw: RawResponse, to boxed: BoxedRequest
     ) throws(ClientError) -> UnboxedResponse {
         let raw = try opened(raw, to: boxed)
-        var response = try ClientError.rpc { () throws(PayloadError) in
-            try service.adapter.unbox(raw, to: boxed)
+        do throws(PayloadError) {
+            var response = try service.adapter.unbox(raw, to: boxed)
+            response.raw = raw
+            if let json = options.json { response.result?.conventions = json }
+            return response
+        } catch {
+            throw ClientError(error)
         }
-        response.raw = raw
-        if let json = options.json { response.result?.conventions = json }
-        return response
     }
 
     /// Asks the call's response checks.

@@ -25,7 +25,7 @@ struct CallLimits: Sendable {
     ///   - now: The time of the call's start.
     init(
         _ options: RequestOptions, isProcedure: Bool,
-        maximumResponseSize limit: Int, now: MonotonicTime
+        maximumResponseSize limit: Int, now: () -> MonotonicTime
     ) {
         timeout = options.timeout ?? .seconds(30)
         connectTimeout = options.connectTimeout
@@ -37,15 +37,15 @@ struct CallLimits: Sendable {
         if isProcedure { redirects.changesMethod = false }
         self.redirects = redirects
         idempotency = options.idempotency ?? .byMethod
-        end = options.deadline.map { now + $0 }
+        end = options.deadline.map { now() + $0 }
     }
 
     /// The time that an attempt which begins now may take.
     ///
     /// - Throws: `timeout` if the deadline has passed.
-    func timeLeft(at now: MonotonicTime) throws(ClientError) -> Duration {
+    func timeLeft(at now: () -> MonotonicTime) throws(ClientError) -> Duration {
         guard let end else { return timeout }
-        let left = end - now
+        let left = end - now()
         guard left > .zero else { throw .deadlinePassed }
         return min(timeout, left)
     }

@@ -41,10 +41,9 @@ final class ExchangeEntry: Sendable {
 
     /// Notes a response whose header has arrived.
     func receive(_ response: EngineResponse, from source: ResponseSource) {
-        let status = response.response.status.code
         let pins = response.verdict.flatMap(PinUse.init)
         change { exchange in
-            exchange.status = status
+            exchange.status = response.status
             exchange.httpVersion = response.httpVersion
             exchange.isPinned = response.verdict.map { $0.isPinned && $0.isMatch } ?? false
             exchange.pins = pins

@@ -20,12 +20,12 @@ extension HopStage {
         let pause = context.snapshot.mode.simulation.pause(within: timeout)
         if pause > .zero { await wait(for: pause, in: context) }
         let start = MonotonicTime.now
-        let stage = context.log.begin(.request)
+        let stage = context.log.begin(.request, at: start)
         defer { context.log.end(stage) }
         let authority = request.head.authority ?? ""
         let use = engines.use(context.engine, at: authority)
+        let began = context.engine.map { _ in clock.instant() }
         let entry = ExchangeEntry(request.head, isSigned: isSigned, through: use, at: start)
-        let began = clock.instant()
         var observations: [any ExchangeObservation] = []
         do throws(ClientError) {
             guard !Task.isCancelled, !context.hasEnded else { throw .cancelledByCaller }
@@ -61,8 +61,10 @@ extension HopStage {
                     request, to: engine, showing: certificate, in: context,
                     observations: observations, within: timeout, limit: limit, noting: entry)
                 source = response.source ?? source
-                engines.noteResponse(
-                    of: use, for: context.engine, at: authority, after: clock.instant() - began)
+                if let engine = context.engine, let began {
+                    engines.noteResponse(
+                        of: use, for: engine, at: authority, after: clock.instant() - began)
+                }
             }
             if !context.stubs.isEmpty { response = try await context.afterEngine(response) }
             if source != .server { response.isMadeUp = true }

@@ -34,7 +34,7 @@ struct HopStage: Sendable {
         var chain = RedirectChain(
             call.request, at: call.origin, policy: context.limits.redirects)
         var body = call.body
-        var timeout = try context.limits.timeLeft(at: clock.instant())
+        var timeout = try context.limits.timeLeft(at: clock.instant)
         let end = MonotonicTime.now + timeout
         while true {
             var head = try await reader.prepare(
@@ -70,10 +70,11 @@ struct HopStage: Sendable {
             attempt.noteResponse(opened, to: request.head.method)
             cookies?.take(opened.response.response, from: request.url, at: clock.now())
             await invalidation?.apply(opened.response, to: request.head)
-            let redirect = try redirect(
-                after: opened.response.response, to: request, sentAs: signed, in: &chain,
-                of: context)
-            guard let redirect else { return opened.response }
+            guard opened.response.status / 100 == 3,
+                let redirect = try redirect(
+                    after: opened.response.response, to: request, sentAs: signed, in: &chain,
+                    of: context)
+            else { return opened.response }
             // Read, so that the connection can be used again; its content has no meaning.
             _ = try? await opened.response.body.collect(limit: Self.redirectLimit)
             attempt.endHop(in: context.log)

@@ -13,7 +13,7 @@ struct ResponseDecoder: Sendable {
     func makeDecoder(
         of response: HTTPResponse, answering method: HTTPRequest.Method, limit: Int
     ) throws(TransportError) -> ContentDecoder? {
-        guard var limits else { return nil }
+        guard var limits, response.headerFields.contains(.contentEncoding) else { return nil }
         limits.maximumSize = min(limits.maximumSize, limit)
         let decoder = try ContentDecoder(response, answering: method, limits: limits)
         guard decoder.decodes else { return nil }
@@ -24,7 +24,7 @@ struct ResponseDecoder: Sendable {
     func collect(
         _ response: EngineResponse, answering method: HTTPRequest.Method, limit: Int
     ) async throws(TransportError) -> RawResponse {
-        let status = response.response.status.code
+        let status = response.status
         var fields = response.response.headerFields
         func whole(_ body: [UInt8]) -> RawResponse {
             var whole = RawResponse(status: status, fields: fields, body: body)

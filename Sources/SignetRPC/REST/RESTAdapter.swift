@@ -63,7 +63,8 @@ public struct RESTAdapter: RESTBoxing {
     ///   the query, or a value that is invalid in a field or cookie) or `unsupported-call` (a
     ///   notification).
     public func box(_ call: RPCCall) throws(PayloadError) -> BoxedRequest {
-        var (request, parameters) = try requestAndRest(of: call)
+        var request = RESTRequest(.get)
+        let parameters = try rest(of: call, after: &request)
         switch (request.method, parameters) {
         case (_, nil): break
         case (.post, var rest?), (.put, var rest?), (.patch, var rest?):
@@ -87,16 +88,17 @@ public struct RESTAdapter: RESTBoxing {
     public func request(
         for call: RPCCall, body: RESTBody = .none
     ) throws(PayloadError) -> RESTRequest {
-        var (request, parameters) = try requestAndRest(of: call)
-        request.query = parameters ?? [:]
+        var request = RESTRequest(.get)
+        request.query = try rest(of: call, after: &request) ?? [:]
         request.body = body
         return request
     }
 
-    /// Returns a call's method, path and fields as a request, and the remaining parameters; nil if
-    /// there were none, or if the path, fields and cookies used them all.
-    private func requestAndRest(of call: RPCCall) throws(PayloadError) -> (RESTRequest, JSONObject?)
-    {
+    /// Gives a request a call's method, path and fields, and returns the remaining parameters; nil
+    /// if there were none, or if the path, fields and cookies used them all.
+    private func rest(
+        of call: RPCCall, after request: inout RESTRequest
+    ) throws(PayloadError) -> JSONObject? {
         guard !call.isNotification else {
             throw PayloadError(.unsupportedCall, "REST has no notifications")
         }
@@ -109,7 +111,7 @@ public struct RESTAdapter: RESTBoxing {
             throw PayloadError(
                 .invalidMethod, "the method is neither an HTTP method nor one with a path")
         }
-        var request = RESTRequest(method)
+        request.method = method
         request.responseContent = call.responseContent
         var parameters = try call.parameters?.members(for: "for REST")
         let count = parameters?.count
@@ -127,7 +129,7 @@ public struct RESTAdapter: RESTBoxing {
             if let field = try RESTFields.cookies(cookies) { request.fields.append(field) }
             parameters = rest.isEmpty && rest.count != count ? nil : rest
         }
-        return (request, parameters)
+        return parameters
     }
 
     /// Boxes a request. If this throws, nothing has been sent.
@@ -170,7 +172,7 @@ public struct RESTAdapter: RESTBoxing {
             }
             result = nil
         }
-        return UnboxedResponse(result: result, status: response.status, fields: response.fields)
+        return UnboxedResponse(result: result, raw: response)
     }
 
     // MARK: Helpers
