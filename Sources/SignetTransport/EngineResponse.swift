@@ -41,13 +41,13 @@ public struct EngineResponse: Sendable {
     /// The HTTP version that the server used.
     public var httpVersion: HTTPVersion
     /// The timings up to the response's header.
-    public var timings: Timings
+    public var timings: Timings { details?.timings ?? Timings() }
     /// The timings of the whole call after the body has been read to its end; until then `timings`.
-    public var finalTimings: Timings { record?.timings ?? timings }
+    public var finalTimings: Timings { details?.record?.timings ?? timings }
     /// The policy's verdict on the server's keys; `nil` if no pins applied to the host.
-    public var verdict: PinVerdict?
+    public var verdict: PinVerdict? { details?.verdict }
     /// The verified chain, leaf first; empty if no pin was checked.
-    public var peerChain: [SeenCertificate]
+    public var peerChain: [SeenCertificate] { details?.peerChain ?? [] }
     /// The server's wish for a client certificate, in the handshake of the connection.
     package var certificateRequest = CertificateRequest.none
     /// A reason of statuses by which servers refuse a client certificate; nil for another response.
@@ -64,7 +64,26 @@ public struct EngineResponse: Sendable {
     /// The origin of the response, for an engine that responds from several, and for an interceptor
     /// that responds itself; nil for that of ``EngineCapabilities/source``, or `interceptor`.
     public var source: ResponseSource?
-    private let record: TimingsRecord?
+    private let details: Details?
+
+    /// The connection's part. It is an object, because a response is handed on through many stages
+    /// (benchmark row `system-exchange`).
+    private final class Details: Sendable {
+        let timings: Timings
+        let verdict: PinVerdict?
+        let peerChain: [SeenCertificate]
+        let record: TimingsRecord?
+
+        init(
+            _ timings: Timings, _ verdict: PinVerdict?, peerChain: [SeenCertificate],
+            record: TimingsRecord?
+        ) {
+            self.timings = timings
+            self.verdict = verdict
+            self.peerChain = peerChain
+            self.record = record
+        }
+    }
 
     /// Creates a response. The engine stores the timings in `record` while the body arrives.
     public init(
@@ -76,9 +95,9 @@ public struct EngineResponse: Sendable {
         status = response.status.code
         self.body = body
         self.httpVersion = httpVersion
-        self.timings = timings
-        self.verdict = verdict
-        self.peerChain = peerChain
-        self.record = record
+        let isEmpty =
+            record == nil && verdict == nil && peerChain.isEmpty && timings == Timings()
+        details =
+            isEmpty ? nil : Details(timings, verdict, peerChain: peerChain, record: record)
     }
 }

@@ -38,7 +38,8 @@ extension CallContext {
     }
 
     /// The response of the first stub that has one; nil if the engine is to be asked.
-    func beforeEngine(_ request: EngineRequest) async throws(ClientError) -> EngineResponse? {
+    func beforeEngine(_ request: FrozenRequest) async throws(ClientError) -> EngineResponse? {
+        let request = EngineRequest(request.head, body: request.body)
         for active in stubs {
             let response = try await Self.run(active.stub) {
                 try await active.stub.beforeEngine(request, of: self.identity)

@@ -50,10 +50,7 @@ extension HopStage {
             observations = exchangeObservers.observe(
                 request.head, body: request.body, of: context.identity, attempt: attempt)
             var response: EngineResponse
-            if !context.stubs.isEmpty,
-                let stubbed = try await context.beforeEngine(
-                    EngineRequest(request.head, body: request.body))
-            {
+            if !context.stubs.isEmpty, let stubbed = try await context.beforeEngine(request) {
                 response = stubbed
                 source = .stub
             } else {
