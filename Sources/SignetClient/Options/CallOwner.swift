@@ -70,7 +70,9 @@ final class OwnedCalls: Sendable {
     }
 }
 
-/// A weak reference to an owner.
-struct WeakOwner: Sendable {
-    private(set) weak var object: CallOwner?
+/// A weak reference to an owner. It is an object, because copies of a weak reference cost more.
+final class WeakOwner: Sendable {
+    weak let object: CallOwner?
+
+    init(object: CallOwner) { self.object = object }
 }

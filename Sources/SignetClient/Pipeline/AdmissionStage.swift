@@ -4,7 +4,9 @@ import SignetTransport
 
 /// The first stage: merges the options, gives the call its identity and its snapshot, and runs the
 /// rest of the pipeline as the call's work. Each call ends once.
-struct AdmissionStage: Sendable {
+///
+/// It is an object, because the calls' closures would copy its members.
+final class AdmissionStage: Sendable {
     let calls: RunningCalls
     let hub: EventHub
     let snapshots: SnapshotBox
@@ -21,9 +23,26 @@ struct AdmissionStage: Sendable {
     private let ordinals = CallOrdinals()
     let secretKeeping = SecretKeeping()
     /// The program's stubs.
-    var stubs = CallStubs()
+    let stubs: CallStubs
     /// The queues of services with a limit of calls.
     private let serviceQueues = ServiceQueues()
+
+    init(
+        calls: RunningCalls, hub: EventHub, snapshots: SnapshotBox, hostOptions: RequestOptions,
+        engines: Set<EngineName>, maximumResponseSize: Int, decodes: Bool, clock: SystemClock,
+        log: CallLogger, stubs: CallStubs = CallStubs()
+    ) {
+        self.calls = calls
+        self.hub = hub
+        self.snapshots = snapshots
+        self.hostOptions = hostOptions
+        self.engines = engines
+        self.maximumResponseSize = maximumResponseSize
+        self.decodes = decodes
+        self.clock = clock
+        self.log = log
+        self.stubs = stubs
+    }
 
     /// Admits a call, and returns the value of its work.
     ///

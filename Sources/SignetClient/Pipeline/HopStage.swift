@@ -37,8 +37,10 @@ struct HopStage: Sendable {
         var timeout = try context.limits.timeLeft(at: clock.instant)
         let end = MonotonicTime.now + timeout
         while true {
-            var head = try await reader.prepare(
-                chain.request, isRedirected: !chain.redirects.isEmpty)
+            var head = chain.request
+            if reader.preparesRequests {
+                head = try await reader.prepare(head, isRedirected: !chain.redirects.isEmpty)
+            }
             // Another server chose the request after a redirect across origins.
             let cookies = chain.isWithinOrigin ? context.service.cookies(for: chain.url) : nil
             cookies?.add(to: &head, of: chain.url, at: clock.now())

@@ -21,6 +21,9 @@ protocol ResponseReader: Sendable {
     /// Whether the response may come from a cache.
     var usesCache: Bool { get }
 
+    /// Whether `prepare` may change a request.
+    var preparesRequests: Bool { get }
+
     /// Changes the next request, if a part of the response is there already.
     ///
     /// - Parameter isRedirected: Whether a redirect led to the request.
@@ -41,6 +44,8 @@ extension ResponseReader {
     var preliminary: MemoryReader? { nil }
     /// True.
     var usesCache: Bool { true }
+    /// True.
+    var preparesRequests: Bool { true }
     func prepare(
         _ request: HTTPRequest, isRedirected: Bool
     ) async throws(ClientError) -> HTTPRequest { request }
@@ -63,6 +68,7 @@ struct MemoryReader: ResponseReader {
     let limit: Int
 
     var keepsBody: Bool { true }
+    var preparesRequests: Bool { false }
 
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method

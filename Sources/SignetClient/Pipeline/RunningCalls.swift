@@ -1,4 +1,5 @@
 import SignetBase
+import SignetSystem
 import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
@@ -80,9 +81,10 @@ final class RunningCalls: Sendable {
         began()
         let actor: (any Actor)? = #isolation
         let beginsHere = isPlain && executor == nil && actor == nil
-        let outcome: Result<Void, ClientError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let slot = OutcomeSlot(continuation, of: call, in: self, atEnd: ended)
+        let slot = OutcomeSlot(of: call, in: self, atEnd: ended)
+        await withTaskCancellationHandler {
+            await withOneTimeContinuation { continuation in
+                slot.begin(continuation)
                 let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
                 let run: @concurrent @Sendable () async -> Void = {
                     let failure: ClientError?
@@ -95,18 +97,18 @@ final class RunningCalls: Sendable {
                         failure = call.ending ?? error
                     }
                     alarm?.cancel()
-                    slot.resume(failure)
+                    slot.end(failure)
                 }
                 let task =
                     beginsHere
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
-                call.begin(task) { slot.resume($0) }
+                call.begin(task) { slot.end($0) }
             }
         } onCancel: {
             call.end(.cancelledByCaller)
         }
-        try outcome.get()
+        if let failure = slot.failure { throw failure }
     }
 
     /// Ends a call when its deadline has passed.
@@ -174,36 +176,50 @@ final class RunningCalls: Sendable {
     }
 }
 
-/// Resumes a continuation once, with the first outcome, after the call's observers have the last
-/// event.
+/// Ends a call once, with the first outcome: its caller continues after the call's observers have the
+/// last event.
 private final class OutcomeSlot: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Result<Void, ClientError>, Never>?>
+    private struct State: ~Copyable {
+        var caller: OneTimeContinuation?
+        var isDecided = false
+        var failure: ClientError?
+    }
+
+    private let state = Mutex(State())
     private let call: RunningCall
     private let calls: RunningCalls
     private let atEnd: @Sendable (ClientError?) -> Bool
 
     init(
-        _ continuation: CheckedContinuation<Result<Void, ClientError>, Never>,
         of call: RunningCall, in calls: RunningCalls,
         atEnd: @escaping @Sendable (ClientError?) -> Bool
     ) {
-        self.continuation = Mutex(continuation)
         self.call = call
         self.calls = calls
         self.atEnd = atEnd
     }
 
-    func resume(_ failure: ClientError?) {
-        guard let continuation = continuation.withLock({ $0.take() }) else { return }
-        let outcome: Result<Void, ClientError> = failure.map(Result.failure) ?? .success(())
-        if atEnd(failure) {
-            calls.remove(call)
-            continuation.resume(returning: outcome)
-        } else {
-            call.afterEvents { [calls, call] in
-                calls.remove(call)
-                continuation.resume(returning: outcome)
-            }
+    /// The call's error, after its caller continued; nil for a success.
+    var failure: ClientError? { state.withLock { $0.failure } }
+
+    func begin(_ caller: consuming OneTimeContinuation) {
+        var caller: OneTimeContinuation? = caller
+        state.withLock { $0.caller = caller.take() }
+    }
+
+    func end(_ failure: ClientError?) {
+        let isFirst = state.withLock { state in
+            guard !state.isDecided else { return false }
+            (state.isDecided, state.failure) = (true, failure)
+            return true
         }
+        guard isFirst else { return }
+        if atEnd(failure) { wakeCaller() } else { call.afterEvents { self.wakeCaller() } }
+    }
+
+    private func wakeCaller() {
+        calls.remove(call)
+        let caller = state.withLock { $0.caller.take() }
+        caller?.resume()
     }
 }

@@ -13,15 +13,15 @@ extension CallPipeline {
         try options.checkEngineSettings()
         let engine = try options.makeStandardEngine(for: snapshots.current)
         let log = CallLogger(logger: options.logger)
-        var admission = AdmissionStage(
+        let admission = AdmissionStage(
             calls: RunningCalls(
                 executor: options.runsOnEngineThread ? engine.executor : nil,
                 alarm: options.clock.alarm),
             hub: EventHub(observers: options.observers), snapshots: snapshots,
             hostOptions: options.callOptions.withoutThoseOfServices,
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
-            decodes: options.decoding != nil, clock: options.clock, log: log)
-        admission.stubs = options.stubs
+            decodes: options.decoding != nil, clock: options.clock, log: log,
+            stubs: options.stubs)
         let caches = try options.cacheStore.map { store throws(ClientError) in
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
