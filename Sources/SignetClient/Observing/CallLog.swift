@@ -12,26 +12,6 @@ final class CallLog: Sendable {
         var end: MonotonicTime?
     }
 
-    private struct Attempt {
-        var exchanges: [ExchangeEntry] = []
-        var redirects: [CallRecord.Redirect] = []
-
-        /// The last response that it got, without its body's size; nil if there was none.
-        var lastResponse: CallRecord.Response? {
-            exchanges.lazy.reversed().compactMap(\.response).first
-        }
-
-        /// The attempt of a record, whose call began at a time.
-        func recorded(since start: MonotonicTime) -> CallRecord.Attempt {
-            CallRecord.Attempt(
-                hops: exchanges.map { entry in
-                    var exchange = entry.exchange
-                    exchange.start = entry.start - start
-                    return exchange
-                }, redirects: redirects)
-        }
-    }
-
     private struct State {
         var request = CallRecord.Request()
         var response: CallRecord.Response?
@@ -41,7 +21,7 @@ final class CallLog: Sendable {
         var entries: [Entry] = []
         /// The stage that contains no other but nested ones, and ends when the next one begins.
         var current: Int?
-        var attempts: [Attempt] = []
+        var attempts: [LoggedAttempt] = []
         /// Whether something of the program changed the response of the last attempt.
         var isChanged = false
         /// The origin of the response that an interceptor of attempts made; nil if none did.
@@ -242,7 +222,7 @@ final class CallLog: Sendable {
 
     func beginAttempt() {
         note { state in
-            state.attempts.append(Attempt())
+            state.attempts.append(LoggedAttempt())
             (state.isChanged, state.ownSource) = (false, nil)
         }
     }
@@ -253,9 +233,9 @@ final class CallLog: Sendable {
 
     func add(_ redirect: CallRecord.Redirect) { change { $0.redirects.append(redirect) } }
 
-    private func change(_ change: (inout Attempt) -> Void) {
+    private func change(_ change: (inout LoggedAttempt) -> Void) {
         note { state in
-            if state.attempts.isEmpty { state.attempts.append(Attempt()) }
+            if state.attempts.isEmpty { state.attempts.append(LoggedAttempt()) }
             change(&state.attempts[state.attempts.count - 1])
         }
     }

@@ -164,9 +164,10 @@ struct AttemptStage: Sendable {
         let stage = context.log.begin(.attempt, at: start)
         defer { context.log.end(stage) }
         context.send { .attempt($0, number: attempt.number) }
-        var call = try context.joint?.batch.map { batch throws(ClientError) in
-            try present(batch, in: context)
-        } ?? call
+        var call =
+            try context.joint?.batch.map { batch throws(ClientError) in
+                try present(batch, in: context)
+            } ?? call
         call.attempt = attempt.number
         call.add(attempt.credential)
         do throws(ClientError) {

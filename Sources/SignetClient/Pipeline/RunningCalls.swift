@@ -176,8 +176,8 @@ final class RunningCalls: Sendable {
     }
 }
 
-/// Ends a call once, with the first outcome: its caller continues after the call's observers have the
-/// last event.
+/// Ends a call once, with the first outcome: its caller continues after the call's observers have
+/// the last event.
 private final class OutcomeSlot: Sendable {
     private struct State: ~Copyable {
         var caller: OneTimeContinuation?

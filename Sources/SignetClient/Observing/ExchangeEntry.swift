@@ -68,3 +68,24 @@ final class ExchangeEntry: Sendable {
         }
     }
 }
+
+/// One attempt in a call's log: the first request and those that redirects led to.
+struct LoggedAttempt {
+    var exchanges: [ExchangeEntry] = []
+    var redirects: [CallRecord.Redirect] = []
+
+    /// The last response that it got, without its body's size; nil if there was none.
+    var lastResponse: CallRecord.Response? {
+        exchanges.lazy.reversed().compactMap(\.response).first
+    }
+
+    /// The attempt of a record, whose call began at a time.
+    func recorded(since start: MonotonicTime) -> CallRecord.Attempt {
+        CallRecord.Attempt(
+            hops: exchanges.map { entry in
+                var exchange = entry.exchange
+                exchange.start = entry.start - start
+                return exchange
+            }, redirects: redirects)
+    }
+}
