@@ -231,7 +231,7 @@ extension OutboxClock {
         self.init()
         let (start, uptime) = (clock.instant(), BootTime.milliseconds())
         now = { clock.now() &* 1000 }
-        self.uptime = { uptime + start.duration(to: clock.instant()).milliseconds }
+        self.uptime = { uptime + (clock.instant() - start).milliseconds }
     }
 }
 #endif
