@@ -32,6 +32,9 @@ public struct EngineResponse: Sendable {
 
     /// The status and fields.
     public var response: HTTPResponse
+    /// The interim responses that came before it, such as a 103 (RFC 9110, section 15.2). A 100,
+    /// which is the engine's, isn't among them.
+    public var interim: [HTTPResponse] = []
     /// The body.
     public var body: HTTPResponseBody
     /// The trailers, after the body has been read to its end; `nil` if there were none.
