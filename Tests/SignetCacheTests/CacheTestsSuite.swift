@@ -154,7 +154,7 @@ struct CacheTestsSuiteTests {
         "other-cookie": """
         wants a response that was stored for one cookie to be used for another; users are kept \
         apart by their cookies
-        """,
+        """
     ]
 
     enum Store: String, CaseIterable, Sendable { case memory, disk }
@@ -224,7 +224,7 @@ struct CacheTestsSuiteTests {
     /// The case that fails through the tool alone, and why.
     static let onTheWire: [String: String] = [
         "headers-store-Transfer-Encoding": """
-        wants a response to be stored whose Transfer-Encoding is no coding; the engine refuses it, \
+        wants a response to be stored whose Transfer-Encoding isn't a coding; the engine refuses it, \
         because nothing says where it ends
         """
     ]
