@@ -53,16 +53,24 @@ static size_t on_header(char *bytes, size_t size, size_t number, void *context) 
     if (!is_end) return keep_line(transfer, &transfer->head, bytes, count);
     // Interim responses such as "HTTP/1.1 100 …" and "HTTP/2 103 …" precede the response.
     signet_buffer *head = &transfer->head;
-    const uint8_t *space = head->count ? memchr(head->bytes, ' ', head->count) : NULL;
-    size_t left = space ? head->count - (size_t)(space - head->bytes) : 0;
+    size_t size_of_last = head->count - transfer->interim_count;
+    const uint8_t *last = size_of_last ? head->bytes + transfer->interim_count : NULL;
+    const uint8_t *space = last ? memchr(last, ' ', size_of_last) : NULL;
+    size_t left = space ? size_of_last - (size_t)(space - last) : 0;
     if (left < 4) return refuse(transfer, SIGNET_MALFORMED_HEAD);
     if (space[1] == '1') {
         if (memcmp(space + 1, "101", 3) == 0) return refuse(transfer, SIGNET_MALFORMED_HEAD);
-        head->count = 0;
+        // A 100 is for this sender alone (RFC 9110, section 15.2.1).
+        if (memcmp(space + 1, "100", 3) == 0) {
+            head->count = transfer->interim_count;
+            return count;
+        }
+        if (!signet_append(head, bytes, count)) return refuse(transfer, SIGNET_NO_MEMORY);
+        transfer->interim_count = head->count;
         return count;
     }
     signet_refusal problem = signet_framing_read(
-        head->bytes, head->count, transfer->is_head, &transfer->ends_with_connection,
+        last, size_of_last, transfer->is_head, &transfer->ends_with_connection,
         &transfer->is_bodyless);
     if (problem) return refuse(transfer, problem);
     // Another connection may lead to a server that is responsible (RFC 9110, section 15.5.20).

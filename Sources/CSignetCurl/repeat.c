@@ -30,6 +30,7 @@ bool signet_transfer_repeat(signet_transfer *transfer) {
     if (left <= 0 || !signet_transfer_rewind_upload(transfer)) return false;
     transfer->has_head = transfer->is_misdirected = transfer->ends_with_connection = false;
     transfer->head.count = transfer->trailers.count = transfer->head_total = 0;
+    transfer->interim_count = 0;
     transfer->field_count = 0;
     CURL *easy = transfer->easy;
     curl_multi_remove_handle(transfer->loop->multi, easy);

@@ -139,6 +139,7 @@ struct signet_transfer {
     struct curl_slist *fields, *connect_to;
 
     signet_buffer head, trailers;  // the lines of the response's header and of its trailers
+    size_t interim_count;  // the bytes of `head` that are interim responses
     size_t head_total, head_limit;
     int field_count, field_limit;
     bool is_head;  // the request's method

@@ -22,6 +22,8 @@ public struct ServedResponse: Sendable, Hashable {
     /// The stored bytes to send, as positions in the stored content; empty for a response without
     /// content.
     public var content: Range<Int64>
+    /// The age that the fields tell, in seconds.
+    public let age: Int64
     /// The identity under which the content is stored, before the changes of an outcome.
     public let source: StoredResponse.ID
     /// The status that the fields tell.

@@ -41,6 +41,21 @@ public struct CacheKey: Sendable, Hashable {
         url = "\(origin)#\(call)"
     }
 
+    /// Creates the key of a request to an origin.
+    ///
+    /// - Parameters:
+    ///   - origin: As ``origin`` of a key.
+    ///   - target: The path and query.
+    ///   - scope: The scope, ASCII.
+    /// - Returns: `nil` if the target isn't ASCII.
+    package init?(origin: String, target: String, scope: String) {
+        guard target.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "#")) ?? target.endIndex)]
+        self.scope = scope
+        self.origin = origin
+        url = path.utf8.first == ASCII.slash ? "\(origin)\(path)" : "\(origin)/\(path)"
+    }
+
     /// Creates a key from its parts, such as those of a database.
     package init(scope: String, url: String, origin: String) {
         (self.scope, self.url, self.origin) = (scope, url, origin)
@@ -57,14 +72,11 @@ public struct CacheKey: Sendable, Hashable {
     private init?(scheme: String, authority: String, target: String, scope: String) {
         let scheme = scheme == "https" ? scheme : scheme.lowercased()
         guard scheme == "https" || scheme == "http", !authority.isEmpty,
-            scope.utf8.allSatisfy({ $0 < 0x80 }), target.utf8.allSatisfy({ $0 < 0x80 }),
-            let parsed = try? Authority(parsing: authority)
+            scope.utf8.allSatisfy({ $0 < 0x80 }), let parsed = try? Authority(parsing: authority)
         else { return nil }
-        let path = target[..<(target.utf8.firstIndex(of: UInt8(ascii: "#")) ?? target.endIndex)]
-        let slash = path.utf8.first == ASCII.slash ? "" : "/"
-        self.scope = scope
-        origin = "\(scheme)://\(parsed.host.uriText):\(parsed.port(scheme: scheme))"
-        url = "\(origin)\(slash)\(path)"
+        self.init(
+            origin: "\(scheme)://\(parsed.host.uriText):\(parsed.port(scheme: scheme))",
+            target: target, scope: scope)
     }
 
     /// Returns the key of a reference, such as the value of `Location`, if it has the same origin.

@@ -54,12 +54,12 @@ public struct CacheStatus: Sendable, Hashable {
     ///   - response: The response that gets the field.
     ///   - name: The cache's name, a token such as `signet`.
     public func add(to response: inout HTTPResponse, name: String) {
-        guard let field = HTTPField.Name("Cache-Status"), let value = value(name: name) else {
-            return
-        }
+        guard let field = Self.field, let value = value(name: name) else { return }
         // One line a member; a line of another cache stays as it is, even if it is malformed.
         response.headerFields.append(HTTPField(name: field, value: value))
     }
+
+    private static let field = HTTPField.Name("Cache-Status")
 
     /// The member is a token whose parameters are tokens, integers and `?1`, which is left out (RFC
     /// 9651, section 4.1). It is written for each hit, so directly.

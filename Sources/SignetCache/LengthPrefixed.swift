@@ -19,10 +19,13 @@ package struct BlockWriter {
     /// Adds a block; nil differs from an empty one.
     package mutating func add(_ block: [UInt8]?) {
         add(block?.count ?? -1)
-        bytes += block ?? []
+        if let block { bytes += block }
     }
 
-    package mutating func add(_ text: String) { add(Array(text.utf8)) }
+    package mutating func add(_ text: String) {
+        add(text.utf8.count)
+        bytes += text.utf8
+    }
 
     /// Adds fields, with their names in lower case.
     package mutating func add(_ fields: HTTPFields) {
@@ -50,14 +53,16 @@ package struct BlockReader {
             truncatingIfNeeded: bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
-    package mutating func block() -> [UInt8]? {
-        guard let count = number(), count >= 0, count <= bytes.count else { return nil }
-        defer { bytes = bytes.dropFirst(count) }
-        return Array(bytes.prefix(count))
-    }
+    package mutating func block() -> [UInt8]? { slice().map { Array($0) } }
 
     package mutating func text() -> String? {
-        block().flatMap { String(validating: $0, as: UTF8.self) }
+        slice().flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    private mutating func slice() -> ArraySlice<UInt8>? {
+        guard let count = number(), count >= 0, count <= bytes.count else { return nil }
+        defer { bytes = bytes.dropFirst(count) }
+        return bytes.prefix(count)
     }
 
     package mutating func optionalText() -> String?? {

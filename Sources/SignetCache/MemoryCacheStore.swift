@@ -134,20 +134,26 @@ extension MemoryCacheStore {
     /// The responses in slots, linked in the order of their use. A slot is found by its URL.
     fileprivate struct State {
         private struct Slot {
-            var entry: Entry
+            let entry: Entry
             let cost: Int
-            var older: Int?
-            var newer: Int?
+        }
+
+        /// The neighbours of a slot in the order of use; -1 for none. Apart from the slots, so that
+        /// a use changes two numbers and copies no response.
+        private struct Link {
+            var older = -1
+            var newer = -1
         }
 
         let byteLimit: Int
         private(set) var byteCount = 0
         private var slots: [Slot?] = []
+        private var links: [Link] = []
         private var free: [Int] = []
         /// The slots of each URL, the oldest response first.
         private var urls: [String: [Int]] = [:]
-        private var oldest: Int?
-        private var newest: Int?
+        private var oldest = -1
+        private var newest = -1
 
         init(byteLimit: Int) { self.byteLimit = byteLimit }
 
@@ -160,6 +166,7 @@ extension MemoryCacheStore {
                     continue
                 }
                 entries.append(entry)
+                guard index != newest else { continue }
                 unlink(index)
                 link(index)
             }
@@ -184,12 +191,15 @@ extension MemoryCacheStore {
             }
             if variants.count >= mostVariants, let first = variants.first { remove(at: first) }
             let index = free.popLast() ?? slots.count
-            if index == slots.count { slots.append(nil) }
+            if index == slots.count {
+                slots.append(nil)
+                links.append(Link())
+            }
             slots[index] = Slot(entry: entry, cost: cost)
             urls[id.key.url, default: []].append(index)
             byteCount += cost
             link(index)
-            while byteCount > byteLimit, let oldest { remove(at: oldest) }
+            while byteCount > byteLimit, oldest >= 0 { remove(at: oldest) }
             return true
         }
 
@@ -214,8 +224,9 @@ extension MemoryCacheStore {
 
         mutating func trim(origin: String, to byteCount: Int) {
             var (kept, index) = (0, newest)
-            while let current = index, let slot = slots[current] {
-                index = slot.older
+            while index >= 0, let slot = slots[index] {
+                let current = index
+                index = links[index].older
                 guard slot.entry.response.id.key.origin == origin else { continue }
                 kept += slot.cost
                 if kept > byteCount { remove(at: current) }
@@ -224,9 +235,9 @@ extension MemoryCacheStore {
 
         var newestFirst: [Entry] {
             var (entries, index) = ([Entry](), newest)
-            while let current = index, let slot = slots[current] {
+            while index >= 0, let slot = slots[index] {
                 entries.append(slot.entry)
-                index = slot.older
+                index = links[index].older
             }
             return entries
         }
@@ -249,24 +260,22 @@ extension MemoryCacheStore {
         }
 
         private mutating func link(_ index: Int) {
-            slots[index]?.older = newest
-            slots[index]?.newer = nil
-            if let newest { slots[newest]?.newer = index }
+            links[index] = Link(older: newest)
+            if newest >= 0 { links[newest].newer = index } else { oldest = index }
             newest = index
-            if oldest == nil { oldest = index }
         }
 
         private mutating func unlink(_ index: Int) {
-            guard let slot = slots[index] else { return }
-            if let older = slot.older {
-                slots[older]?.newer = slot.newer
+            let link = links[index]
+            if link.older >= 0 {
+                links[link.older].newer = link.newer
             } else {
-                oldest = slot.newer
+                oldest = link.newer
             }
-            if let newer = slot.newer {
-                slots[newer]?.older = slot.older
+            if link.newer >= 0 {
+                links[link.newer].older = link.older
             } else {
-                newest = slot.older
+                newest = link.older
             }
         }
     }

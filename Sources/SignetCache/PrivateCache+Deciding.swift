@@ -41,10 +41,15 @@ extension PrivateCache {
         guard let key, !asked.contains(.noStore), request.headerFields[.ifMatch] == nil,
             request.headerFields[.ifUnmodifiedSince] == nil
         else { return .fetch(exchange(.bypass)) }
-        let ofKey = stored.filter { $0.id.key == key }
+        let ofKey =
+            stored.allSatisfy { $0.id.key == key } ? stored : stored.filter { $0.id.key == key }
         guard !ofKey.isEmpty else { return .fetch(exchange(.uriMiss)) }
-        let selected = ofKey.filter { $0.isSelected(by: request.headerFields) }
-            .sorted { isNewer($0, than: $1) }
+        let isWhole = ofKey.count == 1 && ofKey[0].isSelected(by: request.headerFields)
+        let selected =
+            isWhole
+            ? ofKey
+            : ofKey.filter { $0.isSelected(by: request.headerFields) }
+                .sorted { isNewer($0, than: $1) }
         guard let newest = selected.first else {
             return validation(of: ofKey, in: exchange(.varyMiss))
         }

@@ -57,9 +57,14 @@ extension PrivateCache {
         validated source: StoredResponse.ID? = nil, status: CacheStatus
     ) -> ServedResponse {
         var (response, bytes) = (stored.response, 0..<stored.length)
-        let age = stored.age(at: now) ?? stored.initialAge
+        let age = min(stored.age(at: now) ?? stored.initialAge, CacheDirectives.mostSeconds)
+        if source == nil {
+            response.headerFields = stored.servedFields
+        } else {
+            response.headerFields[.age] = nil
+        }
         if isNotModified(stored, for: request.headerFields) {
-            response = notModified(stored)
+            response = notModified(response.headerFields)
             bytes = 0..<0
         } else {
             switch content {
@@ -79,16 +84,13 @@ extension PrivateCache {
             }
         }
         if request.method == .head { bytes = 0..<0 }
-        // The fields of no-cache="…" are used after a validation only (section 5.2.2.4).
-        if source == nil {
-            for name in stored.directives.withheldFields { response.headerFields[name] = nil }
-        }
-        response.headerFields[.age] = String(min(age, CacheDirectives.mostSeconds))
+        response.headerFields.append(HTTPField(name: .age, value: String(age)))
         var status = status
         status.secondsToLive = lifetime(of: stored) - age
         status.add(to: &response, name: name)
         return ServedResponse(
-            response: response, content: bytes, source: source ?? stored.id, status: status)
+            response: response, content: bytes, age: age, source: source ?? stored.id,
+            status: status)
     }
 
     /// Evaluates the caller's conditions against a stored response (section 4.3.2).
@@ -108,13 +110,13 @@ extension PrivateCache {
     }
 
     /// A 304 with the fields of RFC 9110, section 15.4.5.
-    private func notModified(_ stored: StoredResponse) -> HTTPResponse {
+    private func notModified(_ fields: HTTPFields) -> HTTPResponse {
         var response = HTTPResponse(status: .notModified)
         let names: [HTTPField.Name] = [
             .cacheControl, .contentLocation, .date, .eTag, .expires, .lastModified, .vary,
         ]
         for name in names {
-            response.headerFields[fields: name] = stored.response.headerFields[fields: name]
+            response.headerFields[fields: name] = fields[fields: name]
         }
         return response
     }

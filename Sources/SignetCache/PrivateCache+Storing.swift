@@ -136,7 +136,7 @@ extension PrivateCache {
         where !alwaysStored.contains(name) {
             stored[name] = nil
         }
-        for name in ofConnection { stored[name] = nil }
+        for name in ofConnection where stored.contains(name) { stored[name] = nil }
         if stored[.date] == nil { stored[.date] = UnixTime.httpDate(now) }
         return stored
     }
@@ -181,9 +181,9 @@ extension PrivateCache {
         let names = Set(fields.map(\.name)).subtracting(Self.ofContent)
         for name in names { result.headerFields[fields: name] = [] }
         for field in fields where names.contains(field.name) { result.headerFields.append(field) }
-        return stored.with(
+        return StoredResponse(
             id: id, response: result, requestTime: exchange.requestTime, responseTime: now,
-            isInvalidated: false,
+            length: stored.length, part: stored.part,
             publicKeys: stored.publicKeys.filter(exchange.publicKeys.contains))
     }
 

@@ -17,60 +17,133 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
         }
     }
 
+    /// A response with its fields read once. It is an object, because it is handed on often.
+    private final class Contents: Sendable {
+        let id: ID
+        let response: HTTPResponse
+        let requestTime: Int64
+        let responseTime: Int64
+        let part: ContentPart?
+        let length: Int64
+        let isInvalidated: Bool
+        let publicKeys: [String]
+        let reading: Reading
+
+        init(
+            id: ID, response: HTTPResponse, requestTime: Int64, responseTime: Int64,
+            length: Int64, part: ContentPart?, isInvalidated: Bool, publicKeys: [String],
+            reading: Reading
+        ) {
+            self.id = id
+            self.response = response
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+            self.length = length
+            self.part = part
+            self.isInvalidated = isInvalidated
+            self.publicKeys = publicKeys
+            self.reading = reading
+        }
+    }
+
+    /// The values of the fields that decisions need.
+    private final class Reading: Sendable {
+        let directives: CacheDirectives
+        let entityTag: EntityTag?
+        let lastModified: Int64?
+        let date: Int64
+        let initialAge: Int64
+        let explicitLifetime: Int64?
+        let servedFields: HTTPFields
+
+        init(_ fields: HTTPFields, requestTime: Int64, responseTime: Int64) {
+            directives = CacheDirectives(fields)
+            entityTag = EntityTag(fields[.eTag])
+            lastModified = UnixTime.cacheDate(fields[.lastModified], now: responseTime)
+            // A missing or invalid Date is the time of arrival (RFC 9110, section 6.6.1).
+            date = UnixTime.cacheDate(fields[.date], now: responseTime) ?? responseTime
+            initialAge = StoredResponse.initialAge(
+                fields, date: date, requestTime: requestTime, responseTime: responseTime)
+            explicitLifetime = StoredResponse.explicitLifetime(
+                fields, directives: directives, date: date, now: responseTime)
+            var served = fields
+            for name in [.age] + directives.withheldFields where fields.contains(name) {
+                served[name] = nil
+            }
+            servedFields = served
+        }
+    }
+
+    private let contents: Contents
+
     /// The URL and the variant.
-    public let id: ID
+    public var id: ID { contents.id }
     /// The status and the stored fields. An incomplete response has the status 200, and neither
     /// `Content-Range` nor `Content-Length`.
-    public let response: HTTPResponse
+    public var response: HTTPResponse { contents.response }
     /// When the request was sent, in Unix seconds.
-    public let requestTime: Int64
+    public var requestTime: Int64 { contents.requestTime }
     /// When the response arrived, in Unix seconds.
-    public let responseTime: Int64
+    public var responseTime: Int64 { contents.responseTime }
     /// The stored part of the content; `nil` if the content is complete.
-    public let part: ContentPart?
+    public var part: ContentPart? { contents.part }
     /// The number of stored bytes of content.
-    public let length: Int64
+    public var length: Int64 { contents.length }
     /// Whether the response must be validated before it is used, however fresh it is.
-    public let isInvalidated: Bool
-
+    public var isInvalidated: Bool { contents.isInvalidated }
     /// The public keys of the verified chain by which the response arrived, as its receiver spells
     /// them. After a validation, those that both chains have. Decisions ignore them.
-    public let publicKeys: [String]
+    public var publicKeys: [String] { contents.publicKeys }
 
-    let directives: CacheDirectives
-    let entityTag: EntityTag?
+    var directives: CacheDirectives { contents.reading.directives }
+    var entityTag: EntityTag? { contents.reading.entityTag }
     /// The time of `Last-Modified`, if it is valid.
-    let lastModified: Int64?
+    var lastModified: Int64? { contents.reading.lastModified }
     /// `date_value` of RFC 9111, section 4.2.
-    let date: Int64
+    var date: Int64 { contents.reading.date }
     /// `corrected_initial_age` of section 4.2.3.
-    let initialAge: Int64
+    var initialAge: Int64 { contents.reading.initialAge }
     /// The lifetime that the origin gave (section 4.2.1).
-    let explicitLifetime: Int64?
+    var explicitLifetime: Int64? { contents.reading.explicitLifetime }
+    /// The stored fields without `Age` and those of `no-cache="…"`, which are used after a
+    /// validation only (section 5.2.2.4).
+    var servedFields: HTTPFields { contents.reading.servedFields }
 
     /// Creates a stored response, for example from the row of a database.
     public init(
         id: ID, response: HTTPResponse, requestTime: Int64, responseTime: Int64, length: Int64,
         part: ContentPart? = nil, isInvalidated: Bool = false, publicKeys: [String] = []
     ) {
-        self.id = id
-        self.response = response
-        self.requestTime = requestTime
-        self.responseTime = responseTime
-        self.length = length
-        self.part = part
-        self.isInvalidated = isInvalidated
-        self.publicKeys = publicKeys
-        let fields = response.headerFields
-        directives = CacheDirectives(fields)
-        entityTag = EntityTag(fields[.eTag])
-        lastModified = UnixTime.cacheDate(fields[.lastModified], now: responseTime)
-        // A missing or invalid Date is the time of arrival (RFC 9110, section 6.6.1).
-        date = UnixTime.cacheDate(fields[.date], now: responseTime) ?? responseTime
-        initialAge = Self.initialAge(
-            fields, date: date, requestTime: requestTime, responseTime: responseTime)
-        explicitLifetime = Self.explicitLifetime(
-            fields, directives: directives, date: date, now: responseTime)
+        contents = Contents(
+            id: id, response: response, requestTime: requestTime, responseTime: responseTime,
+            length: length, part: part, isInvalidated: isInvalidated, publicKeys: publicKeys,
+            reading: Reading(
+                response.headerFields, requestTime: requestTime, responseTime: responseTime))
+    }
+
+    /// Creates a response with the fields and times of another one.
+    private init(_ other: Contents, id: ID, length: Int64, isInvalidated: Bool) {
+        contents = Contents(
+            id: id, response: other.response, requestTime: other.requestTime,
+            responseTime: other.responseTime, length: length, part: other.part,
+            isInvalidated: isInvalidated, publicKeys: other.publicKeys, reading: other.reading)
+    }
+
+    /// Whether both were received and stored as the same response.
+    public static func == (left: StoredResponse, right: StoredResponse) -> Bool {
+        let (one, other) = (left.contents, right.contents)
+        return one === other
+            || one.id == other.id && one.response == other.response
+                && one.requestTime == other.requestTime && one.responseTime == other.responseTime
+                && one.length == other.length && one.part == other.part
+                && one.isInvalidated == other.isInvalidated && one.publicKeys == other.publicKeys
+    }
+
+    /// Hashes the identity and the times.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(requestTime)
+        hasher.combine(responseTime)
     }
 
     /// The age when the response arrived (RFC 9111, section 4.2.3).
@@ -119,17 +192,12 @@ public struct StoredResponse: Sendable, Hashable, Identifiable {
     /// Whether the origin can be asked if the response is still valid.
     var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-    /// Returns the same response with other values.
+    /// Returns the same response with another identity, length or validity.
     func with(
-        id: ID? = nil, response: HTTPResponse? = nil, requestTime: Int64? = nil,
-        responseTime: Int64? = nil, length: Int64? = nil, isInvalidated: Bool? = nil,
-        publicKeys: [String]? = nil
+        id: ID? = nil, length: Int64? = nil, isInvalidated: Bool? = nil
     ) -> StoredResponse {
         StoredResponse(
-            id: id ?? self.id, response: response ?? self.response,
-            requestTime: requestTime ?? self.requestTime,
-            responseTime: responseTime ?? self.responseTime, length: length ?? self.length,
-            part: part, isInvalidated: isInvalidated ?? self.isInvalidated,
-            publicKeys: publicKeys ?? self.publicKeys)
+            contents, id: id ?? self.id, length: length ?? self.length,
+            isInvalidated: isInvalidated ?? self.isInvalidated)
     }
 }

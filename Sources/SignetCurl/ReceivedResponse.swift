@@ -35,6 +35,7 @@ struct ReceivedResponse: Sendable {
         var response = EngineResponse(
             response: head.response, body: HTTPResponseBody(body), httpVersion: head.version,
             timings: timings, verdict: verdict, peerChain: chain, record: record)
+        response.interim = head.interim
         if wasAskedForCertificate {
             response.certificateRequest =
                 subject.map { .answered(subject: $0) } ?? .unanswered

@@ -1,30 +1,56 @@
 import HTTPTypes
 import SignetTransport
 
-/// A parsed response header: the start line and fields.
+/// A parsed response header: the start line and fields, after those of interim responses.
 struct ResponseHead {
     let version: EngineResponse.HTTPVersion
     let response: HTTPResponse
+    /// The responses of 1xx that came before (RFC 9110, section 15.2).
+    let interim: [HTTPResponse]
 
     /// Parses the lines that libcurl delivered.
     ///
     /// - Returns: `nil` if they aren't a start line and fields of RFC 9110.
     init?(_ bytes: borrowing Span<UInt8>) {
         var position = 0
-        guard let line = ResponseHead.nextLine(of: bytes, from: &position),
-            let (version, status) = ResponseHead.startLine(line, of: bytes),
-            let fields = ResponseHead.fields(of: bytes, from: position)
-        else { return nil }
-        self.version = version
-        self.response = HTTPResponse(status: status, headerFields: fields)
+        var interim: [HTTPResponse] = []
+        while true {
+            guard let line = ResponseHead.nextLine(of: bytes, from: &position),
+                let (version, status) = ResponseHead.startLine(line, of: bytes)
+            else { return nil }
+            let isInterim = status.kind == .informational
+            let end = isInterim ? ResponseHead.blankLine(of: bytes, from: position) : nil
+            let lines = bytes.extracting(position..<(end?.lowerBound ?? bytes.count))
+            guard let fields = ResponseHead.fields(of: lines) else { return nil }
+            let response = HTTPResponse(status: status, headerFields: fields)
+            guard let end else {
+                (self.version, self.response, self.interim) = (version, response, interim)
+                return
+            }
+            interim.append(response)
+            position = end.upperBound
+        }
+    }
+
+    /// Returns the line that ends a header; nil if none does.
+    private static func blankLine(
+        of bytes: borrowing Span<UInt8>, from start: Int
+    ) -> Range<Int>? {
+        var position = start
+        while position < bytes.count {
+            let first = position
+            guard let line = nextLine(of: bytes, from: &position) else { return nil }
+            if line.isEmpty { return first..<position }
+        }
+        return nil
     }
 
     /// Parses the lines of a header after its start line, or those of trailers.
     ///
     /// - Returns: `nil` if they aren't fields of RFC 9110.
-    static func fields(of bytes: borrowing Span<UInt8>, from start: Int = 0) -> HTTPFields? {
+    static func fields(of bytes: borrowing Span<UInt8>) -> HTTPFields? {
         var fields = HTTPFields()
-        var position = start
+        var position = 0
         while position < bytes.count {
             guard let line = nextLine(of: bytes, from: &position) else { return nil }
             var folded: [UInt8] = []

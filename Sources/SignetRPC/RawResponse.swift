@@ -12,6 +12,10 @@ public struct RawResponse: Sendable, Hashable {
     /// The fields that followed the body (RFC 9110, section 6.5); nil if there were none.
     public var trailers: HTTPFields?
 
+    /// The interim responses that came before it, such as a 103 (RFC 9110, section 15.2); never a
+    /// 100. A stored response, a stream and a download have none.
+    public var interim: [HTTPResponse] = []
+
     /// More to say in the message of an error about the status; no value of the response.
     package var note: String?
 

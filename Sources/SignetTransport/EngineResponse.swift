@@ -34,6 +34,9 @@ public struct EngineResponse: Sendable {
     public var response: HTTPResponse { didSet { status = response.status.code } }
     /// The code of the status, which a response has as text.
     public private(set) var status: Int
+    /// The interim responses that came before it, such as a 103 (RFC 9110, section 15.2). A 100,
+    /// which is the engine's, isn't among them.
+    public var interim: [HTTPResponse] = []
     /// The body.
     public var body: HTTPResponseBody
     /// The trailers, after the body has been read to its end; `nil` if there were none.

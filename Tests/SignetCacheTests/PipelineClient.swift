@@ -21,9 +21,11 @@ final class OriginEngine: HTTPEngine {
         let buffer = BodyBuffer(capacity: max(reply.content.count, 1), drained: {}, abandoned: {})
         if !reply.content.isEmpty { _ = buffer.offer(reply.content) }
         buffer.finish(reply.isWhole ? nil : TransportError(.cutOff, "the content was cut"))
-        return EngineResponse(
+        var response = EngineResponse(
             response: reply.response, body: HTTPResponseBody(buffer),
             httpVersion: .init(major: 1, minor: 1))
+        response.interim = reply.interim
+        return response
     }
 
     func shutdown() async {}
@@ -39,7 +41,7 @@ final class PipelineClient: SuiteClient {
     private let store: any CacheStore
     private let system: NetworkSystem
 
-    init(_ store: any CacheStore) async throws {
+    init(_ store: any CacheStore, rules: PrivateCache = PrivateCache()) async throws {
         self.store = store
         let state = state
         var options = NetworkSystem.Options()
@@ -51,6 +53,7 @@ final class PipelineClient: SuiteClient {
             }
         }
         options.cacheStore = store
+        options.cacheRules = rules
         options.clock.now = { state.value.withLock { $0.now } }
         options.callOptions.cache = .http
         var redirects = RedirectPolicy()
@@ -91,7 +94,7 @@ final class PipelineClient: SuiteClient {
                 fields: request.headerFields)
             reply = ClientReply(
                 response: HTTPResponse(status: .init(code: raw.status), headerFields: raw.fields),
-                content: raw.body)
+                content: raw.body, interim: raw.interim)
         } catch {
             reply = ClientReply(response: HTTPResponse(status: .gatewayTimeout))
         }

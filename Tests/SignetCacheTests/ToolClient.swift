@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SignetBase
+import SignetJSON
 import TestSupport
 
 /// `signet send --cache`, one process for each request, in front of a server of the suite.
@@ -42,7 +43,8 @@ final class ToolClient: SuiteClient {
     private func send(_ request: HTTPRequest) async throws -> ClientReply {
         let tool = try SignetTool.start(
             [
-                "send", "--plain-http", "--max-redirects", "0", "--cache", folder.path("cache"),
+                "send", "--json", "--plain-http", "--max-redirects", "0", "--cache",
+                folder.path("cache"),
             ], stdin: text(of: request))
         while tool.isRunning {
             let received = relay.received
@@ -70,12 +72,9 @@ final class ToolClient: SuiteClient {
         var text: [UInt8] = []
         if let reply = server.reply(to: request, now: now) {
             await pass(seconds: reply.delay)
-            let fields = reply.response.headerFields.map { "\($0.name): \($0.value)\r\n" }.joined()
-            let status = reply.response.status
-            text =
-                Array(
-                    "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\(fields)Connection: close\r\n\r\n"
-                        .utf8) + reply.content
+            var response = reply.response
+            response.headerFields[.connection] = "close"
+            text = (reply.interim + [response]).flatMap(Self.head) + reply.content
         }
         // Renamed, so that the server never reads a part of it.
         try folder.write(text, to: "next")
@@ -83,12 +82,33 @@ final class ToolClient: SuiteClient {
             atPath: folder.path("next"), toPath: folder.path("\(count)"))
     }
 
+    private static func head(_ response: HTTPResponse) -> [UInt8] {
+        let fields = response.headerFields.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let status = response.status
+        return Array("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\(fields)\r\n".utf8)
+    }
+
     private static func reply(_ bytes: [UInt8]) -> ClientReply? {
-        guard let (line, fields, content) = parts(bytes), line.count > 1, let code = Int(line[1])
-        else { return nil }
+        guard let object = try? JSONValue(parsing: bytes), let response = response(object) else {
+            return nil
+        }
+        let encoded = object["bodyBase64"]?.string.flatMap { Data(base64Encoded: $0) }
         return ClientReply(
-            response: HTTPResponse(status: .init(code: code), headerFields: fields),
-            content: content)
+            response: response,
+            content: encoded.map { Array($0) } ?? Array((object["body"]?.string ?? "").utf8),
+            interim: object["interim"]?.array?.compactMap(Self.response) ?? [])
+    }
+
+    private static func response(_ object: JSONValue) -> HTTPResponse? {
+        guard let code = object["status"]?.number?.int64 else { return nil }
+        var fields = HTTPFields()
+        for field in object["fields"]?.array ?? [] {
+            guard let pair = field.array, let name = HTTPField.Name(pair[0].suiteText) else {
+                return nil
+            }
+            fields.append(HTTPField(name: name, value: pair[1].suiteText))
+        }
+        return HTTPResponse(status: .init(code: Int(code)), headerFields: fields)
     }
 
     /// The words of the first line, the fields and the content.

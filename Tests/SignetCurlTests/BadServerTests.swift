@@ -78,7 +78,8 @@ import Testing
 
     @Test func acceptsInterimResponsesAndTrailers() async throws {
         let server = try await ScriptedServer([
-            .head, .send("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"),
+            .head, .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\n\n"),
+            .send("HTTP/1.1 103 Early Hints\r\nLink: x\r\n y\r\n\r\nHTTP/1.1 100 \r\nB: 2\r\n\r\n"),
             .send("HTTP/1.1 200 Fine\r\nA: 1\r\na: 2\r\nTransfer-Encoding: chunked\r\n\r\n"),
             .send("2\r\nab\r\n1\r\nc\r\n0\r\nTrailer-Field: t\r\n\r\n"),
         ])
@@ -89,6 +90,9 @@ import Testing
         #expect(response.response.status.reasonPhrase == "Fine")
         #expect(response.response.headerFields[values: try #require(.init("A"))] == ["1", "2"])
         #expect(response.response.headerFields[try #require(.init("Link"))] == nil)
+        #expect(response.interim.map(\.status.code) == [102, 103])
+        let link = try #require(HTTPField.Name("Link"))
+        #expect(response.interim.last?.headerFields == [link: "x y"])
         #expect(body == Array("abc".utf8))
         await engine.shutdown()
     }

@@ -24,7 +24,20 @@ struct CacheScopes: Sendable {
 
         /// Held, so that no other snapshot is taken for this one.
         var snapshot: SystemSnapshot?
-        var scopes: [Key: CacheScope] = [:]
+        var places: [Key: Place] = [:]
+    }
+
+    /// A scope at an origin, and the texts that keys have of them.
+    struct Place: Sendable {
+        let scope: CacheScope
+        let text: String
+        let origin: String
+
+        fileprivate init(_ scope: CacheScope, at origin: WebOrigin) {
+            self.scope = scope
+            text = scope.text
+            self.origin = "\(origin.scheme)://\(origin.host.uriText):\(origin.port)"
+        }
     }
 
     private final class Memory: Sendable { let memo = Mutex(Memo()) }
@@ -33,6 +46,8 @@ struct CacheScopes: Sendable {
     /// The values that all calls of the system have in common: the CAs and the addresses of hosts.
     private let trust: [String]
     private let memory = Memory()
+    /// Returns the token of a key for a call's record.
+    let hashKey: @Sendable (CacheKey) -> String?
 
     /// - Throws: `crypto-failed`.
     init(
@@ -43,6 +58,7 @@ struct CacheScopes: Sendable {
         } catch {
             throw ClientError(.cryptoFailed, error.description)
         }
+        hashKey = { [hash] in Self.token([$0.scope, $0.url], by: hash) }
         var trust = ["\(caFile.flatMap { Folder.identity(ofFile: $0) } ?? "")"]
         for rule in connectTo {
             trust.append(
@@ -52,15 +68,15 @@ struct CacheScopes: Sendable {
         self.trust = trust
     }
 
-    /// The scope of a call's requests to its own origin.
+    /// The scope of a call's requests to an origin, its own one.
     ///
     /// - Parameter fields: The fields of the request that tell users apart, without those of a
     ///   credential source.
     /// - Returns: Nil if OpenSSL fails, or the client certificate can't be shown. The call isn't
     ///   cached then.
-    func scope(
+    func place(
         of context: CallContext, fields: HTTPFields, origin: WebOrigin
-    ) -> CacheScope? {
+    ) -> Place? {
         // With their names, because a text may mean another user in another field.
         var values = fields.map { "\($0.name.canonicalName): \($0.value)" }
         if let certificate = context.options.clientCertificate {
@@ -68,26 +84,26 @@ struct CacheScopes: Sendable {
             guard let shown = try? certificate.current() else { return nil }
             values.append("certificate: \(shown.fingerprint)")
         }
-        guard values.isEmpty else { return makeScope(of: context, values, origin: origin) }
+        guard values.isEmpty else { return makePlace(of: context, values, origin: origin) }
         let key = Memo.Key(
             service: context.identity.service, origin: origin, user: context.credentialKey)
         let known = memory.memo.withLock { memo in
-            memo.snapshot === context.snapshot ? memo.scopes[key] : nil
+            memo.snapshot === context.snapshot ? memo.places[key] : nil
         }
         if let known { return known }
-        guard let scope = makeScope(of: context, [], origin: origin) else { return nil }
+        guard let place = makePlace(of: context, [], origin: origin) else { return nil }
         memory.memo.withLock { memo in
-            if memo.snapshot !== context.snapshot || memo.scopes.count > 10_000 {
+            if memo.snapshot !== context.snapshot || memo.places.count > 10_000 {
                 memo = Memo(snapshot: context.snapshot)
             }
-            memo.scopes[key] = scope
+            memo.places[key] = place
         }
-        return scope
+        return place
     }
 
-    private func makeScope(
+    private func makePlace(
         of context: CallContext, _ values: [String], origin: WebOrigin
-    ) -> CacheScope? {
+    ) -> Place? {
         let service = context.service
         var way = trust
         let proxy = context.snapshot.proxies.proxy(for: origin)
@@ -102,7 +118,7 @@ struct CacheScopes: Sendable {
             let user = user(context.credentialKey?.scope.text),
             let way = token(["way"] + way + values)
         else { return nil }
-        return CacheScope(service: name, user: user, way: way)
+        return Place(CacheScope(service: name, user: user, way: way), at: origin)
     }
 
     /// The token of a proxy's credentials; nil without any.
@@ -120,13 +136,17 @@ struct CacheScopes: Sendable {
     func service(_ name: ServiceName) -> String? { token(["service", name.name]) }
 
     /// A keyed hash in hexadecimal.
-    func token(_ parts: [String]) -> String? {
+    func token(_ parts: [String]) -> String? { Self.token(parts, by: hash) }
+
+    private static func token(_ parts: [String], by hash: HMACKey) -> String? {
         var message = BlockWriter()
-        for part in parts { message.add(Array(part.utf8)) }
-        return token(message)
+        for part in parts { message.add(part) }
+        return token(message, by: hash)
     }
 
-    func token(_ message: BlockWriter) -> String? {
+    func token(_ message: BlockWriter) -> String? { Self.token(message, by: hash) }
+
+    private static func token(_ message: BlockWriter, by hash: HMACKey) -> String? {
         guard let tag = try? hash.tag(of: message.bytes) else { return nil }
         return String(decoding: Array(tag.prefix(16)).hexadecimal(), as: UTF8.self)
     }

@@ -134,7 +134,7 @@ final class CachingReader: ResponseReader {
         await apply(changes)
         note(
             isFailure ? .stale : .validated, reason: asked.reason.rawValue,
-            age: served.response.headerFields[.age], isStored: !isFailure)
+            age: served.age, isStored: !isFailure)
         return try await reader.read(
             .stored(served.response, body: entry.body(in: served.content)), answering: method)
     }
@@ -204,13 +204,13 @@ final class CachingReader: ResponseReader {
     }
 
     private func note(
-        _ decision: CacheUse.Decision, reason: String? = nil, age: String? = nil,
+        _ decision: CacheUse.Decision, reason: String? = nil, age: Int64? = nil,
         isStored: Bool = false
     ) {
         let use = state.withLock { state in
             state.use.decision = decision
             state.use.reason = reason ?? state.use.reason
-            state.use.age = age.flatMap { Int64($0) }
+            state.use.age = age
             state.use.isStored = isStored
             return state.use
         }

@@ -29,7 +29,7 @@ struct CallCacheStage: Sendable {
             context.log.setCache(use)
             return try await work()
         }
-        use.key = scopes.token([key.scope, key.url])
+        use.hashedKey = .init(key, hash: scopes.hashKey)
         let stage = context.log.begin(.cache)
         context.send { .readingCache($0) }
         let (found, reason) = await look(for: key, by: rules, mode: mode, in: context)
@@ -85,9 +85,9 @@ struct CallCacheStage: Sendable {
         {
             secrets.append(HTTPField(name: .cookie, value: cookie))
         }
-        let scope = scopes.scope(of: context, fields: secrets, origin: service.url.origin)
-        guard let scope, let digest = scopes.token(message) else { return nil }
-        return CacheKey(api: Self.api(of: context.identity), call: digest, scope: scope.text)
+        let place = scopes.place(of: context, fields: secrets, origin: service.url.origin)
+        guard let place, let digest = scopes.token(message) else { return nil }
+        return CacheKey(api: Self.api(of: context.identity), call: digest, scope: place.text)
     }
 
     /// The API of a call: its service, its method and the template of its path.

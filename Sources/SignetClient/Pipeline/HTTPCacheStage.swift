@@ -89,14 +89,19 @@ struct HTTPCacheStage: Sendable {
             look.use.decision = .bypassed
             return look
         }
-        look.use.key = scopes.token([key.scope, key.url])
+        look.use.hashedKey = .init(key, hash: scopes.hashKey)
         // Others are always sent.
-        guard call.request.method == .get || call.request.method == .head else { return look }
+        guard mayBeStored(call.request.method) else { return look }
         let now = clock.now()
         look.entries = await store.responses(for: key).filter {
             context.policy?.accepts($0.response.publicKeys, of: call.origin, at: now) ?? true
         }
         return look
+    }
+
+    /// Whether responses to a method answer later requests.
+    private func mayBeStored(_ method: HTTPRequest.Method) -> Bool {
+        method == .get || method == .head
     }
 
     /// The key of a request; nil if it isn't cached.
@@ -106,16 +111,21 @@ struct HTTPCacheStage: Sendable {
         // An attempt's interceptors may add what tells users apart, after this stage, and a stub
         // may change the response. A body has no place in the key, so a GET with one isn't cached.
         guard context.options.attemptInterceptors.isEmpty, context.stubs.isEmpty,
-            call.body.length == 0 || ![.get, .head].contains(call.request.method),
-            let url = try? WebURL(of: call.request)
+            call.body.length == 0 || !mayBeStored(call.request.method)
         else { return nil }
-        var head = call.request
-        head.headerFields = secrets
-        context.service.cookies(for: url)?.add(to: &head, of: url, at: clock.now())
-        guard
-            let scope = scopes.scope(of: context, fields: head.headerFields, origin: call.origin)
-        else { return nil }
-        return CacheKey(call.request, scope: scope.text)
+        var fields = secrets
+        if context.service.configuration.cookies != nil {
+            guard let url = try? WebURL(of: call.request) else { return nil }
+            var head = call.request
+            head.headerFields = secrets
+            context.service.cookies(for: url)?.add(to: &head, of: url, at: clock.now())
+            fields = head.headerFields
+        }
+        guard let place = scopes.place(of: context, fields: fields, origin: call.origin) else {
+            return nil
+        }
+        return CacheKey(
+            origin: place.origin, target: call.request.path ?? "/", scope: place.text)
     }
 
     /// The request as the cache compares and keeps it: with the directives of the mode, and with
@@ -123,6 +133,7 @@ struct HTTPCacheStage: Sendable {
     private func asked(
         _ request: HTTPRequest, secrets: HTTPFields, mode: CacheMode
     ) -> HTTPRequest {
+        guard !secrets.isEmpty || mode != .standard else { return request }
         var request = request
         for name in Set(secrets.map(\.name)) {
             request.headerFields[name] = scopes.token(
@@ -157,8 +168,14 @@ struct HTTPCacheStage: Sendable {
     ) async throws(ClientError) -> RawResponse {
         var use = look.use
         use.reason = use.reason ?? served.status.detail
-        use.age = served.response.headerFields[.age].flatMap { Int64($0) }
+        use.age = served.age
         context.log.setCache(use)
+        if let entry = look.entry(of: served), case .bytes(let bytes) = entry.content,
+            let raw = (reader as? MemoryReader)?.whole(
+                served.response, body: bytes.part(served.content))
+        {
+            return raw
+        }
         let body = look.entry(of: served).map { $0.body(in: served.content) }
         return try await whole(
             reader.read(
@@ -220,14 +237,20 @@ private struct DrainingReader: ResponseReader {
     }
 }
 
+extension [UInt8] {
+    /// The bytes at positions.
+    fileprivate func part(_ range: Range<Int64>) -> [UInt8] {
+        range == 0..<Int64(count)
+            ? self : Array(self[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+}
+
 extension CacheEntry {
     /// The stored bytes at positions.
     func body(in range: Range<Int64>) -> HTTPResponseBody {
         switch content {
         case .bytes(let bytes):
-            let whole = range == 0..<Int64(bytes.count)
-            return HTTPResponseBody(
-                bytes: whole ? bytes : Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
+            return HTTPResponseBody(bytes: bytes.part(range))
         case .pieces(let reader):
             let position = BodyPosition(range.lowerBound)
             return HTTPResponseBody { () async throws(TransportError) -> [UInt8]? in

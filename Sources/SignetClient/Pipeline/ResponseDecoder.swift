@@ -29,6 +29,7 @@ struct ResponseDecoder: Sendable {
         func whole(_ body: [UInt8]) -> RawResponse {
             var whole = RawResponse(status: status, fields: fields, body: body)
             whole.trailers = response.trailers
+            whole.interim = response.interim
             whole.note = response.certificateNote
             return whole
         }

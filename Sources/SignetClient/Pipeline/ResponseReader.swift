@@ -70,6 +70,14 @@ struct MemoryReader: ResponseReader {
     var keepsBody: Bool { true }
     var preparesRequests: Bool { false }
 
+    /// Returns a response whose body is in memory; nil if it must be decoded or is too large.
+    func whole(_ response: HTTPResponse, body: [UInt8]) -> RawResponse? {
+        let fields = response.headerFields
+        guard decoder.limits == nil || !fields.contains(.contentEncoding), body.count <= limit
+        else { return nil }
+        return RawResponse(status: response.status.code, fields: fields, body: body)
+    }
+
     func read(
         _ response: EngineResponse, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {

@@ -66,6 +66,9 @@ extension NetworkSystem {
         /// The store of responses that calls with a ``RequestOptions/cache`` keep, such as a
         /// `MemoryCacheStore` or the `DiskCacheStore` of SignetStorage; nil for no cache.
         public var cacheStore: (any CacheStore)?
+        /// The choices that HTTP leaves to a cache, such as whether a stale response takes the
+        /// place of a failure (`staleIfError`), for calls with ``CachePolicy/http``.
+        public var cacheRules = PrivateCache()
         /// The keys with which ``NetworkSystem/monitor`` seals the configuration; nil for no
         /// monitoring.
         public var sealing: SealingCredentials?

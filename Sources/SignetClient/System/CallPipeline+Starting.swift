@@ -29,7 +29,7 @@ extension CallPipeline {
             return CacheStages(
                 calls: CallCacheStage(store: store, scopes: scopes, clock: options.clock),
                 http: HTTPCacheStage(
-                    store: store, rules: PrivateCache(), scopes: scopes, clock: options.clock,
+                    store: store, rules: options.cacheRules, scopes: scopes, clock: options.clock,
                     renewals: CacheRenewals()))
         }
         let attempts = AttemptStage(

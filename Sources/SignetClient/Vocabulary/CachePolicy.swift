@@ -1,3 +1,5 @@
+import SignetCache
+
 /// Whether the responses to calls are kept, and until when.
 ///
 /// By default nothing is kept. ``http`` keeps what HTTP allows; the other rules are the program's
@@ -136,7 +138,8 @@ public struct CacheUse: Sendable, Hashable {
     /// The mode.
     public internal(set) var mode: CacheMode
     /// A keyed digest of all that tells the call's responses apart; nil if the call isn't cached.
-    public internal(set) var key: String?
+    public var key: String? { hashedKey?.text }
+    var hashedKey: HashedKey?
     /// The decision.
     public internal(set) var decision: Decision
     /// More about the decision, such as `uri-miss` or `stale-while-revalidate` (RFC 9211).
@@ -148,6 +151,24 @@ public struct CacheUse: Sendable, Hashable {
 }
 
 extension CacheUse {
+    /// The key of the stored responses, which is hashed when somebody reads it. It shows the hash
+    /// alone.
+    struct HashedKey: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+        private let key: CacheKey
+        private let hash: @Sendable (CacheKey) -> String?
+
+        init(_ key: CacheKey, hash: @escaping @Sendable (CacheKey) -> String?) {
+            (self.key, self.hash) = (key, hash)
+        }
+
+        var text: String? { hash(key) }
+        var description: String { text ?? "" }
+        var customMirror: Mirror { Mirror(self, children: ["text": description]) }
+
+        static func == (left: HashedKey, right: HashedKey) -> Bool { left.key == right.key }
+        func hash(into hasher: inout Hasher) { hasher.combine(key) }
+    }
+
     /// Whether the caller got a stored response.
     var isServed: Bool { decision != .miss && decision != .bypassed }
 }

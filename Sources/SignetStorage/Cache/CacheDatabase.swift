@@ -152,7 +152,7 @@ final class CacheDatabase: Sendable {
 
     /// A number that changes when another process has changed the database.
     func dataVersion() throws -> Int {
-        try read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+        try read { try Int.fetchOne($0.cachedStatement(sql: "PRAGMA data_version")) ?? 0 }
     }
 
     /// Whether the folder still has this very database: another process may have replaced it.

@@ -33,6 +33,21 @@ import Testing
         await cached.system.shutdown()
     }
 
+    /// A record keeps the hash of the key, and shows neither the URL nor the scope.
+    @Test func theKeyOfARecordIsAHash() async throws {
+        let cached = try await CachedSystem(CachedOrigin.counter())
+        var keys: [String] = []
+        for path in ["/tea", "/tea", "/m"] as [RESTPath] {
+            let use = try #require(try await cached.get(path).use)
+            keys.append(try #require(use.key))
+            var shown = ""
+            dump(use, to: &shown)
+            #expect(!"\(shown)\(use)".contains("tea") && shown.contains(use.key ?? "-"))
+        }
+        #expect(keys[0] == keys[1] && keys[0] != keys[2] && keys[0].utf8.count == 32)
+        await cached.system.shutdown()
+    }
+
     @Test func aResponseTellsHowItWasHandled() async throws {
         let cached = try await CachedSystem(CachedOrigin.counter())
         func status(_ path: String = "/v1/n") async throws -> (String?, String?) {

@@ -165,12 +165,17 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func describe(_ response: RawResponse) -> JSONObject {
-        let fields = response.fields.map { field in
-            JSONValue.array([.string(field.name.canonicalName), .string(field.value)])
+        func head(_ status: Int, _ fields: HTTPFields) -> JSONObject {
+            let fields = fields.map { field in
+                JSONValue.array([.string(field.name.canonicalName), .string(field.value)])
+            }
+            return ["status": .number(JSONNumber(status)), "fields": .array(fields)]
         }
-        var object: JSONObject = [
-            "status": .number(JSONNumber(response.status)), "fields": .array(fields),
-        ]
+        var object = head(response.status, response.fields)
+        if !response.interim.isEmpty {
+            object["interim"] = .array(
+                response.interim.map { .object(head($0.status.code, $0.headerFields)) })
+        }
         if let text = String(validating: response.body, as: UTF8.self) {
             object["body"] = .string(text)
         } else {
