@@ -32,14 +32,14 @@ import Testing
             if let coded {
                 fields[.contentEncoding] = "gzip"
                 exchange.response = .init(
-                    status: 200, fields: .passed(fields),
+                    status: 200, fields: fields.map { RecordedField($0) },
                     body: CapturedBytes(coded, limit: 1 << 20))
             }
             var call = RecordedCall(method: "POST", started: Int64(number))
             call.id = number
-            var form = ByteForm(size: 0)
-            form.add(&exchange)
-            return UnredactedCall(call, exchanges: [form.bytes], redaction: redaction)
+            let contents = CallContents(exchanges: [exchange], call: call)
+            return UnredactedCall(
+                bytes: SealedCallTests.bytes(of: contents), exchanges: 1, redaction: redaction)
         }
     }
 
@@ -258,7 +258,7 @@ import Testing
                 method: .put, scheme: "http", authority: "a:1", path: "/b?c",
                 headerFields: [.cookie: "a=b", .contentType: "text/plain"]), body: body)
         exchange.response = .init(
-            status: 503, reason: "Busy", major: 2, fields: .passed([.server: "x"]),
+            status: 503, reason: "Busy", major: 2, fields: [.init(name: "Server", value: "x")],
             body: CapturedBytes([0xFF, 0], limit: 1))
         exchange.timings.nameResolved = .nanoseconds(1_234_567_891)
         exchange.timings.total = .seconds(100)
@@ -288,7 +288,7 @@ import Testing
         requireRefusals(of: second, as: CapturedExchange.self)
     }
 
-    private static func bytes(of value: consuming some ByteFormed) -> [UInt8] {
+    fileprivate static func bytes(of value: consuming some ByteFormed) -> [UInt8] {
         var form = ByteForm(size: 0)
         form.pass(&value)
         return form.bytes
