@@ -15,31 +15,37 @@ import Testing
 @Suite struct SealedCallTests {
     /// Calls as a recorder adds them, with a secret each.
     private struct Calls {
-        let redaction = CallRedaction(
-            redactor: ExchangeRedactor(RedactionRules(), marks: RedactionMarks()),
-            bodyLimit: 1 << 20)
+        let redaction: CallRedaction
 
-        func pending(_ number: Int, secret: String? = nil, coded: [UInt8]? = nil)
-            -> UnredactedCall
-        {
+        init(decoding budget: DecodingBudget? = nil) {
+            redaction = CallRedaction(
+                redactor: ExchangeRedactor(
+                    RedactionRules(), marks: RedactionMarks(), decoding: budget),
+                bodyLimit: 1 << 20)
+        }
+
+        func pending(
+            _ number: Int, secret: String? = nil, body: [UInt8]? = nil, coded: [UInt8]? = nil
+        ) -> UnredactedCall {
             let text = #"{"password":"\#(secret ?? "canary-\(number)")","n":\#(number)}"#
             var fields: HTTPFields = [.contentType: "application/json"]
             var exchange = CapturedExchange()
             exchange.request = CapturedRequest(
                 HTTPRequest(
                     method: .post, scheme: "https", authority: "a", path: "/\(number)",
-                    headerFields: fields), body: CapturedBytes(Array(text.utf8), limit: 1 << 20))
+                    headerFields: fields),
+                body: CapturedBytes(body ?? Array(text.utf8), limit: 1 << 20))
             if let coded {
                 fields[.contentEncoding] = "gzip"
                 exchange.response = .init(
-                    status: 200, fields: .passed(fields),
+                    status: 200, fields: fields.map { RecordedField($0) },
                     body: CapturedBytes(coded, limit: 1 << 20))
             }
             var call = RecordedCall(method: "POST", started: Int64(number))
             call.id = number
-            var form = ByteForm(size: 0)
-            form.add(&exchange)
-            return UnredactedCall(call, exchanges: [form.bytes], redaction: redaction)
+            let contents = CallContents(exchanges: [exchange], call: call)
+            return UnredactedCall(
+                bytes: SealedCallTests.bytes(of: contents), exchanges: 1, redaction: redaction)
         }
     }
 
@@ -84,6 +90,26 @@ import Testing
         var text = ""
         dump(store, to: &text)
         #expect(!text.contains("canary"))
+    }
+
+    /// The bytes that a redaction decompresses count the redactions.
+    @Test func aCallIsRedactedOnce() async throws {
+        let text = [UInt8](repeating: 0x20, count: 5000)
+        let body = try ContentEncoder.encode(whole: text)
+        let budget = DecodingBudget()
+        let (store, calls) = (MemoryRecordingStore(), Calls(decoding: budget))
+        func spent() -> Int { budget.size - budget.rest }
+        _ = calls.pending(0, body: body).redacted()
+        let once = spent()
+        #expect(once >= text.count)
+        for number in 1...3 { store.add(calls.pending(number, body: body)) }
+        #expect(spent() == once)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { _ = await store.recording() } }
+        }
+        #expect(spent() == 4 * once)
+        #expect(await store.recording().calls.count == 3)
+        #expect(spent() == 4 * once)
     }
 
     /// Their secrets have no marks.
@@ -258,7 +284,7 @@ import Testing
                 method: .put, scheme: "http", authority: "a:1", path: "/b?c",
                 headerFields: [.cookie: "a=b", .contentType: "text/plain"]), body: body)
         exchange.response = .init(
-            status: 503, reason: "Busy", major: 2, fields: .passed([.server: "x"]),
+            status: 503, reason: "Busy", major: 2, fields: [.init(name: "Server", value: "x")],
             body: CapturedBytes([0xFF, 0], limit: 1))
         exchange.timings.nameResolved = .nanoseconds(1_234_567_891)
         exchange.timings.total = .seconds(100)
@@ -288,7 +314,51 @@ import Testing
         requireRefusals(of: second, as: CapturedExchange.self)
     }
 
-    private static func bytes(of value: consuming some ByteFormed) -> [UInt8] {
+    /// Messages and summaries are written as they pass, and read as calls with their exchanges.
+    @Test func writesTheFormThatItReads() async throws {
+        final class BytesStore: UnredactedCallStore {
+            let all = Mutex<[[UInt8]]>([])
+            func add(_ call: consuming UnredactedCall) {
+                let bytes = call.takeBytes()
+                all.withLock { $0.append(bytes) }
+            }
+            func add(_ call: RecordedCall) {}
+            func recording() async -> Recording { Recording() }
+            func removeAll() async {}
+        }
+        let stub = StubEngine()
+        stub.respond(
+            to: .request(.get, path: "/a"),
+            with: .status(404, fields: [.setCookie: "a=\u{E9}"], body: [0x78]))
+        stub.respond(to: .request(.post, path: "/b"), with: .failure(.timeout))
+        let system = try await startSystem(stub) { $0.callOptions.attempts = 1 }
+        let store = BytesStore()
+        let recorder = Recorder(.anywhere, into: store)
+        try recorder.start(on: system)
+        var options = RequestOptions()
+        (options.tags, options.keepsContents) = (["b", "a"], true)
+        _ = try await system.exchange(
+            "shop", method: .get, target: "/a?b", body: [], options: options)
+        _ = try? await system.exchange(
+            "shop", method: .post, target: "/b", fields: [.contentType: "text/plain"],
+            body: Array("canary-1".utf8))
+        let written = store.all.withLock { $0 }
+        let read = try written.map { try #require(ByteForm.value(of: $0) as CallContents?) }
+        #expect(read.map(Self.bytes(of:)) == written && read.count == 2)
+        let (first, second) = (read[0], read[1])
+        #expect(first.call.tags == ["a", "b"] && first.call.contents.count > 1)
+        #expect(first.exchanges[0].response?.fields.first?.value == "a=\u{E9}")
+        #expect(first.exchanges[0].engine == "standard (standard)")
+        #expect(first.exchanges[0].timings.total > .zero)
+        #expect(first.call.stages.first?.name == "admission" && first.call.service == "shop")
+        #expect(first.call.duration ?? .zero > .zero)
+        #expect(first.call.source == first.exchanges[0].source)
+        #expect(second.call.id == 2 && second.call.failure == "timeout")
+        #expect(second.exchanges[0].request.fields.first?.name == "Content-Type")
+        #expect(second.exchanges[0].failure == "timeout" && second.call.message != nil)
+    }
+
+    fileprivate static func bytes(of value: consuming some ByteFormed) -> [UInt8] {
         var form = ByteForm(size: 0)
         form.pass(&value)
         return form.bytes

@@ -109,6 +109,25 @@ final class CallLog: Sendable {
         }
     }
 
+    /// The parts of the record for a recording; nil before the call has ended. The record isn't made
+    /// for them, unless the work was shared.
+    var summary: CallSummary? {
+        let summary = state.withLock { state -> CallSummary? in
+            guard let end = state.end, state.joined == nil else { return nil }
+            let server = end.error?.serverError
+            return CallSummary(
+                identity: identity, mode: mode, outcome: .init(end.error?.code),
+                message: end.error?.message,
+                serverCode: state.serverCode ?? server.map { $0.textCode ?? $0.code.text },
+                duration: end.instant - start, source: Self.response(in: state)?.source,
+                cache: state.cache, joinedCall: nil,
+                isSimulated: state.attempts.contains(where: \.isSimulated),
+                stubs: state.stubs, stages: Self.stages(in: state, until: end.instant, from: start),
+                contents: contents?.contents ?? [])
+        }
+        return summary ?? record.map(CallSummary.init)
+    }
+
     /// Notes something, unless the call has ended: work that was given up may still run.
     private func note(_ change: (inout State) -> Void) {
         state.withLock { if $0.end == nil { change(&$0) } }
@@ -285,9 +304,11 @@ final class CallLog: Sendable {
     /// The response. If the call failed while the response was read, the last request's data about
     /// it.
     private func response(of log: CallLog) -> CallRecord.Response? {
-        log.state.withLock { state in
-            if let response = state.response { return response }
-            return state.attempts.lazy.reversed().compactMap(\.lastResponse).first
+        log.state.withLock { Self.response(in: $0) }
+    }
+
+    private static func response(in state: State) -> CallRecord.Response? {
+        state.response ?? state.attempts.lazy.reversed().compactMap(\.lastResponse).first
         }
     }
 
@@ -311,7 +332,13 @@ final class CallLog: Sendable {
     private func stages(
         until end: MonotonicTime, from start: MonotonicTime
     ) -> [CallRecord.Stage] {
-        state.withLock { $0.entries }.map { entry in
+        state.withLock { Self.stages(in: $0, until: end, from: start) }
+    }
+
+    private static func stages(
+        in state: State, until end: MonotonicTime, from start: MonotonicTime
+    ) -> [CallRecord.Stage] {
+        state.entries.map { entry in
             CallRecord.Stage(
                 name: entry.name, start: entry.start - start,
                 duration: (entry.end ?? end) - entry.start)

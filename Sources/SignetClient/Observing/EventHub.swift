@@ -14,6 +14,7 @@ final class EventHub: Sendable {
     private struct State {
         /// The observers in the order in which they were added.
         var observers: [(number: Int, observer: any CallObserver)] = []
+        var spanObservers: [(number: Int, observer: any CallSpanObserver)] = []
         /// The listeners to all calls, and those to one call, by their numbers.
         var listeners: [Int: Listener] = [:]
         var listenersToCalls: [CallIdentity.ID: [Int: Listener]] = [:]
@@ -21,17 +22,20 @@ final class EventHub: Sendable {
         var isFinished = false
 
         func listeners(to call: CallIdentity.ID) -> [Listener] {
-            guard !listenersToCalls.isEmpty else { return Array(listeners.values) }
+            guard !listenersToCalls.isEmpty else {
+                return listeners.isEmpty ? [] : Array(listeners.values)
+            }
             return Array(listeners.values) + (listenersToCalls[call].map { Array($0.values) } ?? [])
         }
     }
 
     private let state = Mutex(State())
     private let listens = Atomic(false)
+    private let seesSpans = Atomic(false)
 
     init(observers: [any CallObserver] = []) { for observer in observers { add(observer) } }
 
-    /// Whether somebody observes or listens to any call.
+    /// Whether somebody observes or listens to the events of any call.
     var hasListeners: Bool { listens.load(ordering: .acquiring) }
 
     /// The events that one listener has not taken; the oldest are dropped.
@@ -79,13 +83,27 @@ final class EventHub: Sendable {
         }
     }
 
+    /// Adds an observer of the beginnings and the ends of all calls.
+    ///
+    /// - Returns: Its number.
+    func add(_ observer: any CallSpanObserver) -> Int {
+        state.withLock { state in
+            guard !state.isFinished else { return state.lastNumber }
+            state.lastNumber += 1
+            state.spanObservers.append((state.lastNumber, observer))
+            seesSpans.store(true, ordering: .releasing)
+            return state.lastNumber
+        }
+    }
+
     func removeObserver(_ number: Int) {
         // Freed after the lock was released.
         _ = state.withLock { state in
-            let index = state.observers.firstIndex { $0.number == number }
-            let removed = index.map { state.observers.remove(at: $0) }
+            let old = (state.observers, state.spanObservers)
+            state.observers.removeAll { $0.number == number }
+            state.spanObservers.removeAll { $0.number == number }
             noteListeners(of: state)
-            return removed
+            return old
         }
     }
 
@@ -107,6 +125,19 @@ final class EventHub: Sendable {
         let listens =
             !state.observers.isEmpty || !state.listeners.isEmpty || !state.listenersToCalls.isEmpty
         self.listens.store(listens, ordering: .releasing)
+        seesSpans.store(!state.spanObservers.isEmpty, ordering: .releasing)
+    }
+
+    /// Tells the observers that see it that a call begins.
+    func begin(_ call: CallIdentity) {
+        guard seesSpans.load(ordering: .acquiring) else { return }
+        for (_, observer) in state.withLock({ $0.spanObservers }) { observer.begin(call) }
+    }
+
+    /// Tells the observers that see it that a call has ended.
+    func end(_ call: CallLog) {
+        guard seesSpans.load(ordering: .acquiring), let summary = call.summary else { return }
+        for (_, observer) in state.withLock({ $0.spanObservers }) { observer.end(summary) }
     }
 
     /// Hands an event on.
@@ -143,8 +174,8 @@ final class EventHub: Sendable {
     func finish() {
         let observers = state.withLock { state in
             state.isFinished = true
-            defer { state.observers = [] }
-            return state.observers
+            defer { (state.observers, state.spanObservers) = ([], []) }
+            return (state.observers, state.spanObservers)
         }
         endEvents()
         _ = observers

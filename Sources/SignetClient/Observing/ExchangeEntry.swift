@@ -79,6 +79,9 @@ struct LoggedAttempt {
         exchanges.lazy.reversed().compactMap(\.response).first
     }
 
+    /// Whether a switch made one of its failures.
+    var isSimulated: Bool { exchanges.contains { $0.exchange.isSimulated } }
+
     /// The attempt of a record, whose call began at a time.
     func recorded(since start: MonotonicTime) -> CallRecord.Attempt {
         CallRecord.Attempt(

@@ -78,7 +78,7 @@ final class AdmissionStage: Sendable {
                 context.call, deadline: context.options.deadline,
                 isPlain: context.isPlain, isAdmitted: target.begun != nil,
                 began: {
-                    context.call.send(.started(context.identity))
+                    context.call.noteStart()
                     log.started(context.identity)
                 },
                 ended: { [log] in context.finish(with: $0, log: log) }

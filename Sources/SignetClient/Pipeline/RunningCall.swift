@@ -72,21 +72,28 @@ final class RunningCall: OwnedCall {
         if delivers { deliver() }
     }
 
-    /// Hands the last event on.
+    /// Tells the observers that the call begins.
+    func noteStart() {
+        hub.begin(identity)
+        send(.started(identity))
+    }
+
+    /// Tells the observers of the end, and hands the last event on.
     ///
     /// - Returns: Whether all events were delivered; false if another thread delivers them.
     func finish() -> Bool {
         let record = isObserved ? log.record : nil
-        let (isDelivered, delivers) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isOver else { return (!state.isDelivering, false) }
+        let (isFirst, isDelivered, delivers) = state.withLock { state -> (Bool, Bool, Bool) in
+            guard !state.isOver else { return (false, !state.isDelivering, false) }
             state.isOver = true
             // They refer to the call.
             (state.task, state.abandon) = (nil, nil)
             state.endActions = []
-            guard let record else { return (!state.isDelivering, false) }
+            guard let record else { return (true, !state.isDelivering, false) }
             let delivers = Self.add(.finished(record), to: &state)
-            return (delivers, delivers)
+            return (true, delivers, delivers)
         }
+        if isFirst { hub.end(log) }
         // Without an event there may be a sequence that was asked for in this moment.
         if delivers || isDelivered && isObserved { deliver() }
         return isDelivered

@@ -36,6 +36,12 @@ extension NetworkSystem {
         return CallObservation(hub: hub, number: hub.add(observer))
     }
 
+    /// Adds an observer of the beginnings and the ends of all calls from now on.
+    package func addObserver(_ observer: any CallSpanObserver) -> CallObservation {
+        let hub = pipeline.admission.hub
+        return CallObservation(hub: hub, number: hub.add(observer))
+    }
+
     /// The calls that are running, in the order in which they began.
     public var runningCalls: [CallIdentity] { calls.identities }
 

@@ -28,7 +28,7 @@ public struct EngineUse: Sendable, Hashable, CustomStringConvertible {
     public let reason: Reason
 
     /// The engine and the reason: `http1 (trial)`.
-    public var description: String { "\(engine) (\(reason))" }
+    public var description: String { engine.name + " (" + reason.name + ")" }
 
     static let standard = EngineUse(engine: .standard, reason: .standard)
 }

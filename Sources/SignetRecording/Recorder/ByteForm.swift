@@ -15,7 +15,7 @@ protocol ByteFormed {
 /// Values as bytes, in a form that only the process reads that wrote it.
 struct ByteForm {
     private(set) var bytes: [UInt8]
-    private let isReading: Bool
+    let isReading: Bool
     private var position = 0
     /// Whether bytes were read that weren't written so.
     private var isDamaged = false
@@ -47,7 +47,7 @@ struct ByteForm {
     mutating func pass<Value: ByteFormed>(_ value: inout Value) { value.pass(&self) }
 
     mutating func pass(_ number: inout Int64) {
-        guard isReading else { return write(UInt64(bitPattern: number)) }
+        guard isReading else { return write(number) }
         number = Int64(bitPattern: readNumber())
     }
 
@@ -61,11 +61,7 @@ struct ByteForm {
     }
 
     mutating func pass(_ text: inout String) {
-        guard isReading else {
-            write(UInt64(text.utf8.count))
-            bytes.append(contentsOf: text.utf8)
-            return
-        }
+        guard isReading else { return write(text) }
         text = String(decoding: readBytes(), as: UTF8.self)
     }
 
@@ -80,7 +76,10 @@ struct ByteForm {
 
     mutating func pass<Value: ByteFormed>(_ values: inout [Value]) {
         guard isReading else {
-            for var value in values { add(&value) }
+            for var value in values {
+                beginElement()
+                value.pass(&self)
+            }
             return endArray()
         }
         values = []
@@ -91,33 +90,60 @@ struct ByteForm {
         }
     }
 
-    /// Writes an element of an array.
-    mutating func add(_ value: inout some ByteFormed) {
-        write(1)
-        value.pass(&self)
-    }
+    // MARK: Writing
+
+    /// Writes the beginning of an element of an array.
+    mutating func beginElement() { write(UInt64(1)) }
+
+    /// Writes the end of an array.
+    mutating func endArray() { write(UInt64(0)) }
 
     /// Writes bytes that were written before.
     mutating func add(_ written: [UInt8]) { bytes += written }
 
-    /// Writes the end of an array.
-    mutating func endArray() { write(0) }
+    mutating func write(_ number: Int64) { write(UInt64(bitPattern: number)) }
 
-    /// Writes fields as an array of `RecordedField`.
-    mutating func write(_ fields: HTTPFields) {
-        for field in fields {
-            write(1)
-            var name = field.name.rawName
-            pass(&name)
-            var value = field.valueBytes
-            pass(&value)
-        }
-        endArray()
+    mutating func write(_ number: Int) { write(Int64(number)) }
+
+    mutating func write(_ flag: Bool) { write(UInt64(flag ? 1 : 0)) }
+
+    mutating func write(_ text: String) {
+        write(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func write(_ text: String?) {
+        write(text != nil)
+        if let text { write(text) }
+    }
+
+    /// Writes the value of a field as bytes.
+    mutating func write(valueOf field: HTTPField) {
+        let value = field.valueBytes
+        write(UInt64(value.count))
+        bytes += value
+    }
+
+    /// Writes nanoseconds, which clocks count.
+    mutating func write(_ duration: Duration) {
+        // Mostly of 64 bits, whose division is fast.
+        let attoseconds = duration.attoseconds
+        write(
+            Int64(exactly: attoseconds).map { $0 / 1_000_000_000 }
+                ?? Int64(clamping: attoseconds / 1_000_000_000))
+    }
+
+    /// Moves the bytes out: sealed in their place, they leave no copy in clear.
+    mutating func takeBytes() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &bytes)
+        return taken
     }
 
     // MARK: Numbers of seven bits a byte, the lowest first
 
     private mutating func write(_ number: UInt64) {
+        guard number >= 0x80 else { return bytes.append(UInt8(number)) }
         var rest = number
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -180,14 +206,11 @@ extension String: ByteFormed {
 extension Duration: ByteFormed {
     static var blank: Duration { .zero }
 
-    /// Clocks count nanoseconds.
     mutating func pass(_ form: inout ByteForm) {
-        // Mostly of 64 bits, whose division is fast.
-        var number =
-            Int64(exactly: attoseconds).map { $0 / 1_000_000_000 }
-            ?? Int64(clamping: attoseconds / 1_000_000_000)
-        form.pass(&number)
-        self = .nanoseconds(number)
+        guard form.isReading else { return form.write(self) }
+        var nanoseconds: Int64 = 0
+        form.pass(&nanoseconds)
+        self = .nanoseconds(nanoseconds)
     }
 }
 

@@ -10,7 +10,7 @@ struct CapturedExchange {
         var reason = ""
         var major = 0
         var minor = 0
-        var fields = CapturedFields.read([])
+        var fields: [RecordedField] = []
         var body = CapturedBytes()
     }
 
@@ -58,7 +58,7 @@ struct CapturedRequest {
     var scheme: String?
     var authority: String?
     var path: String?
-    var fields = CapturedFields.read([])
+    var fields: [RecordedField] = []
     var body = CapturedBytes()
 
     init() {}
@@ -66,12 +66,11 @@ struct CapturedRequest {
     init(_ request: HTTPRequest, body: CapturedBytes) {
         method = request.method.rawValue
         (scheme, authority, path) = (request.scheme, request.authority, request.path)
-        fields = .passed(request.headerFields)
+        fields = request.headerFields.map(RecordedField.init)
         self.body = body
     }
 
     func recorded(limit: Int) -> RecordedExchange.Request {
-        let fields = fields.recorded
         return RecordedExchange.Request(
             method: method, url: "\(scheme ?? "https")://\(authority ?? "")\(path ?? "/")",
             fields: fields, body: body.body(of: fields, limit: limit))
@@ -80,26 +79,12 @@ struct CapturedRequest {
 
 extension CapturedExchange.Response {
     fileprivate func recorded(limit: Int) -> RecordedExchange.Response {
-        let fields = fields.recorded
         var recorded = RecordedExchange.Response(
             status: status, fields: fields, body: body.body(of: fields, limit: limit))
         recorded.reason = reason
         recorded.httpVersion =
             EngineResponse.HTTPVersion(major: major, minor: minor).description
         return recorded
-    }
-}
-
-/// The fields of a message, as they passed or as they were read from bytes.
-enum CapturedFields {
-    case passed(HTTPFields)
-    case read([RecordedField])
-
-    var recorded: [RecordedField] {
-        switch self {
-        case .passed(let fields): fields.map(RecordedField.init)
-        case .read(let fields): fields
-        }
     }
 }
 
@@ -237,19 +222,6 @@ extension CapturedExchange.Response: ByteFormed {
         form.pass(&minor)
         form.pass(&fields)
         form.pass(&body)
-    }
-}
-
-extension CapturedFields: ByteFormed {
-    static var blank: Self { .read([]) }
-
-    mutating func pass(_ form: inout ByteForm) {
-        switch self {
-        case .passed(let fields): form.write(fields)
-        case .read(var fields):
-            form.pass(&fields)
-            self = .read(fields)
-        }
     }
 }
 

@@ -48,12 +48,16 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
         self.ended = ended
     }
 
-    /// Moves the form of the exchange out: a `CapturedExchange` as an element of an array; nil
-    /// before its end.
-    func takeBytes() -> [UInt8]? {
+    /// Moves the form of the exchange out: a `CapturedExchange` as an element of an array.
+    ///
+    /// - Parameter failure: Why the exchange ended, if it hasn't yet: its call ended before it.
+    func bytes(endedBy failure: String) -> [UInt8] {
         state.withLock { state in
-            defer { if state.bytes != nil { state.bytes = [] } }
-            return state.bytes
+            defer { state = State(bytes: []) }
+            if let bytes = state.bytes { return bytes }
+            var form = form(of: state)
+            form.writeEnd(failure: failure, pins: state.head?.verdict?.use)
+            return form.takeBytes()
         }
     }
 
@@ -86,63 +90,59 @@ final class ExchangeCapture: ExchangeObservation, CustomStringConvertible, Custo
     func endResponse() { note { $0.received.isWhole = true } }
 
     func end(_ exchange: CallRecord.Exchange) {
-        end { captured in
-            captured.failure = exchange.failure
-            captured.message = exchange.message
-            captured.timings = exchange.timings
-            // A chain that was refused has no response.
-            if captured.pins == nil {
-                captured.pins = exchange.pins.map(RecordedExchange.Pins.init)
-            }
-            captured.source = exchange.source
-            captured.engine = exchange.engine?.description
-            captured.address = exchange.address.map { use in
-                RecordedExchange.Address(
-                    use.address, reason: use.reason.name, failed: use.failed)
-            }
-            captured.isSigned = exchange.isSigned
+        state.withLock { state in
+            guard state.bytes == nil else { return }
+            var form = form(of: state)
+            form.writeEnd(
+                timings: exchange.timings, failure: exchange.failure, message: exchange.message,
+                source: exchange.source, engine: exchange.engine, address: exchange.address,
+                isSigned: exchange.isSigned, pins: exchange.pins)
+            state = State(bytes: form.takeBytes())
         }
     }
 
     /// Ends an exchange that failed.
     func end(_ error: TransportError) {
-        end { captured in
-            captured.failure = error.code.name
-            captured.message = error.message
-            captured.pins = captured.pins ?? error.pinRefusal.map { .init(PinUse($0)) }
+        end { form, pins in
+            form.writeEnd(
+                failure: error.code.name, message: error.message,
+                pins: pins ?? error.pinRefusal.map(PinUse.init))
         }
     }
 
-    /// Ends an exchange whose call has ended before it.
-    func end(failure: String) { end { $0.failure = failure } }
-
     /// Ends an exchange whose response was read to its end.
-    func end(timings: Timings) { end { $0.timings = timings } }
+    func end(timings: Timings) { end { $0.writeEnd(timings: timings, pins: $1) } }
 
-    private func end(_ change: (inout CapturedExchange) -> Void) {
-        let captured = state.withLock { state -> CapturedExchange? in
-            guard state.bytes == nil else { return nil }
-            var captured = CapturedExchange()
-            captured.started = started
-            captured.attempt = attempt
-            captured.request = CapturedRequest(
-                request, body: body.map { CapturedBytes($0, limit: limit) } ?? state.sent)
-            if let head = state.head {
-                captured.response = CapturedExchange.Response(
-                    status: head.response.status.code, reason: head.response.status.reasonPhrase,
-                    major: head.httpVersion.major, minor: head.httpVersion.minor,
-                    fields: .passed(head.response.headerFields), body: state.received)
-                captured.pins = head.verdict.flatMap(PinUse.init).map(RecordedExchange.Pins.init)
-            }
-            change(&captured)
-            // With room for fields, and for the call after them.
-            var form = ByteForm(
-                size: captured.request.body.count + state.received.count + 1536)
-            form.add(&captured)
-            state = State(bytes: form.bytes)
-            return ended == nil ? nil : captured
+    /// Ends an exchange that belongs to no call.
+    ///
+    /// - Parameter writeEnd: Writes how the exchange ended, with the pins of its response.
+    private func end(_ writeEnd: (inout ByteForm, PinUse?) -> Void) {
+        let bytes = state.withLock { state -> [UInt8] in
+            guard state.bytes == nil else { return [] }
+            var form = form(of: state)
+            writeEnd(&form, state.head?.verdict?.use)
+            state = State(bytes: [])
+            return form.takeBytes()
         }
+        // After the number that says that an element follows.
+        let captured: CapturedExchange? = ByteForm.value(of: Array(bytes.dropFirst()))
         if let captured { ended?(captured) }
+    }
+
+    /// The form of the messages, with room for fields, and for the call after them.
+    private func form(of state: State) -> ByteForm {
+        var form = ByteForm(size: (body?.count ?? state.sent.count) + state.received.count + 1536)
+        form.beginElement()
+        form.write(started)
+        form.write(attempt)
+        form.write(request)
+        form.write(body.map { CapturedBytes($0, limit: limit) } ?? state.sent)
+        form.write(state.head != nil)
+        if let head = state.head {
+            form.write(head.response, version: head.httpVersion)
+            form.write(state.received)
+        }
+        return form
     }
 }
 
@@ -154,9 +154,7 @@ extension RecordedExchange.Request {
     }
 }
 
-extension RecordedExchange.Pins {
-    fileprivate init(_ use: PinUse) {
-        self.init(
-            seen: use.seen.map(\.pin.text), wanted: use.wanted.map(\.text), isMatch: use.isMatch)
-    }
+extension PinVerdict {
+    /// The pins as an observer sees them.
+    fileprivate var use: PinUse? { PinUse(self) }
 }

@@ -31,7 +31,6 @@ public final class Recorder: Sendable {
 
     private struct State {
         var attachments: [Attachment] = []
-        var lastID = 0
         var listeners: [Int: AsyncStream<RecordedCall>.Continuation] = [:]
         var lastListener = 0
     }
@@ -42,6 +41,7 @@ public final class Recorder: Sendable {
     private let sealingStore: (any UnredactedCallStore)?
     private let options: RecordingOptions
     private let marks: RedactionMarks
+    private let numbers = CallNumbers()
     private let state: Mutex<State>
 
     /// Creates a recorder.
@@ -74,7 +74,7 @@ public final class Recorder: Sendable {
                     + "recordsInProduction")
         }
         let recording = SystemRecording(
-            system, options, marks: marks, nextID: { [weak self] in self?.nextID() ?? 0 },
+            system, options, marks: marks, numbers: numbers,
             deliver: { [weak self] call in self?.take(call) })
         let attachment = Attachment(
             system: system, observation: system.addObserver(recording),
@@ -114,13 +114,6 @@ public final class Recorder: Sendable {
             self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
         }
         return stream
-    }
-
-    private func nextID() -> Int {
-        state.withLock { state in
-            state.lastID += 1
-            return state.lastID
-        }
     }
 
     private func take(_ call: consuming UnredactedCall) {

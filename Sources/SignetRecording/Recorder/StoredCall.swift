@@ -102,7 +102,7 @@ final class CallSealer: Sendable {
     func open(_ sealed: Sealed) -> [UInt8]? { try? Self.open(sealed, with: key) }
 
     private static func seal(
-        _ bytes: inout [UInt8], with key: borrowing LockedBytes, nonce: [UInt8]
+        _ bytes: inout [UInt8], with key: borrowing LockedBytes, nonce: InlineArray<12, UInt8>
     ) throws(CryptoFailure) -> [UInt8] {
         try AESGCM.seal(
             inPlace: &bytes, key: key.bytes, nonce: nonce.span, authenticating: Span())
@@ -111,12 +111,13 @@ final class CallSealer: Sendable {
     private static func open(
         _ sealed: Sealed, with key: borrowing LockedBytes
     ) throws(CryptoFailure) -> [UInt8] {
-        try AESGCM.open(
+        let nonce = nonce(sealed.number)
+        return try AESGCM.open(
             ciphertext: sealed.bytes.span, tag: sealed.tag.span, key: key.bytes,
-            nonce: nonce(sealed.number).span, authenticating: Span())
+            nonce: nonce.span, authenticating: Span())
     }
 
-    private static func nonce(_ number: UInt64) -> [UInt8] {
-        (0..<UInt64(AESGCM.nonceByteCount)).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    private static func nonce(_ number: UInt64) -> InlineArray<12, UInt8> {
+        InlineArray { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 }

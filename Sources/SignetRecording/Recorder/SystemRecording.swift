@@ -6,7 +6,7 @@ import Synchronization
 
 /// Records the calls of one system: collects the exchanges of each call, and hands the call on when
 /// it has ended.
-final class SystemRecording: CallObserver, ExchangeObserver {
+final class SystemRecording: CallSpanObserver, ExchangeObserver {
     /// A call that runs.
     private struct Call {
         let id: Int
@@ -25,20 +25,21 @@ final class SystemRecording: CallObserver, ExchangeObserver {
     private let options: RecordingOptions
     private let marks: RedactionMarks
     private weak let system: NetworkSystem?
-    private let nextID: @Sendable () -> Int
+    private let numbers: CallNumbers
     private let deliver: @Sendable (consuming UnredactedCall) -> Void
     private let state: Mutex<State>
 
-    /// - Parameter deliver: Takes each call that has ended.
+    /// - Parameters:
+    ///   - numbers: The numbers of the recording's calls.
+    ///   - deliver: Takes each call that has ended.
     init(
         _ system: NetworkSystem, _ options: RecordingOptions, marks: RedactionMarks,
-        nextID: @escaping @Sendable () -> Int,
-        deliver: @escaping @Sendable (consuming UnredactedCall) -> Void
+        numbers: CallNumbers, deliver: @escaping @Sendable (consuming UnredactedCall) -> Void
     ) {
         self.system = system
         self.options = options
         self.marks = marks
-        self.nextID = nextID
+        self.numbers = numbers
         self.deliver = deliver
         let number = system.configurationNumber
         state = Mutex(
@@ -69,33 +70,30 @@ final class SystemRecording: CallObserver, ExchangeObserver {
 
     // MARK: Calls
 
-    func receive(_ event: CallEvent) {
-        switch event {
-        case .started(let identity):
-            guard options.isRecorded?(identity) ?? true else { return }
-            let call = Call(
-                id: nextID(), started: WallClock.milliseconds(), redactor: redactor)
-            state.withLock { $0.calls[identity.id] = call }
-        case .finished(let record): finish(record)
-        default: return
-        }
+    func begin(_ call: CallIdentity) {
+        guard options.isRecorded?(call) ?? true else { return }
+        let recorded = Call(
+            id: numbers.next(), started: WallClock.milliseconds(), redactor: redactor)
+        state.withLock { $0.calls[call.id] = recorded }
     }
 
-    private func finish(_ record: CallRecord) {
-        let id = record.identity.id
+    func end(_ summary: CallSummary) {
         let (call, joined) = state.withLock { state in
             (
-                state.calls.removeValue(forKey: id),
-                record.work.joinedCall.flatMap { state.calls[$0]?.id }
+                state.calls.removeValue(forKey: summary.identity.id),
+                summary.joinedCall.flatMap { state.calls[$0]?.id }
             )
         }
         guard let call else { return }
-        for capture in call.captures { capture.end(failure: record.failure?.name ?? "cancelled") }
-        var recorded = RecordedCall(record, id: call.id, started: call.started)
-        recorded.joinedCall = joined
+        let failure = summary.outcome.code?.name ?? "cancelled"
+        // Most calls have one exchange, whose bytes aren't copied.
+        var form = ByteForm(after: call.captures.first?.bytes(endedBy: failure) ?? [])
+        for capture in call.captures.dropFirst() { form.add(capture.bytes(endedBy: failure)) }
+        form.endArray()
+        form.write(summary, id: call.id, started: call.started, joined: joined)
         deliver(
             UnredactedCall(
-                recorded, exchanges: call.captures.compactMap { $0.takeBytes() },
+                bytes: form.takeBytes(), exchanges: call.captures.count,
                 redaction: CallRedaction(
                     redactor: call.redactor, bodyLimit: options.limits.bodySize)))
     }
@@ -106,11 +104,19 @@ final class SystemRecording: CallObserver, ExchangeObserver {
         _ request: HTTPRequest, body: HTTPRequestBody, of call: CallIdentity, attempt: Int
     ) -> (any ExchangeObservation)? {
         state.withLock { state in
-            guard state.calls[call.id] != nil else { return nil }
+            guard let index = state.calls.index(forKey: call.id) else { return nil }
             let capture = ExchangeCapture(
                 request, body: body.bytes, attempt: attempt, limit: options.limits.bodySize)
-            state.calls[call.id]?.captures.append(capture)
+            state.calls.values[index].captures.append(capture)
             return capture
         }
     }
+}
+
+/// Numbers the calls of a recording.
+final class CallNumbers: Sendable {
+    private let last = Atomic(0)
+
+    /// The next number, from 1.
+    func next() -> Int { last.add(1, ordering: .relaxed).newValue }
 }

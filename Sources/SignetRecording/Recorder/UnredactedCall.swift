@@ -7,21 +7,11 @@ struct UnredactedCall: ~Copyable, Sendable {
     let redaction: CallRedaction
 
     /// - Parameters:
-    ///   - call: The call without its exchanges.
-    ///   - exchanges: The form of each exchange, in the order in which they were sent
-    ///     (`ExchangeCapture.takeBytes()`).
-    init(
-        _ call: consuming RecordedCall, exchanges: consuming [[UInt8]], redaction: CallRedaction
-    ) {
-        let count = exchanges.count
-        let size = call.approximateSize
-        // Most calls have one exchange, whose bytes aren't copied.
-        var form = ByteForm(after: exchanges.isEmpty ? [] : exchanges.removeFirst())
-        for bytes in exchanges { form.add(bytes) }
-        form.endArray()
-        form.pass(&call)
-        bytes = form.bytes
-        self.size = size + 1024 * count + bytes.count
+    ///   - bytes: The form of `CallContents`.
+    ///   - count: The number of the call's exchanges.
+    init(bytes: consuming [UInt8], exchanges count: Int, redaction: CallRedaction) {
+        size = 768 + 1024 * count + bytes.count
+        self.bytes = bytes
         self.redaction = redaction
     }
 
