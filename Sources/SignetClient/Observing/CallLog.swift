@@ -309,7 +309,6 @@ final class CallLog: Sendable {
 
     private static func response(in state: State) -> CallRecord.Response? {
         state.response ?? state.attempts.lazy.reversed().compactMap(\.lastResponse).first
-        }
     }
 
     private func work(
