@@ -96,7 +96,7 @@ import Testing
         let system = try await Self.system(engine) { options in
             options.clock.instant = {
                 time.withLock { time in
-                    time += .milliseconds(600)
+                    time = time + .milliseconds(600)
                     return time
                 }
             }

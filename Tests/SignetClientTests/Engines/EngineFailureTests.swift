@@ -12,7 +12,7 @@ import Testing
     private final class Clock: Sendable {
         private let time = Mutex(MonotonicTime.now)
         var now: MonotonicTime { time.withLock { $0 } }
-        func advance(_ duration: Duration) { time.withLock { $0 += duration } }
+        func advance(_ duration: Duration) { time.withLock { $0 = $0 + duration } }
     }
 
     /// An engine whose responses take some time of a clock.

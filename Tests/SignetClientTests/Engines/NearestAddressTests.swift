@@ -182,7 +182,7 @@ import Testing
         let system = try await system { options in
             options.clock.instant = {
                 time.withLock { time in
-                    time += .milliseconds(50)
+                    time = time + .milliseconds(50)
                     return time
                 }
             }
