@@ -109,8 +109,8 @@ final class CallLog: Sendable {
         }
     }
 
-    /// The parts of the record for a recording; nil before the call has ended. The record isn't made
-    /// for them, unless the work was shared.
+    /// The parts of the record for a recording; nil before the call has ended. The record isn't
+    /// made for them, unless the work was shared.
     var summary: CallSummary? {
         let summary = state.withLock { state -> CallSummary? in
             guard let end = state.end, state.joined == nil else { return nil }

@@ -3,8 +3,8 @@ import SignetClient
 import SignetCurl
 import SignetTransport
 
-/// Messages and summaries as they pass, in the forms of `CapturedExchange` and `RecordedCall`, which
-/// aren't made for it.
+/// Messages and summaries as they pass, in the forms of `CapturedExchange` and `RecordedCall`,
+/// which aren't made for it.
 extension ByteForm {
     /// Writes the form of a `CapturedRequest` but for its body.
     mutating func write(_ request: HTTPRequest) {
