@@ -224,7 +224,7 @@ import Testing
         // Calls are still sent, with the last one.
         #expect(try await renew(nil)?.number == last?.number)
         for pause in [1, 2, 4, 8, 16, 32, 64, 64] {
-            clock.withLock { $0 = $0 + .seconds(pause) - .milliseconds(1) }
+            clock.withLock { $0 = $0 + (.seconds(pause) - .milliseconds(1)) }
             #expect(try await renew(last) == nil)
             clock.withLock { $0 = $0 + .milliseconds(1) }
             let asked = source.asked
