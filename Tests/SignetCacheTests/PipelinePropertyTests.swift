@@ -124,8 +124,8 @@ import Testing
             number += calls.count
         }
         await system.shutdown()
-        // The play tests nothing if the cache serves nothing. How often it does depends on the order
-        // of calls at once.
+        // The play tests nothing if the cache serves nothing. How often it does depends on the
+        // order of calls at once.
         shared.play.withLock { play in
             #expect(play.served > Self.count / 25)
             #expect(play.validated > Self.count / 200)
