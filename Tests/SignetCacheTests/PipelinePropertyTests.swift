@@ -96,7 +96,11 @@ import Testing
         let shared = Shared(seed: seed)
         let system = try await Self.system(shared, attempts: atOnce == 1 ? 1 : 2)
         var number = 0
-        while number < Self.count {
+        // How often calls at once validate depends on their order, so there may be more of them.
+        while number < Self.count
+            || (number < 2 * Self.count
+                && shared.play.withLock({ $0.validated <= Self.count / 100 }))
+        {
             let calls = shared.play.withLock { Self.calls(atOnce, in: &$0) }
             let pause = shared.play.withLock { $0.pause() }
             shared.now.withLock { $0 += pause }
@@ -124,11 +128,10 @@ import Testing
             number += calls.count
         }
         await system.shutdown()
-        // The play tests nothing if the cache serves nothing. How often it does depends on the
-        // order of calls at once.
+        // The play tests nothing if the cache serves nothing.
         shared.play.withLock { play in
             #expect(play.served > Self.count / 25)
-            #expect(play.validated > Self.count / 200)
+            #expect(play.validated > Self.count / 100)
             #expect(play.parts > Self.count / 100)
         }
     }

@@ -5,7 +5,6 @@ import SignetPinning
 import SignetRPC
 import SignetSystem
 import SignetTransport
-import Synchronization
 
 extension HopStage {
     /// Sends one request, and returns when its response's header has arrived.
