@@ -60,8 +60,7 @@ final class NearestAddresses: Sendable {
     private static let pauses = (first: Duration.seconds(30), last: Duration.seconds(3600))
     /// The shortest time between the starts of two measurements that failed calls cause.
     private static let leastInterval = Duration.seconds(10)
-    /// The time without a further change after which addresses are measured: a network or a
-    /// configuration changes in several steps.
+    /// The quiet time before a measurement: networks and configurations change in several steps.
     private static let calm = Duration.milliseconds(250)
 
     init(
