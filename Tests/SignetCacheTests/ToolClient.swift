@@ -73,7 +73,8 @@ final class ToolClient: SuiteClient {
         if let reply = server.reply(to: request, now: now) {
             await pass(seconds: reply.delay)
             var response = reply.response
-            response.headerFields[.connection] = "close"
+            // Beside the names that a case lists there.
+            response.headerFields.append(HTTPField(name: .connection, value: "close"))
             text = (reply.interim + [response]).flatMap(Self.head) + reply.content
         }
         // Renamed, so that the server never reads a part of it.
