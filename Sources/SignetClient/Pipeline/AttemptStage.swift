@@ -212,13 +212,15 @@ struct AttemptStage: Sendable {
     ) async throws(ClientError) -> EngineResponse {
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
-        let received = ReceivedResponse<EngineResponse>()
-        let response = try await InterceptorChain.run(
-            call, by: context.options.attemptInterceptors[...],
-            isReplayable: { $0.body.isReplayable },
-            intercept: { try await $0.intercept($1, next: $2) }
-        ) { changed throws(ClientError) in
-            received.begin()
+        let interceptors = context.options.attemptInterceptors
+        let chain = InterceptorChain<OutgoingCall, EngineResponse>(count: interceptors.count) {
+            index, call, next throws(ClientError) in
+            do {
+                return try await interceptors[index].intercept(call, next: NextAttempt(step: next))
+            } catch {
+                throw ClientError(of: "interceptor", interceptors[index], error)
+            }
+        } send: { changed throws(ClientError) in
             let changed = try context.requireSameOrigin(changed, as: call)
             context.log.contents?.note(.attemptInterceptors) {
                 (
@@ -226,11 +228,10 @@ struct AttemptStage: Sendable {
                     $0.message(changed.request, body: changed.body)
                 )
             }
-            let response = try await hops.run(changed, with: reader, noting: attempt, in: context)
-            received.set(response)
-            return response
+            return try await hops.run(changed, with: reader, noting: attempt, in: context)
         }
-        let (isSent, last) = received.state
+        let response = try await chain.run(call)
+        let (isSent, last) = chain.state
         if !isSent {
             context.log.contents?.note(.attemptInterceptors) {
                 ($0.message(call.request, body: call.body), $0.message(response.response))
