@@ -3,7 +3,7 @@ public import SignetRPC
 public import SignetTransport
 
 /// A request on its way, as the interceptors of an attempt see it.
-public struct OutgoingCall: Sendable, CustomReflectable, InterceptedCall {
+public struct OutgoingCall: Sendable, CustomReflectable {
     let call: AdmittedCall
     /// Which call it is.
     public var identity: CallIdentity { call.identity }
@@ -19,7 +19,6 @@ public struct OutgoingCall: Sendable, CustomReflectable, InterceptedCall {
     public var request: HTTPRequest
     /// The body. `isReplayable` says whether it can be sent again.
     public var body: HTTPRequestBody
-    var isReplayable: Bool { body.isReplayable }
 
     init(call: AdmittedCall, at origin: WebOrigin, request: HTTPRequest, body: HTTPRequestBody) {
         (self.call, self.origin) = (call, origin)
@@ -140,14 +139,15 @@ final class AdmittedCall: Sendable {
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
 public struct NextCall: Sendable {
-    let step: InterceptorStep<PendingCall, UnboxedResponse>
+    let chain: CallInterceptorChain
+    let use: NextUse
 
     /// Sends the call on.
     ///
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
     ///   again; `cancelled` after the interceptor returned or the call ended.
     public func callAsFunction(_ call: PendingCall) async throws(ClientError) -> UnboxedResponse {
-        try await step.send(call)
+        try await chain.run(call, isReplayable: call.isReplayable, after: use)
     }
 }
 
@@ -156,13 +156,14 @@ public struct NextCall: Sendable {
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
 public struct NextAttempt: Sendable {
-    let step: InterceptorStep<OutgoingCall, EngineResponse>
+    let chain: AttemptInterceptorChain
+    let use: NextUse
 
     /// Sends the attempt on.
     ///
     /// - Throws: As ``NextCall/callAsFunction(_:)``; `refused-url` if the scheme or the host was
     ///   changed.
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
-        try await step.send(call)
+        try await chain.run(call, isReplayable: call.body.isReplayable, after: use)
     }
 }

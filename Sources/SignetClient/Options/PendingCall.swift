@@ -3,7 +3,7 @@ public import SignetTransport
 
 /// A call on its way, as call interceptors see it: before its parameters are checked and its
 /// request is made.
-public struct PendingCall: Sendable, CustomReflectable, InterceptedCall {
+public struct PendingCall: Sendable, CustomReflectable {
     /// The request of a call without a payload protocol, such as `exchange` makes it.
     public struct Exchange: Sendable {
         /// The HTTP method.

@@ -19,25 +19,10 @@ extension CallPipeline {
         call.log.enter(nil)
         let stage = call.log.begin(.interceptors)
         defer { call.log.end(stage) }
-        let interceptors = call.options.interceptors
-        let chain = InterceptorChain<PendingCall, UnboxedResponse>(count: interceptors.count) {
-            index, pending, next throws(ClientError) in
-            do {
-                return try await interceptors[index].intercept(
-                    pending, next: NextCall(step: next))
-            } catch {
-                throw ClientError(of: "interceptor", interceptors[index], error)
-            }
-        } send: { pending throws(ClientError) in
-            guard !call.hasEnded else { throw .cancelledByCaller }
-            call.log.contents?.note(.interceptors) { ($0.message(first), $0.message(pending)) }
-            let call = pending.addedFields.map { call.adding($0) } ?? call
-            call.log.enter(.building)
-            return try await rest(pending, call)
-        }
+        let chain = CallInterceptorChain(around: first, in: call, rest: rest)
         let response = try await chain.run(first)
         call.log.enter(nil)
-        let (isSent, last) = chain.state
+        let (isSent, last) = chain.outcome
         call.log.contents?.note(.interceptors) { redactor in
             (last.map { redactor.message($0) }, redactor.message(response))
         }

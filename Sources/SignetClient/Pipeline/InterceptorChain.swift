@@ -2,69 +2,66 @@ import SignetTransport
 import Synchronization
 
 /// Interceptors around a step, the first one outermost.
-final class InterceptorChain<Call: InterceptedCall, Reply: Sendable>: Sendable {
-    private let count: Int
-    private let intercept:
-        @Sendable (Int, Call, InterceptorStep<Call, Reply>) async throws(ClientError) -> Reply
-    private let send: @Sendable (Call) async throws(ClientError) -> Reply
-    private let received = Mutex<(isSent: Bool, last: Reply?)>((false, nil))
+///
+/// Each kind is a class of its own, because a lock in a generic one costs a look-up of its type.
+protocol InterceptorChain: AnyObject, Sendable, CustomReflectable {
+    associatedtype Call: Sendable
+    associatedtype Reply: Sendable
 
-    /// - Parameters:
-    ///   - count: The number of interceptors.
-    ///   - intercept: Calls the interceptor with an index.
-    ///   - send: Makes the step.
-    init(
-        count: Int,
-        intercept:
-            @escaping @Sendable (Int, Call, InterceptorStep<Call, Reply>)
-            async throws(ClientError) -> Reply,
-        send: @escaping @Sendable (Call) async throws(ClientError) -> Reply
-    ) {
-        self.count = count
-        self.intercept = intercept
-        self.send = send
-    }
+    /// The number of interceptors.
+    var count: Int { get }
 
-    /// Whether the interceptors sent the call on, and the last reply that they got.
-    var state: (isSent: Bool, last: Reply?) { received.withLock { $0 } }
+    /// Calls the interceptor with an index.
+    ///
+    /// - Parameter use: The interceptor's use of the rest of the chain.
+    func intercept(
+        _ call: Call, at index: Int, with use: NextUse
+    ) async throws(ClientError) -> Reply
+
+    /// Makes the step that the interceptors are around.
+    func send(_ call: Call) async throws(ClientError) -> Reply
+}
+
+extension InterceptorChain {
+    /// Nothing, because messages contain secrets.
+    var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Sends a call through the interceptors from an index on, and then on.
     func run(_ call: Call, from index: Int = 0) async throws(ClientError) -> Reply {
-        guard index < count else {
-            received.withLock { $0.isSent = true }
-            let reply = try await send(call)
-            received.withLock { $0.last = reply }
-            return reply
-        }
-        let next = InterceptorStep(self, after: index)
-        defer { next.close() }
-        return try await intercept(index, call, next)
+        guard index < count else { return try await send(call) }
+        let use = NextUse(index: index)
+        defer { use.close() }
+        return try await intercept(call, at: index, with: use)
+    }
+
+    /// Sends a call to what follows an interceptor.
+    ///
+    /// - Parameter isReplayable: Whether the call can be sent again.
+    func run(
+        _ call: Call, isReplayable: Bool, after use: NextUse
+    ) async throws(ClientError) -> Reply {
+        try use.begin(isReplayable: isReplayable)
+        return try await run(call, from: use.index + 1)
     }
 }
 
-/// A call that an interceptor may send more than once.
-protocol InterceptedCall: Sendable {
-    var isReplayable: Bool { get }
-}
-
-/// The rest of a chain after one interceptor.
-final class InterceptorStep<Call: InterceptedCall, Reply: Sendable>: Sendable {
+/// An interceptor's use of the rest of its chain.
+final class NextUse: Sendable {
     private struct State {
         var count = 0
         var isClosed = false
     }
 
-    private let chain: InterceptorChain<Call, Reply>
-    private let index: Int
+    /// The interceptor's index in the chain.
+    let index: Int
     private let state = Mutex(State())
 
-    init(_ chain: InterceptorChain<Call, Reply>, after index: Int) {
-        self.chain = chain
-        self.index = index
-    }
+    init(index: Int) { self.index = index }
 
-    /// Sends the call on.
-    func send(_ call: Call) async throws(ClientError) -> Reply {
+    /// Notes that the interceptor sends the call on.
+    ///
+    /// - Throws: `body-not-replayable`, `cancelled`.
+    func begin(isReplayable: Bool) throws(ClientError) {
         let (isFirst, isClosed) = state.withLock { state in
             state.count += 1
             return (state.count == 1, state.isClosed)
@@ -72,12 +69,11 @@ final class InterceptorStep<Call: InterceptedCall, Reply: Sendable>: Sendable {
         guard !isClosed else {
             throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
         }
-        guard isFirst || call.isReplayable else {
+        guard isFirst || isReplayable else {
             throw ClientError(
                 .bodyNotReplayable,
                 "an interceptor sends the call again, but its body can be read only once")
         }
-        return try await chain.run(call, from: index + 1)
     }
 
     /// Makes every later use throw, because the interceptor has returned.
