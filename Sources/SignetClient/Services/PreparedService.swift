@@ -191,7 +191,9 @@ final class FrozenRequest: Sendable {
         guard let target = message.request?.target else {
             throw SigningError(.malformedMessage, "the signed request has no target")
         }
-        head.path = String(decoding: target, as: UTF8.self)
+        if !target.elementsEqual((head.path ?? "").utf8) {
+            head.path = String(decoding: target, as: UTF8.self)
+        }
         // A Content-Length that the caller set doesn't count the signature.
         if let bytes = body.bytes, message.body.count != bytes.count,
             self.head.headerFields[.contentLength] != nil
