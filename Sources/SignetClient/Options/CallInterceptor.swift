@@ -1,7 +1,6 @@
 public import HTTPTypes
 public import SignetRPC
 public import SignetTransport
-import Synchronization
 
 /// A request on its way, as the interceptors of an attempt see it.
 public struct OutgoingCall: Sendable, CustomReflectable {
@@ -136,54 +135,35 @@ final class AdmittedCall: Sendable {
     }
 }
 
-/// The rest of the pipeline around a call or an attempt: `try await next(call)`.
+/// The rest of the pipeline around a call, as a ``CallInterceptor`` gets it: `try await next(call)`.
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
-public final class NextStep<Call: Sendable, Reply: Sendable>: Sendable {
-    private struct State {
-        var count = 0
-        var isClosed = false
-    }
-
-    private let state = Mutex(State())
-    private let isReplayable: @Sendable (Call) -> Bool
-    private let send: @Sendable (Call) async throws(ClientError) -> Reply
-
-    init(
-        isReplayable: @escaping @Sendable (Call) -> Bool,
-        _ send: @escaping @Sendable (Call) async throws(ClientError) -> Reply
-    ) {
-        self.isReplayable = isReplayable
-        self.send = send
-    }
+public struct NextCall: Sendable {
+    let chain: CallInterceptorChain
+    let use: NextUse
 
     /// Sends the call on.
     ///
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
-    ///   again; `refused-url` if the scheme or the host was changed; `cancelled` after the
-    ///   interceptor returned or the call ended.
-    public func callAsFunction(_ call: Call) async throws(ClientError) -> Reply {
-        let (isFirst, isClosed) = state.withLock { state in
-            state.count += 1
-            return (state.count == 1, state.isClosed)
-        }
-        guard !isClosed else {
-            throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
-        }
-        guard isFirst || isReplayable(call) else {
-            throw ClientError(
-                .bodyNotReplayable,
-                "an interceptor sends the call again, but its body can be read only once")
-        }
-        return try await send(call)
+    ///   again; `cancelled` after the interceptor returned or the call ended.
+    public func callAsFunction(_ call: PendingCall) async throws(ClientError) -> UnboxedResponse {
+        try await chain.run(call, isReplayable: call.isReplayable, after: use)
     }
-
-    /// Makes every later use throw, because the interceptor has returned.
-    func close() { state.withLock { $0.isClosed = true } }
 }
 
-/// The rest of the pipeline around a call, as a ``CallInterceptor`` gets it.
-public typealias NextCall = NextStep<PendingCall, UnboxedResponse>
+/// The rest of the pipeline around an attempt, as an ``AttemptInterceptor`` gets it: `try await
+/// next(call)`.
+///
+/// A further use needs a replayable body. After the interceptor has returned, every use throws.
+public struct NextAttempt: Sendable {
+    let chain: AttemptInterceptorChain
+    let use: NextUse
 
-/// The rest of the pipeline around an attempt, as an ``AttemptInterceptor`` gets it.
-public typealias NextAttempt = NextStep<OutgoingCall, EngineResponse>
+    /// Sends the attempt on.
+    ///
+    /// - Throws: As ``NextCall/callAsFunction(_:)``; `refused-url` if the scheme or the host was
+    ///   changed.
+    public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
+        try await chain.run(call, isReplayable: call.body.isReplayable, after: use)
+    }
+}

@@ -78,9 +78,11 @@ public struct EngineChoice: Sendable, Hashable {
     ///
     /// - Parameter engines: The engines that a system has.
     func problem(among engines: Set<EngineName>) -> String? {
-        let named = candidates.union([engine]).union(
-            [trial?.engine, fallback?.engine].compactMap { $0 })
-        guard named.isSubset(of: engines.union([.standard])) else {
+        func isKnown(_ name: EngineName) -> Bool { name == .standard || engines.contains(name) }
+        guard isKnown(engine), candidates.allSatisfy(isKnown),
+            trial.map({ isKnown($0.engine) }) ?? true,
+            fallback.map({ isKnown($0.engine) }) ?? true
+        else {
             return "names an engine that NetworkSystem.Options.engines lacks"
         }
         if let trial, !(0...100).contains(trial.percent) {

@@ -5,12 +5,32 @@ import SignetSystem
 import SignetTransport
 
 /// Makes attempts until one succeeds, or no further one is allowed.
-struct AttemptStage: Sendable {
+///
+/// It is an object, because the calls' closures would copy its members.
+final class AttemptStage: Sendable {
     let budget: RetryBudget
     let credentials: CredentialStore
-    var hops: HopStage
+    let hops: HopStage
     let clock: SystemClock
     let log: CallLogger
+
+    init(
+        budget: RetryBudget, credentials: CredentialStore, hops: HopStage, clock: SystemClock,
+        log: CallLogger
+    ) {
+        self.budget = budget
+        self.credentials = credentials
+        self.hops = hops
+        self.clock = clock
+        self.log = log
+    }
+
+    /// Returns the stage whose requests report what the pin policy refuses.
+    func reporting(to reporter: PinReporter) -> AttemptStage {
+        AttemptStage(
+            budget: budget, credentials: credentials, hops: HopStage(hops, reporter: reporter),
+            clock: clock, log: log)
+    }
 
     /// The decision after an attempt.
     private enum Step {
@@ -212,25 +232,10 @@ struct AttemptStage: Sendable {
     ) async throws(ClientError) -> EngineResponse {
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
-        let received = ReceivedResponse<EngineResponse>()
-        let response = try await InterceptorChain.run(
-            call, by: context.options.attemptInterceptors[...],
-            isReplayable: { $0.body.isReplayable },
-            intercept: { try await $0.intercept($1, next: $2) }
-        ) { changed throws(ClientError) in
-            received.begin()
-            let changed = try context.requireSameOrigin(changed, as: call)
-            context.log.contents?.note(.attemptInterceptors) {
-                (
-                    $0.message(call.request, body: call.body),
-                    $0.message(changed.request, body: changed.body)
-                )
-            }
-            let response = try await hops.run(changed, with: reader, noting: attempt, in: context)
-            received.set(response)
-            return response
-        }
-        let (isSent, last) = received.state
+        let chain = AttemptInterceptorChain(
+            around: call, noting: attempt, with: reader, before: hops, in: context)
+        let response = try await chain.run(call)
+        let (isSent, last) = chain.outcome
         if !isSent {
             context.log.contents?.note(.attemptInterceptors) {
                 ($0.message(call.request, body: call.body), $0.message(response.response))

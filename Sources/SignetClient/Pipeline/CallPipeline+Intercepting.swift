@@ -15,27 +15,14 @@ extension CallPipeline {
             @escaping @Sendable (PendingCall, CallContext) async throws(ClientError) ->
             UnboxedResponse
     ) async throws(ClientError) -> UnboxedResponse {
-        let received = ReceivedResponse<UnboxedResponse>()
         let first = PendingCall(call.admitted, content)
         call.log.enter(nil)
         let stage = call.log.begin(.interceptors)
         defer { call.log.end(stage) }
-        let response = try await InterceptorChain.run(
-            first, by: call.options.interceptors[...],
-            isReplayable: { $0.isReplayable },
-            intercept: { try await $0.intercept($1, next: $2) }
-        ) { pending throws(ClientError) in
-            received.begin()
-            guard !call.hasEnded else { throw .cancelledByCaller }
-            call.log.contents?.note(.interceptors) { ($0.message(first), $0.message(pending)) }
-            let call = pending.addedFields.map { call.adding($0) } ?? call
-            call.log.enter(.building)
-            let response = try await rest(pending, call)
-            received.set(response)
-            return response
-        }
+        let chain = CallInterceptorChain(around: first, in: call, rest: rest)
+        let response = try await chain.run(first)
         call.log.enter(nil)
-        let (isSent, last) = received.state
+        let (isSent, last) = chain.outcome
         call.log.contents?.note(.interceptors) { redactor in
             (last.map { redactor.message($0) }, redactor.message(response))
         }

@@ -120,7 +120,9 @@ final class CredentialStore: Sendable {
     func noteAccepted(_ credential: NumberedCredential?, for key: CredentialKey) {
         guard let credential else { return }
         state.withLock { state in
-            guard state.kept[key]?.credential.number == credential.number else { return }
+            guard let kept = state.kept[key], kept.credential.number == credential.number,
+                kept.unaccepted > 0
+            else { return }
             state.kept[key]?.unaccepted = 0
         }
     }

@@ -1,32 +1,83 @@
 import SignetTransport
+import Synchronization
 
 /// Interceptors around a step, the first one outermost.
-enum InterceptorChain {
-    /// Sends a call through interceptors, and then on.
+///
+/// Each kind is a class of its own, because a lock in a generic one costs a look-up of its type.
+protocol InterceptorChain: AnyObject, Sendable, CustomReflectable {
+    associatedtype Call: Sendable
+    associatedtype Reply: Sendable
+
+    /// The number of interceptors.
+    var count: Int { get }
+
+    /// Calls the interceptor with an index.
     ///
-    /// - Parameters:
-    ///   - isReplayable: Whether a call can be sent again.
-    ///   - intercept: Calls one interceptor.
-    static func run<Interceptor: Sendable, Call: Sendable, Reply: Sendable>(
-        _ call: Call, by interceptors: ArraySlice<Interceptor>,
-        isReplayable: @escaping @Sendable (Call) -> Bool,
-        intercept:
-            @escaping @Sendable (Interceptor, Call, NextStep<Call, Reply>) async throws -> Reply,
-        send: @escaping @Sendable (Call) async throws(ClientError) -> Reply
+    /// - Parameter use: The interceptor's use of the rest of the chain.
+    func intercept(
+        _ call: Call, at index: Int, with use: NextUse
+    ) async throws(ClientError) -> Reply
+
+    /// Makes the step that the interceptors are around.
+    func send(_ call: Call) async throws(ClientError) -> Reply
+}
+
+extension InterceptorChain {
+    /// Nothing, because messages contain secrets.
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Sends a call through the interceptors from an index on, and then on.
+    func run(_ call: Call, from index: Int = 0) async throws(ClientError) -> Reply {
+        guard index < count else { return try await send(call) }
+        let use = NextUse(index: index)
+        defer { use.close() }
+        return try await intercept(call, at: index, with: use)
+    }
+
+    /// Sends a call to what follows an interceptor.
+    ///
+    /// - Parameter isReplayable: Whether the call can be sent again.
+    func run(
+        _ call: Call, isReplayable: Bool, after use: NextUse
     ) async throws(ClientError) -> Reply {
-        guard let interceptor = interceptors.first else { return try await send(call) }
-        let rest = interceptors.dropFirst()
-        let next = NextStep(isReplayable: isReplayable) { call throws(ClientError) in
-            try await run(
-                call, by: rest, isReplayable: isReplayable, intercept: intercept, send: send)
+        try use.begin(isReplayable: isReplayable)
+        return try await run(call, from: use.index + 1)
+    }
+}
+
+/// An interceptor's use of the rest of its chain.
+final class NextUse: Sendable {
+    private struct State {
+        var count = 0
+        var isClosed = false
+    }
+
+    /// The interceptor's index in the chain.
+    let index: Int
+    private let state = Mutex(State())
+
+    init(index: Int) { self.index = index }
+
+    /// Notes that the interceptor sends the call on.
+    ///
+    /// - Throws: `body-not-replayable`, `cancelled`.
+    func begin(isReplayable: Bool) throws(ClientError) {
+        let (isFirst, isClosed) = state.withLock { state in
+            state.count += 1
+            return (state.count == 1, state.isClosed)
         }
-        defer { next.close() }
-        do {
-            return try await intercept(interceptor, call, next)
-        } catch {
-            throw ClientError(of: "interceptor", interceptor, error)
+        guard !isClosed else {
+            throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
+        }
+        guard isFirst || isReplayable else {
+            throw ClientError(
+                .bodyNotReplayable,
+                "an interceptor sends the call again, but its body can be read only once")
         }
     }
+
+    /// Makes every later use throw, because the interceptor has returned.
+    func close() { state.withLock { $0.isClosed = true } }
 }
 
 extension ClientError {

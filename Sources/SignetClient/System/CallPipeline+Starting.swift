@@ -37,7 +37,7 @@ extension CallPipeline {
             hops: HopStage(
                 engines: EngineSet(
                     standard: engine, options.engines, now: options.clock.instant),
-                reporter: nil, connectTo: options.connectTo,
+                connectTo: options.connectTo,
                 addresses: NearestAddresses(
                     options.addresses, engine: engine, snapshots: snapshots,
                     connectivity: Self.connectivity(of: snapshots, from: options.networkWatcher),
@@ -62,11 +62,9 @@ extension CallPipeline {
 
     /// Returns the pipeline whose calls report what the pin policy refuses.
     func reporting(to reporter: PinReporter) -> CallPipeline {
-        var attempts = attempts
-        attempts.hops.reporter = reporter
-        return CallPipeline(
+        CallPipeline(
             admission: admission, duplicates: duplicates, merger: merger, caches: caches,
-            attempts: attempts, decoder: decoder)
+            attempts: attempts.reporting(to: reporter), decoder: decoder)
     }
 }
 

@@ -217,8 +217,7 @@ private struct Stages {
             attempts: AttemptStage(
                 budget: RetryBudget(), credentials: CredentialStore(),
                 hops: HopStage(
-                    engines: EngineSet(standard: engine, [:], now: { .now }), reporter: nil,
-                    connectTo: [],
+                    engines: EngineSet(standard: engine, [:], now: { .now }), connectTo: [],
                     addresses: NearestAddresses(
                         AddressOptions(), engine: engine, snapshots: snapshots,
                         connectivity: Connectivity(.shared) { false }, clock: clock,
