@@ -293,4 +293,35 @@ import Testing
         #expect(await call.value == .notRunning)
         hold.letGo()
     }
+
+    /// What an interceptor holds shows neither the call's fields nor its body.
+    @Test func aDumpOfNextShowsNoSecret() async throws {
+        let notes = Notes()
+        var options = RequestOptions()
+        options.fields[.authorization] = "Bearer canary-1"
+        options.interceptors = [
+            Call { call, next in
+                let response = try await next(call)
+                var text = ""
+                dump(next, to: &text)
+                notes.add(text)
+                return response
+            }
+        ]
+        options.attemptInterceptors = [
+            Each { call, next in
+                let response = try await next(call)
+                var text = ""
+                dump(next, to: &text)
+                notes.add(text)
+                return response
+            }
+        ]
+        let engine = RecordingEngine(responses: [.init(body: "canary-2")])
+        _ = try await Self.get(
+            engine, options, body: HTTPRequestBody(Array("canary-3".utf8)), method: .post
+        ).get()
+        #expect(notes.all.count == 2)
+        #expect(notes.all.allSatisfy { !$0.contains("canary") && $0.contains("Next") })
+    }
 }
