@@ -135,35 +135,32 @@ final class AdmittedCall: Sendable {
     }
 }
 
-/// The rest of the pipeline around a call, as a ``CallInterceptor`` gets it: `try await next(call)`.
+/// The rest of the pipeline around a call: `try await next(call)`.
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
 public struct NextCall: Sendable {
-    let chain: CallInterceptorChain
-    let use: NextUse
+    let send: @Sendable (PendingCall) async throws(ClientError) -> UnboxedResponse
 
     /// Sends the call on.
     ///
     /// - Throws: The call's error; `body-not-replayable` the second time, if the body can't be read
     ///   again; `cancelled` after the interceptor returned or the call ended.
     public func callAsFunction(_ call: PendingCall) async throws(ClientError) -> UnboxedResponse {
-        try await chain.run(call, isReplayable: call.isReplayable, after: use)
+        try await send(call)
     }
 }
 
-/// The rest of the pipeline around an attempt, as an ``AttemptInterceptor`` gets it: `try await
-/// next(call)`.
+/// The rest of the pipeline around an attempt: `try await next(call)`.
 ///
 /// A further use needs a replayable body. After the interceptor has returned, every use throws.
 public struct NextAttempt: Sendable {
-    let chain: AttemptInterceptorChain
-    let use: NextUse
+    let send: @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse
 
     /// Sends the attempt on.
     ///
     /// - Throws: As ``NextCall/callAsFunction(_:)``; `refused-url` if the scheme or the host was
     ///   changed.
     public func callAsFunction(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
-        try await chain.run(call, isReplayable: call.body.isReplayable, after: use)
+        try await send(call)
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// Interceptors around a step, the first one outermost.
 ///
 /// Each kind is a class of its own, because a lock in a generic one costs a look-up of its type.
-protocol InterceptorChain: AnyObject, Sendable, CustomReflectable {
+protocol InterceptorChain: AnyObject, Sendable {
     associatedtype Call: Sendable
     associatedtype Reply: Sendable
 
@@ -23,9 +23,6 @@ protocol InterceptorChain: AnyObject, Sendable, CustomReflectable {
 }
 
 extension InterceptorChain {
-    /// Nothing, because messages contain secrets.
-    var customMirror: Mirror { Mirror(self, children: []) }
-
     /// Sends a call through the interceptors from an index on, and then on.
     func run(_ call: Call, from index: Int = 0) async throws(ClientError) -> Reply {
         guard index < count else { return try await send(call) }

@@ -31,9 +31,11 @@ final class CallInterceptorChain: InterceptorChain {
     func intercept(
         _ call: PendingCall, at index: Int, with use: NextUse
     ) async throws(ClientError) -> UnboxedResponse {
+        let next = NextCall { call throws(ClientError) in
+            try await self.run(call, isReplayable: call.isReplayable, after: use)
+        }
         do {
-            return try await interceptors[index].intercept(
-                call, next: NextCall(chain: self, use: use))
+            return try await interceptors[index].intercept(call, next: next)
         } catch {
             throw ClientError(of: "interceptor", interceptors[index], error)
         }
@@ -80,9 +82,11 @@ final class AttemptInterceptorChain: InterceptorChain {
     func intercept(
         _ call: OutgoingCall, at index: Int, with use: NextUse
     ) async throws(ClientError) -> EngineResponse {
+        let next = NextAttempt { call throws(ClientError) in
+            try await self.run(call, isReplayable: call.body.isReplayable, after: use)
+        }
         do {
-            return try await interceptors[index].intercept(
-                call, next: NextAttempt(chain: self, use: use))
+            return try await interceptors[index].intercept(call, next: next)
         } catch {
             throw ClientError(of: "interceptor", interceptors[index], error)
         }

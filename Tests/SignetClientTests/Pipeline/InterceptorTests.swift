@@ -294,7 +294,7 @@ import Testing
         hold.letGo()
     }
 
-    /// What an interceptor holds shows neither the call's fields nor its body.
+    /// The rest of a call that an interceptor holds shows neither the call's fields nor its body.
     @Test func aDumpOfNextShowsNoSecret() async throws {
         let notes = Notes()
         var options = RequestOptions()
