@@ -73,25 +73,24 @@ final class EventHub: Sendable {
     /// - Returns: Its number.
     @discardableResult
     func add(_ observer: any CallObserver) -> Int {
-        state.withLock { state in
-            // After the shutdown there are no events.
-            guard !state.isFinished else { return state.lastNumber }
-            state.lastNumber += 1
-            state.observers.append((state.lastNumber, observer))
-            listens.store(true, ordering: .releasing)
-            return state.lastNumber
-        }
+        add { $0.observers.append(($0.lastNumber, observer)) }
     }
 
     /// Adds an observer of the beginnings and the ends of all calls.
     ///
     /// - Returns: Its number.
     func add(_ observer: any CallSpanObserver) -> Int {
+        add { $0.spanObservers.append(($0.lastNumber, observer)) }
+    }
+
+    /// Adds an observer with the next number.
+    private func add(_ append: (inout State) -> Void) -> Int {
         state.withLock { state in
+            // After the shutdown there are no events.
             guard !state.isFinished else { return state.lastNumber }
             state.lastNumber += 1
-            state.spanObservers.append((state.lastNumber, observer))
-            seesSpans.store(true, ordering: .releasing)
+            append(&state)
+            noteListeners(of: state)
             return state.lastNumber
         }
     }
