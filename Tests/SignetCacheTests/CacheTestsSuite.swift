@@ -224,8 +224,8 @@ struct CacheTestsSuiteTests {
     /// The case that fails through the tool alone, and why.
     static let onTheWire: [String: String] = [
         "headers-store-Transfer-Encoding": """
-        wants a response to be stored whose Transfer-Encoding isn't a coding; the engine refuses it, \
-        because nothing says where it ends
+        wants a response with an unknown Transfer-Encoding to be stored; the engine refuses it, \
+        because its content can't be decoded (RFC 9112, section 7)
         """
     ]
 
