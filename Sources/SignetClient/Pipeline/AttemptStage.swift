@@ -5,32 +5,12 @@ import SignetSystem
 import SignetTransport
 
 /// Makes attempts until one succeeds, or no further one is allowed.
-///
-/// It is an object, because the calls' closures would copy its members.
-final class AttemptStage: Sendable {
+struct AttemptStage: Sendable {
     let budget: RetryBudget
     let credentials: CredentialStore
-    let hops: HopStage
+    var hops: HopStage
     let clock: SystemClock
     let log: CallLogger
-
-    init(
-        budget: RetryBudget, credentials: CredentialStore, hops: HopStage, clock: SystemClock,
-        log: CallLogger
-    ) {
-        self.budget = budget
-        self.credentials = credentials
-        self.hops = hops
-        self.clock = clock
-        self.log = log
-    }
-
-    /// Returns the stage whose requests report what the pin policy refuses.
-    func reporting(to reporter: PinReporter) -> AttemptStage {
-        AttemptStage(
-            budget: budget, credentials: credentials, hops: HopStage(hops, reporter: reporter),
-            clock: clock, log: log)
-    }
 
     /// The decision after an attempt.
     private enum Step {
@@ -232,8 +212,10 @@ final class AttemptStage: Sendable {
     ) async throws(ClientError) -> EngineResponse {
         let stage = context.log.begin(.attemptInterceptors)
         defer { context.log.end(stage) }
-        let chain = AttemptInterceptorChain(
-            around: call, noting: attempt, with: reader, before: hops, in: context)
+        let chain = AttemptInterceptorChain(around: call, in: context) {
+            changed throws(ClientError) in
+            try await hops.run(changed, with: reader, noting: attempt, in: context)
+        }
         let response = try await chain.run(call)
         let (isSent, last) = chain.outcome
         if !isSent {

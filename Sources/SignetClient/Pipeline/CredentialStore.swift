@@ -120,9 +120,7 @@ final class CredentialStore: Sendable {
     func noteAccepted(_ credential: NumberedCredential?, for key: CredentialKey) {
         guard let credential else { return }
         state.withLock { state in
-            guard let kept = state.kept[key], kept.credential.number == credential.number,
-                kept.unaccepted > 0
-            else { return }
+            guard state.kept[key]?.credential.number == credential.number else { return }
             state.kept[key]?.unaccepted = 0
         }
     }

@@ -8,12 +8,10 @@ import SignetTransport
 
 /// Sends the request of one attempt, and those that redirects lead to, all within one time limit.
 /// Each is signed again while the call has not left its origin.
-///
-/// It is an object, because the calls' closures would copy its members.
-final class HopStage: Sendable {
+struct HopStage: Sendable {
     let engines: EngineSet
     /// The reporter of what the pin policy refuses; nil for the calls that send reports.
-    let reporter: PinReporter?
+    var reporter: PinReporter?
     /// Other addresses for hosts.
     let connectTo: [EngineRequest.ConnectTo]
     /// The nearest addresses of services.
@@ -21,35 +19,9 @@ final class HopStage: Sendable {
     let clock: SystemClock
     let log: CallLogger
     /// Nil for a system without a cache.
-    let invalidation: CacheInvalidation?
+    var invalidation: CacheInvalidation?
     /// The observers of requests and responses, such as a recorder.
-    let exchangeObservers: ExchangeObservers
-
-    init(
-        engines: EngineSet, connectTo: [EngineRequest.ConnectTo], addresses: NearestAddresses,
-        clock: SystemClock, log: CallLogger, invalidation: CacheInvalidation? = nil
-    ) {
-        self.engines = engines
-        reporter = nil
-        self.connectTo = connectTo
-        self.addresses = addresses
-        self.clock = clock
-        self.log = log
-        self.invalidation = invalidation
-        exchangeObservers = ExchangeObservers()
-    }
-
-    /// Makes a copy whose requests report what the pin policy refuses.
-    init(_ other: HopStage, reporter: PinReporter) {
-        engines = other.engines
-        self.reporter = reporter
-        connectTo = other.connectTo
-        addresses = other.addresses
-        clock = other.clock
-        log = other.log
-        invalidation = other.invalidation
-        exchangeObservers = other.exchangeObservers
-    }
+    let exchangeObservers = ExchangeObservers()
 
     /// Sends an attempt's request and follows redirects.
     ///

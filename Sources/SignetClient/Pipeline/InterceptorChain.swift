@@ -5,18 +5,18 @@ import Synchronization
 ///
 /// Each kind is a class of its own, because a lock in a generic one costs a look-up of its type.
 protocol InterceptorChain: AnyObject, Sendable {
+    associatedtype Interceptor
     associatedtype Call: Sendable
     associatedtype Reply: Sendable
 
-    /// The number of interceptors.
-    var count: Int { get }
+    var interceptors: [Interceptor] { get }
 
-    /// Calls the interceptor with an index.
+    /// Calls an interceptor.
     ///
     /// - Parameter use: The interceptor's use of the rest of the chain.
     func intercept(
-        _ call: Call, at index: Int, with use: NextUse
-    ) async throws(ClientError) -> Reply
+        _ call: Call, by interceptor: Interceptor, with use: NextUse
+    ) async throws -> Reply
 
     /// Makes the step that the interceptors are around.
     func send(_ call: Call) async throws(ClientError) -> Reply
@@ -25,10 +25,14 @@ protocol InterceptorChain: AnyObject, Sendable {
 extension InterceptorChain {
     /// Sends a call through the interceptors from an index on, and then on.
     func run(_ call: Call, from index: Int = 0) async throws(ClientError) -> Reply {
-        guard index < count else { return try await send(call) }
-        let use = NextUse(index: index)
+        guard index < interceptors.count else { return try await send(call) }
+        let (interceptor, use) = (interceptors[index], NextUse(index: index))
         defer { use.close() }
-        return try await intercept(call, at: index, with: use)
+        do {
+            return try await intercept(call, by: interceptor, with: use)
+        } catch {
+            throw ClientError(of: "interceptor", interceptor, error)
+        }
     }
 
     /// Sends a call to what follows an interceptor.
@@ -44,14 +48,9 @@ extension InterceptorChain {
 
 /// An interceptor's use of the rest of its chain.
 final class NextUse: Sendable {
-    private struct State {
-        var count = 0
-        var isClosed = false
-    }
-
     /// The interceptor's index in the chain.
     let index: Int
-    private let state = Mutex(State())
+    private let state = Mutex((isUsed: false, isClosed: false))
 
     init(index: Int) { self.index = index }
 
@@ -59,14 +58,14 @@ final class NextUse: Sendable {
     ///
     /// - Throws: `body-not-replayable`, `cancelled`.
     func begin(isReplayable: Bool) throws(ClientError) {
-        let (isFirst, isClosed) = state.withLock { state in
-            state.count += 1
-            return (state.count == 1, state.isClosed)
+        let (isUsed, isClosed) = state.withLock { state in
+            defer { state.isUsed = true }
+            return state
         }
         guard !isClosed else {
             throw ClientError(.cancelled, "an interceptor sends a call that it has ended")
         }
-        guard isFirst || isReplayable else {
+        guard !isUsed || isReplayable else {
             throw ClientError(
                 .bodyNotReplayable,
                 "an interceptor sends the call again, but its body can be read only once")

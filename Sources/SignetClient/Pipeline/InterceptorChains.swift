@@ -6,7 +6,7 @@ import Synchronization
 final class CallInterceptorChain: InterceptorChain {
     private let first: PendingCall
     private let context: CallContext
-    private let interceptors: [any CallInterceptor]
+    let interceptors: [any CallInterceptor]
     private let rest:
         @Sendable (PendingCall, CallContext) async throws(ClientError) -> UnboxedResponse
     private let received = Mutex<(isSent: Bool, last: UnboxedResponse?)>((false, nil))
@@ -24,21 +24,16 @@ final class CallInterceptorChain: InterceptorChain {
         self.rest = rest
     }
 
-    var count: Int { interceptors.count }
     /// Whether the interceptors sent the call on, and the last response that they got.
     var outcome: (isSent: Bool, last: UnboxedResponse?) { received.withLock { $0 } }
 
     func intercept(
-        _ call: PendingCall, at index: Int, with use: NextUse
-    ) async throws(ClientError) -> UnboxedResponse {
+        _ call: PendingCall, by interceptor: any CallInterceptor, with use: NextUse
+    ) async throws -> UnboxedResponse {
         let next = NextCall { call throws(ClientError) in
             try await self.run(call, isReplayable: call.isReplayable, after: use)
         }
-        do {
-            return try await interceptors[index].intercept(call, next: next)
-        } catch {
-            throw ClientError(of: "interceptor", interceptors[index], error)
-        }
+        return try await interceptor.intercept(call, next: next)
     }
 
     func send(_ call: PendingCall) async throws(ClientError) -> UnboxedResponse {
@@ -56,40 +51,32 @@ final class CallInterceptorChain: InterceptorChain {
 /// The interceptors of one attempt.
 final class AttemptInterceptorChain: InterceptorChain {
     private let first: OutgoingCall
-    private let attempt: Attempt
-    private let reader: any ResponseReader
-    private let hops: HopStage
     private let context: CallContext
-    private let interceptors: [any AttemptInterceptor]
+    let interceptors: [any AttemptInterceptor]
+    private let rest: @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse
     private let received = Mutex<(isSent: Bool, last: EngineResponse?)>((false, nil))
 
+    /// - Parameter rest: Sends the request that the interceptors made of the first one.
     init(
-        around first: OutgoingCall, noting attempt: Attempt, with reader: any ResponseReader,
-        before hops: HopStage, in context: CallContext
+        around first: OutgoingCall, in context: CallContext,
+        rest: @escaping @Sendable (OutgoingCall) async throws(ClientError) -> EngineResponse
     ) {
         self.first = first
-        self.attempt = attempt
-        self.reader = reader
-        self.hops = hops
         self.context = context
         interceptors = context.options.attemptInterceptors
+        self.rest = rest
     }
 
-    var count: Int { interceptors.count }
     /// Whether the interceptors sent the attempt on, and the last response that they got.
     var outcome: (isSent: Bool, last: EngineResponse?) { received.withLock { $0 } }
 
     func intercept(
-        _ call: OutgoingCall, at index: Int, with use: NextUse
-    ) async throws(ClientError) -> EngineResponse {
+        _ call: OutgoingCall, by interceptor: any AttemptInterceptor, with use: NextUse
+    ) async throws -> EngineResponse {
         let next = NextAttempt { call throws(ClientError) in
             try await self.run(call, isReplayable: call.body.isReplayable, after: use)
         }
-        do {
-            return try await interceptors[index].intercept(call, next: next)
-        } catch {
-            throw ClientError(of: "interceptor", interceptors[index], error)
-        }
+        return try await interceptor.intercept(call, next: next)
     }
 
     func send(_ call: OutgoingCall) async throws(ClientError) -> EngineResponse {
@@ -101,7 +88,7 @@ final class AttemptInterceptorChain: InterceptorChain {
                 $0.message(changed.request, body: changed.body)
             )
         }
-        let response = try await hops.run(changed, with: reader, noting: attempt, in: context)
+        let response = try await rest(changed)
         received.withLock { $0.last = response }
         return response
     }

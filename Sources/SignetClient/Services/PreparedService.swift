@@ -1,11 +1,9 @@
 import HTTPTypes
-import SignetBase
 import SignetCrypto
 import SignetRPC
 import SignetSigning
 import SignetSystem
 import SignetTransport
-import Synchronization
 
 /// A service made ready at start, so that a mistake in the configuration shows before the first
 /// call.
@@ -18,9 +16,6 @@ final class PreparedService: Sendable {
     let sealer: BodySealer?
     /// The options of the configuration, the system and the service.
     let options: RequestOptions
-    /// The service with the sets that calls chose, because a copy costs more than the look-up.
-    private let choices = Mutex<[(names: [String], service: PreparedService)]>([])
-    private static let maximumChoices = 16
 
     /// Splits the URL, compiles the signing scheme, looks the key up.
     ///
@@ -191,9 +186,7 @@ final class FrozenRequest: Sendable {
         guard let target = message.request?.target else {
             throw SigningError(.malformedMessage, "the signed request has no target")
         }
-        if !target.elementsEqual((head.path ?? "").utf8) {
-            head.path = String(decoding: target, as: UTF8.self)
-        }
+        head.path = String(decoding: target, as: UTF8.self)
         // A Content-Length that the caller set doesn't count the signature.
         if let bytes = body.bytes, message.body.count != bytes.count,
             self.head.headerFields[.contentLength] != nil
@@ -223,16 +216,8 @@ extension PreparedService {
     /// - Throws: `invalid-options` for a set that the service has not.
     func choosing(_ names: [String]?) throws(ClientError) -> PreparedService {
         guard let names else { return self }
-        let known = choices.withLock { choices in
-            choices.first { $0.names.elementsEqual(names, by: sameBytes) }
-        }
-        if let known { return known.service }
         var configuration = configuration
         try configuration.use(names, code: .invalidOptions)
-        let chosen = PreparedService(self, configuration: configuration, url: url)
-        choices.withLock { choices in
-            if choices.count < Self.maximumChoices { choices.append((names, chosen)) }
-        }
-        return chosen
+        return PreparedService(self, configuration: configuration, url: url)
     }
 }

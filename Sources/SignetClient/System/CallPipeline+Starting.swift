@@ -37,7 +37,7 @@ extension CallPipeline {
             hops: HopStage(
                 engines: EngineSet(
                     standard: engine, options.engines, now: options.clock.instant),
-                connectTo: options.connectTo,
+                reporter: nil, connectTo: options.connectTo,
                 addresses: NearestAddresses(
                     options.addresses, engine: engine, snapshots: snapshots,
                     connectivity: Self.connectivity(of: snapshots, from: options.networkWatcher),
@@ -62,9 +62,11 @@ extension CallPipeline {
 
     /// Returns the pipeline whose calls report what the pin policy refuses.
     func reporting(to reporter: PinReporter) -> CallPipeline {
-        CallPipeline(
+        var attempts = attempts
+        attempts.hops.reporter = reporter
+        return CallPipeline(
             admission: admission, duplicates: duplicates, merger: merger, caches: caches,
-            attempts: attempts.reporting(to: reporter), decoder: decoder)
+            attempts: attempts, decoder: decoder)
     }
 }
 

@@ -193,15 +193,12 @@ public struct RESTAdapter: RESTBoxing {
     ///   parameter's name in the query.
     private func query(_ object: JSONObject) throws(PayloadError) -> String? {
         var pairs: [String] = []
-        // Names of parameters differ, but those of a member and a parameter may be equal.
-        let hasMembers = object.contains { $0.value.object != nil }
         var owners: [ByteName: String] = [:]
         for (name, value) in object {
             let style = Self.match(of: name, in: queryStyles.keys).flatMap { queryStyles[$0] }
             if style == nil, case .object = value { throw QueryStyle.refusal(of: value, in: name) }
             for pair in try (style ?? .formExploded).pairs(for: name, value: value) {
-                if hasMembers,
-                    let owner = owners.updateValue(name, forKey: ByteName(pair.name)),
+                if let owner = owners.updateValue(name, forKey: ByteName(pair.name)),
                     !sameBytes(owner, name)
                 {
                     throw .invalidParameters(

@@ -297,24 +297,23 @@ import Testing
     /// The rest of a call that an interceptor holds shows neither the call's fields nor its body.
     @Test func aDumpOfNextShowsNoSecret() async throws {
         let notes = Notes()
+        @Sendable func note(_ next: Any) {
+            var text = ""
+            dump(next, to: &text)
+            notes.add(text)
+        }
         var options = RequestOptions()
         options.fields[.authorization] = "Bearer canary-1"
         options.interceptors = [
             Call { call, next in
-                let response = try await next(call)
-                var text = ""
-                dump(next, to: &text)
-                notes.add(text)
-                return response
+                defer { note(next) }
+                return try await next(call)
             }
         ]
         options.attemptInterceptors = [
             Each { call, next in
-                let response = try await next(call)
-                var text = ""
-                dump(next, to: &text)
-                notes.add(text)
-                return response
+                defer { note(next) }
+                return try await next(call)
             }
         ]
         let engine = RecordingEngine(responses: [.init(body: "canary-2")])

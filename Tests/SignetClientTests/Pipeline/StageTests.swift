@@ -217,7 +217,8 @@ private struct Stages {
             attempts: AttemptStage(
                 budget: RetryBudget(), credentials: CredentialStore(),
                 hops: HopStage(
-                    engines: EngineSet(standard: engine, [:], now: { .now }), connectTo: [],
+                    engines: EngineSet(standard: engine, [:], now: { .now }), reporter: nil,
+                    connectTo: [],
                     addresses: NearestAddresses(
                         AddressOptions(), engine: engine, snapshots: snapshots,
                         connectivity: Connectivity(.shared) { false }, clock: clock,
