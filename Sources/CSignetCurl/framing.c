@@ -26,6 +26,12 @@ static bool has_name(piece line, const char *name, piece *value) {
     return true;
 }
 
+static bool is_word(piece text, const char *word) {
+    size_t count = strlen(word);
+    return (size_t)(text.end - text.start) == count
+        && strncasecmp((const char *)text.start, word, count) == 0;
+}
+
 // Reads a number of digits only, at most INT64_MAX.
 static bool read_length(piece text, int64_t *length) {
     if (text.start == text.end) return false;
@@ -59,12 +65,42 @@ static bool has_bodyless_status(piece line) {
     return memcmp(space + 1, "204", 3) == 0 || memcmp(space + 1, "304", 3) == 0;
 }
 
+static bool contains(piece text, const char *word) {
+    size_t count = strlen(word);
+    for (const uint8_t *at = text.start; (size_t)(text.end - at) >= count; at++) {
+        if (strncasecmp((const char *)at, word, count) == 0) return true;
+    }
+    return false;
+}
+
+// The registered codings that the engine doesn't decode, and two newer content codings
+// (https://www.iana.org/assignments/http-parameters).
+static const char *const unread_codings[] = {
+    "br", "compress", "deflate", "gzip", "identity", "trailers", "x-compress", "x-gzip", "zstd",
+};
+
+// Whether a value is one word that means nothing as a transfer coding, such as `binary`. A server
+// that sends it hasn't coded the body, because the request asks for no coding. Two recipients could
+// read a word with "chunk" in it in two ways.
+static bool is_meaningless(piece value) {
+    if (value.start == value.end || contains(value, "chunk")) return false;
+    for (const uint8_t *at = value.start; at < value.end; at++) {
+        bool is_letter = (*at | 0x20) >= 'a' && (*at | 0x20) <= 'z';
+        if (!is_letter && !(*at >= '0' && *at <= '9') && *at != '-' && *at != '_') return false;
+    }
+    for (size_t index = 0; index < sizeof unread_codings / sizeof *unread_codings; index++) {
+        if (is_word(value, unread_codings[index])) return false;
+    }
+    return true;
+}
+
 signet_refusal signet_framing_read(
     const uint8_t *head, size_t count, bool is_head, bool *ends_with_connection,
     bool *is_bodyless) {
     const uint8_t *at = head, *end = head + count;
     int64_t length = -1;
     unsigned codings = 0;
+    bool is_chunked = false;
     // Only HTTP/1.1 has chunks. With a transfer coding in HTTP/1.0 a message's length is in doubt,
     // and HTTP/2 has no transfer codings (RFC 9112, section 6.1; RFC 9113, section 8.2.2).
     bool is_http1 = count > 5 && memcmp(head, "HTTP/1", 6) == 0;
@@ -80,13 +116,13 @@ signet_refusal signet_framing_read(
         if (has_name(line, "Content-Length:", &value)) {
             if (is_folded || !read_lengths(value, &length)) return SIGNET_BAD_LENGTH;
         } else if (has_name(line, "Transfer-Encoding:", &value)) {
-            bool is_chunked = value.end - value.start == 7
-                && strncasecmp((const char *)value.start, "chunked", 7) == 0;
-            if (is_folded || !has_chunks || !is_chunked || ++codings > 1) return SIGNET_BAD_CODING;
+            is_chunked = is_word(value, "chunked");
+            if (is_folded || !has_chunks || ++codings > 1) return SIGNET_BAD_CODING;
+            if (!is_chunked && !is_meaningless(value)) return SIGNET_BAD_CODING;
         }
     }
     if (codings > 0 && length >= 0) return SIGNET_BAD_CODING;
     *is_bodyless = !has_body;
-    *ends_with_connection = is_http1 && has_body && codings == 0 && length < 0;
+    *ends_with_connection = is_http1 && has_body && !is_chunked && length < 0;
     return SIGNET_NO_REFUSAL;
 }

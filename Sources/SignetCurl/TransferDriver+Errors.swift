@@ -120,7 +120,7 @@ extension TransferDriver {
         case SIGNET_BAD_CODING:
             error(
                 .malformedResponse,
-                "sent a Transfer-Encoding other than \"chunked\", or one with a Content-Length or"
+                "sent a transfer coding other than \"chunked\", or one with a Content-Length or"
                     + " outside HTTP/1.1 (RFC 9112, section 6.3)")
         case SIGNET_BODY_TOO_LARGE: TransferDriver.bodyTooLarge(for: plan)
         case SIGNET_NO_MEMORY: TransferDriver.noMemory

@@ -37,7 +37,10 @@ import Testing
         await engine.shutdown()
     }
 
-    @Test(arguments: ["HTTP/1.0 200 OK", "HTTP/1.1 200 OK\r\nConnection: close"])
+    @Test(arguments: [
+        "HTTP/1.0 200 OK", "HTTP/1.1 200 OK\r\nConnection: close",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: binary",
+    ])
     func isCutOffWithAnyHeader(head: String) async throws {
         let server = try await server(Self.fin, response: head + "\r\n\r\nabcd")
         let engine = try engine()

@@ -50,6 +50,14 @@ import Testing
         ("Transfer-Encoding: xchunked\r\n", chunks),
         ("Transfer-Encoding: gzip, chunked\r\n", chunks),
         ("Transfer-Encoding: \r\n", "abcd"),
+        ("Transfer-Encoding: GZIP\r\n", "abcd"), ("Transfer-Encoding: br\r\n", "abcd"),
+        ("Transfer-Encoding: chunke\r\n", chunks), ("Transfer-Encoding: binary,\r\n", "abcd"),
+        ("Transfer-Encoding: binary;q=1\r\n", "abcd"),
+        ("Transfer-Encoding: b\u{e9}\r\n", "abcd"),
+        ("Transfer-Encoding: binary\r\nContent-Length: 4\r\n", "abcd"),
+        ("Content-Length: 4\r\nTransfer-Encoding: binary\r\n", "abcd"),
+        ("Transfer-Encoding: binary\r\nTransfer-Encoding: chunked\r\n", chunks),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: binary\r\n", chunks),
     ])
     func refusesALengthThatIsDoubtful(fields: String, body: String) async throws {
         let error = try await error(Self.response(fields, body))
@@ -63,9 +71,10 @@ import Testing
         #expect(error?.code == .malformedResponse)
     }
 
-    @Test func refusesChunksInHTTP10() async throws {
+    @Test(arguments: ["chunked", "binary"])
+    func refusesACodingInHTTP10(coding: String) async throws {
         let error = try await error(
-            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + Self.chunks)
+            "HTTP/1.0 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n" + Self.chunks)
         #expect(error?.code == .malformedResponse)
     }
 
@@ -77,6 +86,8 @@ import Testing
         ("Content-Length: 0004\r\n", "abcd"),
         ("Transfer-Encoding: Chunked\r\n", "4\r\nabcd\r\n0\r\n\r\n"),
         ("", "abcd"),
+        // A word that names no coding: the body ends with the connection.
+        ("Transfer-Encoding: binary\r\n", "abcd"), ("transfer-encoding:8-bit \r\n", "abcd"),
     ])
     func takesALengthThatIsClear(fields: String, content: String) async throws {
         let server = try await ScriptedServer([.head, .send(Self.response(fields, content))])
