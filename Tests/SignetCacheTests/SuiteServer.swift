@@ -126,7 +126,8 @@ struct SuiteServer: Sendable {
         if let length = response.headerFields[.contentLength].flatMap({ Int($0) }) {
             // A client reads no more than the field says.
             content = Array(content.prefix(length))
-        } else {
+        } else if response.headerFields[.transferEncoding] == nil {
+            // Node adds it, but not beside Transfer-Encoding.
             response.headerFields[.contentLength] = String(content.count)
         }
         return request.method == .head ? [] : content
