@@ -22,6 +22,7 @@ struct TransportRows {
             requests("requests-h2", http2: true, concurrency: 32),
             loop("requests-h1-loop", http2: false, concurrency: 16),
             loop("requests-h2-loop", http2: true, concurrency: 32),
+            crowd(),
             pinned("pinned-h1", http2: false, concurrency: 16),
             pinned("pinned-h2", http2: true, concurrency: 32),
             handshake(),
@@ -63,6 +64,14 @@ struct TransportRows {
                 return took / Double(Self.total) * 1e6
             },
             floor: { try seconds(1) { try floor(http2, concurrency) } / Double(Self.total) * 1e6 })
+    }
+
+    /// Requests a second of more callers than the server allows streams (nginx: 128), beside fewer.
+    private func crowd() -> Row {
+        Row(
+            name: "requests-h2-256", unit: .perSecond, goal: .ratio(0.9), rounds: 7,
+            ours: { try await requests(true, 256, policy: policy).rate },
+            floor: { try await requests(true, 64, policy: policy).rate })
     }
 
     private func pinned(_ name: String, http2: Bool, concurrency: Int) -> Row {
