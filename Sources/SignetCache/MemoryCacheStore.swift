@@ -68,12 +68,16 @@ public final class MemoryCacheStore: Sendable {
     public func apply(_ change: CacheChange, received: [UInt8] = [], isWhole: Bool = true) -> Bool {
         switch change {
         case .store(let response):
-            guard let response = response.finished(length: Int64(received.count), isWhole: isWhole)
-            else {
-                state.withLock { _ = $0.remove(response.id) }
-                return false
+            let finished = response.finished(length: Int64(received.count), isWhole: isWhole)
+            return state.withLock { state in
+                // A content that was cut off replaces nothing that can still be served.
+                if !isWhole, state.hasWhole(response.id) { return false }
+                guard let finished else {
+                    state.remove(response.id)
+                    return false
+                }
+                return state.insert(Entry(finished, content: received))
             }
-            return insert(Entry(response, content: received))
         case .update(let old, let response):
             return state.withLock { state in
                 guard let content = state.content(of: old) else { return false }
@@ -179,6 +183,11 @@ extension MemoryCacheStore {
                 entry.response == response
             else { return nil }
             return entry.content
+        }
+
+        /// Whether a response is stored with its whole content.
+        func hasWhole(_ id: StoredResponse.ID) -> Bool {
+            index(of: id).map { slots[$0]?.entry.response.part == nil } ?? false
         }
 
         mutating func insert(_ entry: Entry) -> Bool {

@@ -56,7 +56,7 @@ extension PrivateCache {
         by response: HTTPResponse, in exchange: CacheExchange, at now: Int64
     ) -> CacheOutcome {
         guard exchange.isValidation else { return received(response, in: exchange) }
-        let identified = identified(by: response, of: exchange.nominated)
+        let identified = identified(by: response, in: exchange)
         let chosen = identified.first { $0.id == exchange.selected?.id } ?? identified.first
         guard let chosen, let content = content(of: chosen, for: exchange.original) else {
             return unidentified(response, in: exchange)
@@ -88,8 +88,9 @@ extension PrivateCache {
 
     /// Returns the stored responses that a 304 is about, the most recent one first (section 4.3.4).
     private func identified(
-        by response: HTTPResponse, of nominated: [StoredResponse]
+        by response: HTTPResponse, in exchange: CacheExchange
     ) -> [StoredResponse] {
+        let nominated = exchange.nominated
         if let tag = EntityTag(response.headerFields[.eTag]) {
             if !tag.isWeak { return nominated.filter { $0.hasSameStrongValidator(as: tag) } }
             return Array(nominated.filter { $0.entityTag?.weaklyMatches(tag) == true }.prefix(1))
@@ -104,8 +105,18 @@ extension PrivateCache {
             return Array(same.prefix(1))
         }
         // Many servers send a 304 without the validator that it must repeat (RFC 9110, section
-        // 15.4.5). If one response was asked about, the 304 can be about no other one.
-        return nominated.count == 1 ? nominated : []
+        // 15.4.5). If one response was asked about, and the caller asked about none of its own, the
+        // 304 can be about no other one.
+        return nominated.count == 1 && asksOnly(about: nominated[0], exchange.request.headerFields)
+            ? nominated : []
+    }
+
+    /// Whether a request has no condition but those of a stored response.
+    private func asksOnly(about stored: StoredResponse, _ fields: HTTPFields) -> Bool {
+        let own = stored.response.headerFields
+        return [.ifNoneMatch: HTTPField.Name.eTag, .ifModifiedSince: .lastModified].allSatisfy {
+            fields[$0.key] == nil || fields[$0.key] == own[$0.value]
+        }
     }
 
     private func isTime(_ time: Int64?, text: String) -> Bool {

@@ -76,11 +76,13 @@ extension PrivateCache {
                 response.headerFields[.contentLength] = String(bytes.count)
                 let part = ContentPart(range: positions, total: stored.totalLength)
                 response.headerFields[.contentRange] = part?.contentRange
+                response.headerFields.removeContentDigest()
             case .unsatisfiable:
                 bytes = 0..<0
                 response.status = .rangeNotSatisfiable
                 response.headerFields[.contentLength] = "0"
                 response.headerFields[.contentRange] = "bytes */\(stored.totalLength)"
+                response.headerFields.removeContentDigest()
             }
         }
         if request.method == .head { bytes = 0..<0 }

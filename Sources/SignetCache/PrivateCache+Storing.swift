@@ -24,6 +24,8 @@ extension PrivateCache {
         at now: Int64
     ) -> [CacheChange] {
         guard let selected = exchange.selected else { return entry.map { [.store($0)] } ?? [] }
+        // A failure of the server replaces nothing: what is stored may be served in its place.
+        guard response.status.code < 500 else { return [] }
         guard let entry else {
             // What the origin has replaced is not served any longer.
             return isSuperseding(response.status.code) ? [.remove(selected.id)] : []
@@ -78,6 +80,7 @@ extension PrivateCache {
             stored.status = .ok
             stored.headerFields[.contentRange] = nil
             stored.headerFields[.contentLength] = nil
+            stored.headerFields.removeContentDigest()
         }
         let entry = StoredResponse(
             id: .init(key: key, selected: selected), response: stored,
@@ -154,9 +157,9 @@ extension PrivateCache {
         + ["Keep-Alive", "Proxy-Connection", "TE"].compactMap { HTTPField.Name($0) }
 
     /// The fields that describe the stored bytes, which a 304 doesn't send again (section 3.2).
-    private static let ofContent: Set<HTTPField.Name> = [
-        .contentEncoding, .contentLength, .contentRange,
-    ]
+    private static let ofContent: Set<HTTPField.Name> = Set(
+        [.contentEncoding, .contentLength, .contentRange]
+            + [HTTPField.Name.contentDigest].compactMap(\.self))
 
     /// Returns a stored response with the fields of a newer one (section 3.2), for the request's
     /// variant; nil if no request can select it any longer.
@@ -236,5 +239,17 @@ extension ContentPart {
         }
         return other.range.upperBound == range.lowerBound
             ? ContentPart(range: other.range.lowerBound..<range.upperBound, total: total) : nil
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let contentDigest = HTTPField.Name("Content-Digest")
+}
+
+extension HTTPFields {
+    /// Removes the digest of one message's content (RFC 9530, section 2), which another message
+    /// with a part of that content doesn't have.
+    mutating func removeContentDigest() {
+        if let name = HTTPField.Name.contentDigest { self[name] = nil }
     }
 }

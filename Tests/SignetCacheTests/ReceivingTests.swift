@@ -73,6 +73,47 @@ import Testing
         #expect(client.forwarded.last?.headerFields[.ifNoneMatch] == nil)
     }
 
+    /// The 304 may be about the caller's own content.
+    @Test(arguments: [
+        ["If-None-Match": "\"2\""], ["If-None-Match": "\"2\", \"1\""],
+        ["If-Modified-Since": DecisionTests.old],
+    ])
+    func asksAgainAfterA304ForTheCaller(_ fields: [String: String]) {
+        answer(["Cache-Control": "max-age=10", "ETag": "\"1\""])
+        _ = get()
+        client.now += 10
+        answer(notModified: [:])
+        #expect(get("/a", fields).text == "two")
+        #expect(client.forwarded.count == 3)
+        let last = client.forwarded.last?.headerFields
+        #expect(last?[.ifNoneMatch] == nil && last?[.ifModifiedSince] == nil)
+    }
+
+    /// It has the digest of no content (RFC 9530, section 2).
+    @Test func a304DoesNotReplaceTheDigest() throws {
+        let name = try #require(HTTPField.Name("Content-Digest"))
+        answer(["Cache-Control": "max-age=10", "ETag": "\"1\"", "Content-Digest": "sha-256=:one:"])
+        _ = get()
+        client.now += 10
+        answer(["ETag": "\"1\"", "Content-Digest": "sha-256=:none:"], status: 304)
+        #expect(get().response.headerFields[name] == "sha-256=:one:")
+        // A part of it has another one.
+        let part = get("/a", ["Range": "bytes=0-1"]).response
+        #expect(part.status == .partialContent && part.headerFields[name] == nil)
+    }
+
+    @Test(arguments: [500, 501, 503])
+    func aFailureReplacesNothing(_ status: Int) {
+        answer(["Cache-Control": "max-age=10, stale-if-error=90", "ETag": "\"1\""])
+        _ = get()
+        client.now += 10
+        answer(["Cache-Control": "max-age=60"], status: status, content: "bad")
+        _ = get()
+        client.now += 1
+        answer(["ETag": "\"1\""], status: 304)
+        #expect(get().text == "one")
+    }
+
     @Test(arguments: [
         [:], ["ETag": "\"1\""], ["ETag": "W/\"1\""], ["ETag": "\"1\"", "Last-Modified": "dunno"],
     ])
