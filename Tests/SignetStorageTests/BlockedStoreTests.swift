@@ -65,5 +65,21 @@ import Testing
         try await holder.stop()
         #expect(try await DiskCacheStore(folder: folder).contents(of: sample.key).isEmpty)
     }
+
+    /// As in a command, which opens the store for one call.
+    @Test(arguments: [Removal.invalidation, .all])
+    func aStoreThatCannotBeOpenedIsRemoved(_ removal: Removal) async throws {
+        let folder = directory.path("cache")
+        let sample = Sample.of("/a", 20_000)
+        #expect(try await DiskCacheStore(folder: folder).store(sample))
+        let holder = try await ServerProcess.start(
+            "python3", ["-I", PythonPeer.script("sqlite-lock"), "\(folder)/signet-cache.sqlite"],
+            ready: .output("held"))
+        let store = try DiskCacheStore(folder: folder)
+        #expect(await store.readableList() == nil)
+        await removal.act(on: store, sample)
+        try await holder.stop()
+        #expect(try await DiskCacheStore(folder: folder).contents(of: sample.key).isEmpty)
+    }
 }
 #endif

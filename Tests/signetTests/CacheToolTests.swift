@@ -79,6 +79,38 @@ import Testing
         #expect(host.requests.last?.lowercased().contains("if-none-match: \"x\"") == true)
     }
 
+    @Test func aStaleResponseIsNamed() async throws {
+        var host: RouteServer? = try await RouteServer([
+            "/a": "200 OK\r\nCache-Control: max-age=0, stale-if-error=600\r\nETag: \"x\"\r\n\r\n1"
+        ])
+        let url = try #require(host?.url) + "/a"
+        _ = try await send(url)
+        // The server stops.
+        host = nil
+        let output = try await send(url)
+        #expect(output.exit == 0 && text(output).hasSuffix("\r\n\r\n1"), "\(output)")
+        #expect(output.stderr.hasPrefix("signet: warning: the response is a stored one, "))
+        #expect(output.stderr.hasSuffix(" s old, because the server failed (connect)\n"))
+        let json = try JSONValue(parsing: try await send(url, ["--json"]).stdout)
+        #expect(json["warnings"]?.array?.map { $0["code"]?.string } == ["stale-response"])
+    }
+
+    /// Another process holds the database, so that nothing is known of it.
+    @Test func aCacheThatCannotBeReadIsAnError() async throws {
+        let host = try await RouteServer(Self.routes)
+        _ = try await send(host.url + "/a")
+        let holder = try await ServerProcess.start(
+            "python3", ["-I", PythonPeer.script("sqlite-lock"), "\(folder)/signet-cache.sqlite"],
+            ready: .output("held"))
+        let list = try await SignetTool.run(["cache", "list", folder])
+        #expect(list.exit == 2 && list.stderr.contains("so nothing can be listed"), "\(list)")
+        let clear = try await SignetTool.run(["cache", "clear", folder])
+        #expect(clear.exit == 0 && text(clear).hasPrefix("removed: the whole cache"), "\(clear)")
+        try await holder.stop()
+        _ = try await send(host.url + "/a")
+        #expect(host.requests.count == 2)
+    }
+
     @Test func callsOfRESTAreCached() async throws {
         let host = try await RouteServer(Self.routes)
         for _ in 0..<2 {

@@ -134,7 +134,8 @@ public final class DiskCacheStore: CacheStore {
     ) async {
         await withCheckedContinuation { continuation in
             queue.async {
-                if self.run(work) == nil, self.state.withLock({ $0.database.take() }) != nil {
+                if self.run(work) == nil {
+                    self.state.withLock { $0.database = nil }
                     self.memory.removeAll()
                     CacheDatabase.removeFiles(in: self.folder)
                 }
@@ -253,11 +254,19 @@ public final class DiskCacheStore: CacheStore {
     }
 
     /// Returns all responses, the most recently used first.
-    public func list() async -> [StoredResponse] {
-        await perform(otherwise: []) { database in
+    public func list() async -> [StoredResponse] { await readableList() ?? [] }
+
+    /// Returns all responses, the most recently used first; `nil` if the database can't be used.
+    public func readableList() async -> [StoredResponse]? {
+        await perform(otherwise: nil) { database in
             self.flushUses(into: database)
             return try database.list()
         }
+    }
+
+    /// Whether a response is stored with its whole content.
+    func hasWhole(_ id: StoredResponse.ID) async -> Bool {
+        await responses(for: id.key).contains { $0.response.id == id && $0.response.part == nil }
     }
 
     /// Writes down which responses were used. A use that can't be written is forgotten.

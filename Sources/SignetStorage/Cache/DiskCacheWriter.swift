@@ -81,6 +81,8 @@ final class DiskCacheWriter: CacheWriter {
     func finish(isWhole: Bool) async -> Bool {
         switch change {
         case .store(let response):
+            // A content that was cut off replaces nothing that can still be served.
+            if !isWhole, await store.hasWhole(response.id) { return false }
             let received = state.withLock { $0.received }
             guard let finished = response.finished(length: received, isWhole: isWhole) else {
                 await store.change(.remove(response.id))

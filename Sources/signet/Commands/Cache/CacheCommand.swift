@@ -29,6 +29,14 @@ struct CacheCommand: ParsableCommand {
         }
         return try DiskCacheStore(folder: folder, memoryLimit: 0)
     }
+
+    /// The error of a cache that is read-only, on a full disk, or held by another process.
+    static func unusable(_ folder: String, _ outcome: String) -> ToolError {
+        ToolError(
+            .unusableCacheFolder,
+            "\(Terminal.printable(folder)): the cache can't be opened for writing, so \(outcome); "
+                + "is the disk full or read-only, or does another process hold the database?")
+    }
 }
 
 /// `signet cache list`.
@@ -48,7 +56,9 @@ struct CacheListCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let responses = try await CacheCommand.open(folder).list()
+        guard let responses = try await CacheCommand.open(folder).readableList() else {
+            throw CacheCommand.unusable(folder, "nothing can be listed")
+        }
         let now = UnixTime.now()
         var table = Table("URL", "status", "stored", "fresh until", "bytes")
         for response in responses {
@@ -109,9 +119,17 @@ struct CacheClearCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try host.map { CacheSelection.host(try HostName.canonical($0).uriText) }
         let store = try CacheCommand.open(folder)
-        let count = await store.list().count
+        let before = await store.readableList()
         await store.remove(selection ?? .all)
-        let removed = await count - store.list().count
+        // Nil also if the folder can't be written.
+        guard let after = await store.readableList() else {
+            throw CacheCommand.unusable(folder, "nothing was removed")
+        }
+        guard let before else {
+            return try common.terminal.result(
+                ["removed": nil], lines: ["removed: the whole cache, which couldn't be read"])
+        }
+        let removed = before.count - after.count
         try common.terminal.result(
             ["removed": .number(JSONNumber(removed))], lines: ["removed: \(removed)"])
     }

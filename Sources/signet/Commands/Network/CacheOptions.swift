@@ -19,12 +19,16 @@ struct CacheOptions: ParsableArguments {
     @Option(
         name: .customLong("cache-size"),
         help: ArgumentHelp(
-            "The bytes that the folder may take; the default is 256 MiB.", valueName: "bytes"))
+            "The bytes that the folder may take; the default is 256 MiB. A response of more than an eighth of it isn't stored.",
+            valueName: "bytes"))
     var byteLimit: Int?
 
     @Option(
         name: .customLong("cache-mode"),
-        help: "refresh asks the server and stores its response; only asks no server.")
+        help: """
+            refresh asks the server and stores its response; only uses what is stored, also if it is \
+            stale, and asks no server.
+            """)
     var mode: CacheMode = .standard
 
     func validate() throws {

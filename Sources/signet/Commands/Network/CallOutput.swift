@@ -6,16 +6,17 @@ import SignetPinning
 import SignetTransport
 import Synchronization
 
-/// The output of a call beside its result: its attempts if that is wanted, and warnings of pins.
+/// The output of a call beside its result: its attempts if that is wanted, and warnings.
 final class CallOutput: PinReportSink {
     let terminal: Terminal
-    /// The record of the attempts; nil if they aren't printed.
-    let trace: CallTrace?
+    let trace = CallTrace()
+    /// Whether the attempts are printed.
+    private let isTracing: Bool
     private let warnings = Mutex<[JSONValue]>([])
 
     init(on terminal: Terminal, tracing: Bool) {
         self.terminal = terminal
-        trace = tracing ? CallTrace() : nil
+        isTracing = tracing
     }
 
     var name: String { "standard error" }
@@ -59,15 +60,28 @@ final class CallOutput: PinReportSink {
     }
 
     private func showTrace() {
-        guard let trace, !terminal.json else { return }
+        if let stale { terminal.note("warning: \(stale)") }
+        guard isTracing, !terminal.json else { return }
         terminal.show(trace.lines + trace.records.compactMap { $0.work.cache?.line })
+    }
+
+    /// Says that a stored response took the place of a failure; nil if none did.
+    private var stale: String? {
+        guard let use = trace.record?.work.cache, use.decision == .stale else { return nil }
+        return "the response is a stored one" + (use.age.map { ", \($0) s old" } ?? "")
+            + ", because the server failed" + (use.reason.map { " (\($0))" } ?? "")
     }
 
     private var members: JSONObject {
         var members = JSONObject()
-        members["trace"] = trace?.json
-        members["cache"] = trace?.record?.work.cache.map { .object($0.object) }
-        let warnings = warnings.withLock { $0 }
+        if isTracing {
+            members["trace"] = trace.json
+            members["cache"] = trace.record?.work.cache.map { .object($0.object) }
+        }
+        var warnings = warnings.withLock { $0 }
+        if let stale {
+            warnings.append(["code": "stale-response", "message": .string(stale)])
+        }
         if !warnings.isEmpty { members["warnings"] = .array(warnings) }
         return members
     }
