@@ -5,7 +5,7 @@ import SignetTransport
 /// Removes the stored responses that a response makes invalid, such as that to a PUT, whether or
 /// not its call uses the cache (RFC 9111, section 4.4).
 struct CacheInvalidation: Sendable {
-    let store: any CacheStore
+    let store: SystemCacheStore
     let rules: PrivateCache
 
     func apply(_ response: EngineResponse, to request: HTTPRequest) async {

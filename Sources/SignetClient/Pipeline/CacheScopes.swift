@@ -24,6 +24,8 @@ struct CacheScopes: Sendable {
 
         /// Held, so that no other snapshot is taken for this one.
         var snapshot: SystemSnapshot?
+        /// The CA file's identity.
+        var authorities = ""
         var places: [Key: Place] = [:]
     }
 
@@ -43,8 +45,9 @@ struct CacheScopes: Sendable {
     private final class Memory: Sendable { let memo = Mutex(Memo()) }
 
     private let hash: HMACKey
-    /// The values that all calls of the system have in common: the CAs and the addresses of hosts.
-    private let trust: [String]
+    private let caFile: String?
+    /// The addresses of hosts, which all calls of the system have in common.
+    private let addresses: [String]
     private let memory = Memory()
     /// Returns the token of a key for a call's record.
     let hashKey: @Sendable (CacheKey) -> String?
@@ -59,13 +62,11 @@ struct CacheScopes: Sendable {
             throw ClientError(.cryptoFailed, error.description)
         }
         hashKey = { [hash] in Self.token([$0.scope, $0.url], by: hash) }
-        var trust = ["\(caFile.flatMap { Folder.identity(ofFile: $0) } ?? "")"]
-        for rule in connectTo {
-            trust.append(
-                "\(rule.host?.text ?? ""):\(rule.port ?? 0):\(rule.address?.text ?? ""):"
-                    + "\(rule.addressPort ?? 0)")
+        self.caFile = caFile
+        addresses = connectTo.map { rule in
+            "\(rule.host?.text ?? ""):\(rule.port ?? 0):\(rule.address?.text ?? ""):"
+                + "\(rule.addressPort ?? 0)"
         }
-        self.trust = trust
     }
 
     /// The scope of a call's requests to an origin, its own one.
@@ -84,17 +85,24 @@ struct CacheScopes: Sendable {
             guard let shown = try? certificate.current() else { return nil }
             values.append("certificate: \(shown.fingerprint)")
         }
-        guard values.isEmpty else { return makePlace(of: context, values, origin: origin) }
+        // Looked at for each call, as the engine does: a CA may have been removed from the file.
+        let authorities = caFile.flatMap { Folder.identity(ofFile: $0) } ?? ""
+        guard values.isEmpty else {
+            return makePlace(of: context, [authorities] + values, origin: origin)
+        }
         let key = Memo.Key(
             service: context.identity.service, origin: origin, user: context.credentialKey)
         let known = memory.memo.withLock { memo in
-            memo.snapshot === context.snapshot ? memo.places[key] : nil
+            memo.snapshot === context.snapshot && sameBytes(memo.authorities, authorities)
+                ? memo.places[key] : nil
         }
         if let known { return known }
-        guard let place = makePlace(of: context, [], origin: origin) else { return nil }
+        guard let place = makePlace(of: context, [authorities], origin: origin) else { return nil }
         memory.memo.withLock { memo in
-            if memo.snapshot !== context.snapshot || memo.places.count > 10_000 {
-                memo = Memo(snapshot: context.snapshot)
+            if memo.snapshot !== context.snapshot || !sameBytes(memo.authorities, authorities)
+                || memo.places.count > 10_000
+            {
+                memo = Memo(snapshot: context.snapshot, authorities: authorities)
             }
             memo.places[key] = place
         }
@@ -105,7 +113,7 @@ struct CacheScopes: Sendable {
         of context: CallContext, _ values: [String], origin: WebOrigin
     ) -> Place? {
         let service = context.service
-        var way = trust
+        var way = addresses
         let proxy = context.snapshot.proxies.proxy(for: origin)
         way.append(proxy?.url ?? "")
         way.append(proxy.flatMap { credentialsToken(of: $0) } ?? "")

@@ -1,5 +1,6 @@
 import HTTPTypes
 import SignetCache
+import SignetSigning
 import SignetTransport
 import Synchronization
 
@@ -103,7 +104,7 @@ final class CachingReader: ResponseReader {
         let (writers, stored) = await apply(changes)
         var passed = response
         passed.response = header
-        let tap = BodyTap(response.body, into: writers)
+        let tap = BodyTap(of: response, into: writers)
         if !writers.isEmpty { passed.body = tap.body }
         do throws(ClientError) {
             let reading = try await reader.read(passed, answering: method)
@@ -133,7 +134,8 @@ final class CachingReader: ResponseReader {
         await discard(response)
         await apply(changes)
         note(
-            isFailure ? .stale : .validated, reason: asked.reason.rawValue,
+            isFailure ? .stale : .validated,
+            reason: isFailure ? "status \(response.status)" : asked.reason.rawValue,
             age: served.age, isStored: !isFailure)
         return try await reader.read(
             .stored(served.response, body: entry.body(in: served.content)), answering: method)
@@ -148,7 +150,7 @@ final class CachingReader: ResponseReader {
             return await withoutStored(after: response)
         }
         let (writers, _) = await apply(changes)
-        let received = writers.isEmpty ? response.body : BodyTap(response.body, into: writers).body
+        let received = writers.isEmpty ? response.body : BodyTap(of: response, into: writers).body
         let stored = entry.body(in: 0..<entry.response.length)
         note(.completed, reason: "partial", isStored: !writers.isEmpty)
         return try await reader.read(
@@ -191,10 +193,14 @@ final class CachingReader: ResponseReader {
         _ changes: [CacheChange]
     ) async -> (writers: [any CacheWriter], stored: [StoredResponse.ID]) {
         var (writers, stored) = ([any CacheWriter](), [StoredResponse.ID]())
+        // A POST has just removed what was stored of its own URL.
+        let removals =
+            look.asked.method == .get ? look.removals : stage.store.removalCount
         for change in changes {
             switch change {
             case .store(let response), .join(_, let response, _):
-                guard let writer = await stage.store.writer(for: change) else { continue }
+                let writer = await stage.store.writer(for: change, since: removals)
+                guard let writer else { continue }
                 writers.append(writer)
                 stored.append(response.id)
             case .update, .copy, .remove, .invalidate, .clear: await stage.store.change(change)
@@ -220,13 +226,26 @@ final class CachingReader: ResponseReader {
 
 /// Copies a body's chunks into writers while it is read.
 private final class BodyTap: Sendable {
+    private struct State: ~Copyable {
+        var hasEnded = false
+        var isStored = false
+        /// Nil without a Content-Digest.
+        var digester: BodyDigester?
+    }
+
+    private let response: HTTPResponse
     private let source: HTTPResponseBody
     private let writers: [any CacheWriter]
-    private let state = Mutex((hasEnded: false, isStored: false))
+    private let state: Mutex<State>
 
-    init(_ source: HTTPResponseBody, into writers: [any CacheWriter]) {
-        self.source = source
+    init(of response: EngineResponse, into writers: [any CacheWriter]) {
+        self.response = response.response
+        source = response.body
         self.writers = writers
+        let name = HTTPField.Name("Content-Digest")
+        let hasDigest = name.map { response.response.headerFields.contains($0) } ?? false
+        state = Mutex(
+            State(digester: hasDigest ? try? BodyDigester(Set(BodyDigest.allCases)) : nil))
     }
 
     /// Whether the body has ended and was stored.
@@ -238,6 +257,7 @@ private final class BodyTap: Sendable {
             var iterator = self.source.makeAsyncIterator()
             do throws(TransportError) {
                 if let chunk = try await iterator.next() {
+                    self.state.withLock { try? $0.digester?.update(chunk) }
                     for writer in self.writers { await writer.write(chunk) }
                     return chunk
                 }
@@ -252,11 +272,13 @@ private final class BodyTap: Sendable {
     }
 
     private func end(isWhole: Bool) async {
-        let isFirst = state.withLock { state in
+        let isRight = state.withLock { state in
             defer { state.hasEnded = true }
-            return !state.hasEnded
+            guard !state.hasEnded else { return false }
+            guard isWhole, let digests = try? state.digester.take()?.finish() else { return true }
+            return (try? ResponseDecoder.check(digests, of: response)) != nil
         }
-        guard isFirst else { return }
+        guard isRight else { return }
         for writer in writers {
             let isStored = await writer.finish(isWhole: isWhole)
             if isStored { state.withLock { $0.isStored = true } }

@@ -12,7 +12,7 @@ import SignetTransport
 /// cached here, because they may have made or changed the response; nor is one of a service whose
 /// bodies are sealed, because its response would be kept open.
 struct CallCacheStage: Sendable {
-    let store: any CacheStore
+    let store: SystemCacheStore
     let scopes: CacheScopes
     let clock: SystemClock
 
@@ -44,12 +44,13 @@ struct CallCacheStage: Sendable {
             context.log.setCache(use)
             throw ClientError(.notCached, "no response to the call is stored")
         }
-        let start = clock.now()
+        let (start, removals) = (clock.now(), store.removalCount)
         context.log.setCache(use)
         let response = try await work()
         // A cookie that has come since belongs to another key.
         if self.key(of: request, by: rules, in: context) == key {
-            use.isStored = await keep(response, under: key, since: start, by: rules, in: context)
+            use.isStored = await keep(
+                response, under: key, since: (start, removals), by: rules, in: context)
         }
         context.log.setCache(use)
         return response
@@ -77,7 +78,7 @@ struct CallCacheStage: Sendable {
         message.add(rules.apiVersion ?? "")
         message.add(rules.appVersion ?? "")
         guard (try? request.add(to: &message)) != nil else { return nil }
-        var secrets = fields.filter(Redactor.isSecret)
+        var secrets = fields.ofUsers
         // Of every path, because the request isn't boxed yet.
         for cookie in service.cookies(for: service.url)?.all(
             of: service.url.origin, at: clock.now())
@@ -137,8 +138,10 @@ struct CallCacheStage: Sendable {
     // MARK: Storing
 
     /// Stores a response of the server.
+    ///
+    /// - Parameter start: When the request began, and the removals by then.
     private func keep(
-        _ response: UnboxedResponse, under key: CacheKey, since start: Int64,
+        _ response: UnboxedResponse, under key: CacheKey, since start: (time: Int64, removals: Int),
         by rules: CachePolicy.OwnRules, in context: CallContext
     ) async -> Bool {
         // The policy is asked about the service's own origin when the response is served.
@@ -148,9 +151,11 @@ struct CallCacheStage: Sendable {
         let content = StoredCall(response).bytes
         let stored = StoredResponse(
             id: .init(key: key, selected: []), response: HTTPResponse(status: .ok),
-            requestTime: start, responseTime: clock.now(), length: Int64(content.count),
+            requestTime: start.time, responseTime: clock.now(), length: Int64(content.count),
             publicKeys: receipt.publicKeys)
-        guard let writer = await store.writer(for: .store(stored)) else { return false }
+        guard let writer = await store.writer(for: .store(stored), since: start.removals) else {
+            return false
+        }
         await writer.write(content)
         guard await writer.finish(isWhole: true) else { return false }
         if let count = rules.byteCount { await store.trim(origin: key.origin, to: count) }
@@ -207,8 +212,20 @@ extension CallRequest {
 }
 
 extension BlockWriter {
-    /// Adds a value in canonical form (RFC 8785); as it is written if it has none.
-    fileprivate mutating func add(_ value: JSONValue) {
-        add((try? value.canonicalized()) ?? value.serialized())
+    /// Adds a value. Numbers stay as they are written, because the canonical form of RFC 8785 is
+    /// the same for neighbouring large ones.
+    fileprivate mutating func add(_ value: JSONValue) { add(value.sorted.serialized()) }
+}
+
+extension JSONValue {
+    /// The value with the members of its objects in order.
+    fileprivate var sorted: JSONValue {
+        switch self {
+        case .array(let values): return .array(values.map(\.sorted))
+        case .object(let object):
+            let members = object.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            return .object(JSONObject(members.map { (name: $0.name, value: $0.value.sorted) }))
+        default: return self
+        }
     }
 }

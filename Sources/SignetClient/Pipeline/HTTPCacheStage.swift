@@ -10,7 +10,7 @@ import SignetTransport
 /// arrived. Requests that redirects lead to aren't answered from the cache, and their responses
 /// aren't stored.
 struct HTTPCacheStage: Sendable {
-    let store: any CacheStore
+    let store: SystemCacheStore
     let rules: PrivateCache
     let scopes: CacheScopes
     let clock: SystemClock
@@ -20,11 +20,13 @@ struct HTTPCacheStage: Sendable {
     struct Look: Sendable {
         let call: OutgoingCall
         let key: CacheKey?
-        /// The fields of the request that have secrets.
+        /// The fields of the request that may tell users apart.
         let secrets: HTTPFields
         var entries: [CacheEntry]
         /// The request, with the directives of the call's mode.
         let asked: HTTPRequest
+        /// The removals from the store before the request.
+        let removals: Int
         var use: CacheUse
 
         func entry(of served: ServedResponse) -> CacheEntry? {
@@ -80,10 +82,11 @@ struct HTTPCacheStage: Sendable {
     /// Looks up what is stored for a request, and may be used under the call's policy.
     private func look(for call: OutgoingCall, in context: CallContext) async -> Look {
         let mode = context.options.cacheMode ?? .standard
-        let secrets = call.request.headerFields.filter(Redactor.isSecret)
+        let secrets = call.request.headerFields.ofUsers
         var look = Look(
             call: call, key: key(of: call, secrets: secrets, in: context), secrets: secrets,
             entries: [], asked: asked(call.request, secrets: secrets, mode: mode),
+            removals: store.removalCount,
             use: CacheUse(policy: .http, mode: mode, decision: .miss))
         guard let key = look.key else {
             look.use.decision = .bypassed
@@ -93,8 +96,11 @@ struct HTTPCacheStage: Sendable {
         // Others are always sent.
         guard mayBeStored(call.request.method) else { return look }
         let now = clock.now()
-        look.entries = await store.responses(for: key).filter {
-            context.policy?.accepts($0.response.publicKeys, of: call.origin, at: now) ?? true
+        let follows = context.limits.redirects.maximum > 0
+        look.entries = await store.responses(for: key).filter { entry in
+            !(follows && entry.response.isRedirect)
+                && context.policy?.accepts(entry.response.publicKeys, of: call.origin, at: now)
+                    ?? true
         }
         return look
     }
@@ -234,6 +240,26 @@ private struct DrainingReader: ResponseReader {
             RawResponse(
                 status: response.response.status.code, fields: response.response.headerFields,
                 body: []))
+    }
+}
+
+extension HTTPFields {
+    /// The fields that may tell users apart. Those of conditions don't, and the server must get
+    /// them as they are: a tag that is a hash looks like a secret.
+    var ofUsers: HTTPFields {
+        filter { Redactor.isSecret($0) && !Self.ofConditions.contains($0.name) }
+    }
+
+    private static let ofConditions: Set<HTTPField.Name> = [
+        .ifMatch, .ifModifiedSince, .ifNoneMatch, .ifRange, .ifUnmodifiedSince, .range,
+    ]
+}
+
+extension StoredResponse {
+    /// Whether the response leads elsewhere. A call that follows redirects asks the server.
+    fileprivate var isRedirect: Bool {
+        [301, 302, 303, 307, 308].contains(response.status.code)
+            && response.headerFields.contains(.location)
     }
 }
 

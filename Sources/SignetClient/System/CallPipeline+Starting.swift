@@ -26,6 +26,7 @@ extension CallPipeline {
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
                 connectTo: options.connectTo)
+            let store = SystemCacheStore(store)
             return CacheStages(
                 calls: CallCacheStage(store: store, scopes: scopes, clock: options.clock),
                 http: HTTPCacheStage(

@@ -3,12 +3,12 @@ import SignetRPC
 
 extension NetworkSystem {
     /// Removes stored responses.
-    public func clearCache() async { await options.cacheStore?.remove(.all) }
+    public func clearCache() async { await pipeline.caches?.http.store.remove(.all) }
 
     /// Removes the stored responses of a service.
     public func clearCache(of service: ServiceName) async {
         guard let token = pipeline.caches?.http.scopes.service(service) else { return }
-        await options.cacheStore?.remove(.service(token))
+        await pipeline.caches?.http.store.remove(.service(token))
     }
 
     /// Removes the stored responses of a user, of all services.
@@ -16,14 +16,14 @@ extension NetworkSystem {
     /// - Parameter scope: The ``CredentialSource/scope`` of the user's credentials.
     public func clearCache(ofUser scope: String) async {
         guard let token = pipeline.caches?.http.scopes.user(scope) else { return }
-        await options.cacheStore?.remove(.user(token))
+        await pipeline.caches?.http.store.remove(.user(token))
     }
 
     /// Removes the stored responses of a host, of all services and users, which HTTP's rules keep.
     ///
     /// - Parameter host: The name, in any spelling.
     public func clearCache(ofHost host: HostName) async {
-        await options.cacheStore?.remove(.host(host.uriText))
+        await pipeline.caches?.http.store.remove(.host(host.uriText))
     }
 
     /// Removes the stored responses that the program's own rules keep of a call's API, for all
@@ -34,7 +34,7 @@ extension NetworkSystem {
             path: call.pathTemplate)
         let key = CacheKey(api: CallCacheStage.api(of: identity), call: "", scope: "")
         guard let key else { return }
-        await options.cacheStore?.remove(.origin(key.origin))
+        await pipeline.caches?.http.store.remove(.origin(key.origin))
     }
 
     /// Makes a call twice: gives the stored response first, however old it is, and then the

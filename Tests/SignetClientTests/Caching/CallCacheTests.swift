@@ -118,6 +118,8 @@ import Testing
         let others: [RPCParameters?] = [
             .object(["a": 1, "b": ["c": 2, "d": 4]]), .object(["a": "1", "b": ["c": 2, "d": 3]]),
             .array([1]), nil, .object([:]), .array([]),
+            // Equal as binary64.
+            .object(["a": 9_007_199_254_740_993]), .object(["a": 9_007_199_254_740_992]),
         ]
         var last: Int64 = 1
         for parameters in others {
