@@ -72,6 +72,19 @@ import Testing
         #expect(try bodyFiles().isEmpty)
     }
 
+    /// Also not if what came could be stored as incomplete, or isn't as long as its fields say.
+    @Test(arguments: [nil, "\"b\"", "W/\"b\""] as [String?])
+    func aCutOffContentReplacesNothing(_ tag: String?) async throws {
+        let store = try store()
+        let sample = Sample.of("/a", 100_000)
+        #expect(await store.store(sample))
+        var cut = Sample.of("/a", 50_000)
+        cut.fields[.contentLength] = "100000"
+        cut.fields[.eTag] = tag
+        #expect(await store.store(cut, isWhole: false) == false)
+        #expect(await store.contents(of: sample.key) == [sample.content])
+    }
+
     @Test func declinesAContentWithoutAnEnd() async throws {
         let store = try store()
         for count in [10, 200_000] {
