@@ -31,12 +31,17 @@ func module(
         swiftSettings: houseRules + settings)
 }
 
+/// Swift 6.3's optimiser crashes on some tests; `make soak` tests the optimised modules.
+let testRules: [SwiftSetting] =
+    Context.environment["SIGNET_SOAK"] == nil
+    ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 func tests(
     _ name: String, _ dependencies: [Target.Dependency], hasVectors: Bool = true
 ) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies + ["TestSupport"],
-        resources: hasVectors ? [.copy("Vectors")] : nil, swiftSettings: houseRules)
+        resources: hasVectors ? [.copy("Vectors")] : nil, swiftSettings: houseRules + testRules)
 }
 
 let package = Package(
