@@ -41,7 +41,8 @@ extension PrivateCache {
         }
     }
 
-    func received(
+    /// Passes a response on, with what `Cache-Status` says of it.
+    package func received(
         _ response: HTTPResponse, in exchange: CacheExchange, isStored: Bool = false
     ) -> CacheOutcome {
         var response = response

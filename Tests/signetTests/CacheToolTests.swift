@@ -141,13 +141,14 @@ import Testing
         #expect(text(host2) == "removed: 2\n")
         let empty = try await SignetTool.run(["cache", "list", folder, "--json"])
         #expect(try JSONValue(parsing: empty.stdout)["responses"]?.array?.isEmpty == true)
+        #expect(empty.stderr == "signet: no responses are stored\n")
     }
 
     @Test(arguments: [
         ["cache", "list", "/nonexistent/cache"], ["cache", "clear", "/nonexistent/cache"],
         ["cache", "list"], ["send", "--cache-mode", "only", "-"],
         ["send", "--cache-size", "1000000", "-"],
-        ["send", "--cache", "x", "--cache-size", "9", "-"],
+        ["send", "--cache", "x", "--cache-size", "9", "-"], ["send", "--cache", "", "-"],
         ["send", "--cache", "x", "--cache-mode", "sometimes", "-"],
         ["cache", "clear", "--host", "a b", "/nonexistent/cache"],
     ])

@@ -79,8 +79,8 @@ final class CachingReader: ResponseReader {
         }
         let changes = response.isMadeUp ? [] : outcome.changes
         switch outcome.answer {
-        case .received(let header):
-            return try await store(response, as: header, changes, answering: method)
+        case .received:
+            return try await store(response, of: outcome, changes, asked: asked, answering: method)
         case .stored(let served):
             return try await serve(
                 served, after: response, changes, asked: asked, answering: method)
@@ -98,12 +98,15 @@ final class CachingReader: ResponseReader {
 
     /// Hands the server's response on, and stores it meanwhile.
     private func store(
-        _ response: EngineResponse, as header: HTTPResponse, _ changes: [CacheChange],
-        answering method: HTTPRequest.Method
+        _ response: EngineResponse, of outcome: CacheOutcome, _ changes: [CacheChange],
+        asked: CacheExchange, answering method: HTTPRequest.Method
     ) async throws(ClientError) -> ResponseReading {
         let (writers, stored) = await apply(changes)
+        // A store that takes nothing, as on a full disk, must not be said to have stored it.
+        let answer =
+            writers.isEmpty ? stage.rules.received(response.response, in: asked) : outcome
         var passed = response
-        passed.response = header
+        if case .received(let header) = answer.answer { passed.response = header }
         let tap = BodyTap(of: response, into: writers)
         if !writers.isEmpty { passed.body = tap.body }
         do throws(ClientError) {

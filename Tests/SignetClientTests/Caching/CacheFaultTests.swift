@@ -50,6 +50,27 @@ import Testing
         await cached.system.shutdown()
     }
 
+    /// As on a full disk.
+    private struct FullStore: CacheStore {
+        let scopeKey = [UInt8](repeating: 7, count: 32)
+
+        func responses(for key: CacheKey) async -> [CacheEntry] { [] }
+        func change(_ change: CacheChange) async -> Bool { false }
+        func writer(for change: CacheChange) async -> (any CacheWriter)? { nil }
+        func remove(_ selection: CacheSelection) async {}
+        func trim(origin: String, to byteCount: Int) async {}
+        func list() async -> [StoredResponse] { [] }
+    }
+
+    @Test func aFullStoreIsNotSaidToHaveStored() async throws {
+        let origin = origin([.cacheControl: "max-age=60"])
+        let cached = try await CachedSystem(origin) { $0.cacheStore = FullStore() }
+        let raw = try await cached.system.exchange("a", method: .get, target: "/v1/n")
+        let name = try #require(HTTPField.Name("Cache-Status"))
+        #expect(raw.fields[name] == "signet;fwd=uri-miss;fwd-status=200")
+        await cached.system.shutdown()
+    }
+
     @Test func aWrongDigestIsNotStored() async throws {
         let name = try #require(HTTPField.Name("Content-Digest"))
         let origin = origin([

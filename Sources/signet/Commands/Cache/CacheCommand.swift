@@ -45,7 +45,7 @@ struct CacheListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the stored responses, the most recently used ones first.",
         discussion: """
-            A response of a call by the program's own rules has the URL call:SERVICE/API. "Fresh until" \
+            Queries aren't shown, because they may have secrets. A response of a call by the program's own rules has the URL call:SERVICE/API. "Fresh until" \
             is when it has to be validated; a stale one may still be used then.
             """,
         examples: ["signet cache list ~/.cache/shop"])
@@ -59,6 +59,7 @@ struct CacheListCommand: AsyncParsableCommand {
         guard let responses = try await CacheCommand.open(folder).readableList() else {
             throw CacheCommand.unusable(folder, "nothing can be listed")
         }
+        if responses.isEmpty { common.terminal.note("no responses are stored") }
         let now = UnixTime.now()
         var table = Table("URL", "status", "stored", "fresh until", "bytes")
         for response in responses {

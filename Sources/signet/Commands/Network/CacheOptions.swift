@@ -35,6 +35,7 @@ struct CacheOptions: ParsableArguments {
         if folder == nil, byteLimit != nil || mode != .standard {
             throw ValidationError("--cache-size and --cache-mode need --cache")
         }
+        if folder?.isEmpty == true { throw ValidationError("--cache: the folder's name is empty") }
         #if Storage
         if let byteLimit, byteLimit < DiskCacheStore.smallestByteLimit {
             throw ValidationError(
