@@ -26,7 +26,25 @@ final class FaultFixture: Sendable {
 
     let system: NetworkSystem
     private let canaries: Canaries
-    private let ends: Task<(began: Int, ends: [CallIdentity.ID: Int]), Never>
+    private let counts = Counts()
+    /// Looks for canaries in the events.
+    private let listener: Task<Void, Never>
+
+    /// Counts the starts, and the ends of each call. A listener that falls behind would lose some.
+    private final class Counts: CallObserver {
+        private let state = Mutex((began: 0, ends: [CallIdentity.ID: Int]()))
+        var all: (began: Int, ends: [Int]) { state.withLock { ($0.began, Array($0.ends.values)) } }
+
+        func receive(_ event: CallEvent) {
+            state.withLock { state in
+                switch event {
+                case .started: state.began += 1
+                case .finished(let record): state.ends[record.identity.id, default: 0] += 1
+                default: break
+                }
+            }
+        }
+    }
 
     private struct Token: CredentialSource {
         let scope = "user"
@@ -60,19 +78,9 @@ final class FaultFixture: Sendable {
             services: ["a": service], keys: Self.keys(),
             policy: tls ? PinPolicy(rules: [rule]) : .allowingAll(), options: options)
         self.canaries = canaries
-        let events = system.events
-        // Taken as they come: a listener keeps no more than the last 10,000.
-        ends = Task {
-            var (began, ends) = (0, [CallIdentity.ID: Int]())
-            for await event in events {
-                canaries.note(event)
-                switch event {
-                case .started: began += 1
-                case .finished(let record): ends[record.identity.id, default: 0] += 1
-                default: break
-                }
-            }
-            return (began, ends)
+        system.addObserver(counts)
+        listener = Task { [events = system.events] in
+            for await event in events { canaries.note(event) }
         }
     }
 
@@ -115,8 +123,8 @@ final class FaultFixture: Sendable {
         note(system.startReport)
         note(system.runningCalls)
         await system.shutdown()
-        let (began, ends) = await ends.value
-        return (began, Array(ends.values), canaries.leaks)
+        await listener.value
+        return (counts.all.began, counts.all.ends, canaries.leaks)
     }
 }
 
