@@ -39,6 +39,7 @@ struct Main {
             (
                 [
                     "requests-h1", "requests-h2", "requests-h1-loop", "requests-h2-loop",
+                    "requests-h2-256",
                     "pinned-h1", "pinned-h2", "pin-handshake", "executor-h1", "executor-h2",
                     "cancel-h1", "cancel-h2",
                 ],
