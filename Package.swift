@@ -31,7 +31,8 @@ func module(
         swiftSettings: houseRules + settings)
 }
 
-/// Swift 6.3's optimiser crashes on some tests; `make soak` tests the optimised modules.
+/// In release, which `make soak` builds, tests aren't optimised, because Swift 6.3's optimiser
+/// crashes on some. The modules that they test are.
 let testRules: [SwiftSetting] =
     Context.environment["SIGNET_SOAK"] == nil
     ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]

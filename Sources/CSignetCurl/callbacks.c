@@ -349,7 +349,7 @@ bool signet_transfer_set_once(signet_transfer *transfer) {
     signet_loop *loop = transfer->loop;
     return SET(CURLOPT_PRIVATE, transfer) && SET(CURLOPT_ERRORBUFFER, transfer->error)
         && SET(CURLOPT_SHARE, loop->share) && SET(CURLOPT_NOSIGNAL, 1L)
-        // Else libcurl decodes an unknown transfer coding. From 8.14 on it refuses one in any case.
+        // Else libcurl refuses the body of an unknown transfer coding; from 8.14 on always.
         && SET(CURLOPT_HTTP_CONTENT_DECODING, 0L)
         && SET(CURLOPT_NOPROGRESS, 1L) && SET(CURLOPT_QUICK_EXIT, 1L)
         && SET(CURLOPT_UPLOAD_BUFFERSIZE, HEAD_BUFFER)

@@ -114,10 +114,9 @@ extension PrivateCache {
 
     /// Whether a request has no condition but those of a stored response.
     private func asksOnly(about stored: StoredResponse, _ fields: HTTPFields) -> Bool {
-        let own = stored.response.headerFields
-        return [.ifNoneMatch: HTTPField.Name.eTag, .ifModifiedSince: .lastModified].allSatisfy {
-            fields[$0.key] == nil || fields[$0.key] == own[$0.value]
-        }
+        let (own, tags) = (stored.response.headerFields, fields[.ifNoneMatch])
+        let time = fields[.ifModifiedSince]
+        return (tags == nil || tags == own[.eTag]) && (time == nil || time == own[.lastModified])
     }
 
     private func isTime(_ time: Int64?, text: String) -> Bool {

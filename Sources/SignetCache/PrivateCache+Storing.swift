@@ -243,7 +243,7 @@ extension ContentPart {
 }
 
 extension HTTPField.Name {
-    fileprivate static let contentDigest = HTTPField.Name("Content-Digest")
+    package static let contentDigest = HTTPField.Name("Content-Digest")
 }
 
 extension HTTPFields {

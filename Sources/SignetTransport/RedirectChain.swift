@@ -14,7 +14,7 @@ public struct RedirectChain: Sendable {
         case once
     }
 
-    private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+    package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
     /// Fields that go to other origins too.
     private static let plainFields: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "user-agent", "range",

@@ -74,7 +74,7 @@ typedef enum {
     SIGNET_PROXY_HEAD_TOO_LARGE,
     SIGNET_FLOODED,           // far more bytes arrived than the response has
     SIGNET_BAD_LENGTH,        // Content-Length is not one number of bytes
-    SIGNET_BAD_CODING,        // Transfer-Encoding a coding but "chunked", or with Content-Length
+    SIGNET_BAD_CODING,        // a transfer coding but "chunked", or one with Content-Length
     SIGNET_STALE,             // the pooled connection can't carry another request
     SIGNET_NOT_READ,          // its unread body blocked the other calls of its connection
     SIGNET_NO_TRAILERS,       // the request has trailers, and the connection uses HTTP/2

@@ -245,8 +245,8 @@ private final class BodyTap: Sendable {
         self.response = response.response
         source = response.body
         self.writers = writers
-        let name = HTTPField.Name("Content-Digest")
-        let hasDigest = name.map { response.response.headerFields.contains($0) } ?? false
+        let fields = response.response.headerFields
+        let hasDigest = HTTPField.Name.contentDigest.map(fields.contains) ?? false
         state = Mutex(
             State(digester: hasDigest ? try? BodyDigester(Set(BodyDigest.allCases)) : nil))
     }

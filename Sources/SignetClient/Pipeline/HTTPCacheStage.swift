@@ -258,7 +258,7 @@ extension HTTPFields {
 extension StoredResponse {
     /// Whether the response leads elsewhere. A call that follows redirects asks the server.
     fileprivate var isRedirect: Bool {
-        [301, 302, 303, 307, 308].contains(response.status.code)
+        RedirectChain.statuses.contains(response.status.code)
             && response.headerFields.contains(.location)
     }
 }

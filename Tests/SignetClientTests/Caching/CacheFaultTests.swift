@@ -4,7 +4,6 @@ import SignetBase
 import SignetCache
 import SignetClient
 import SignetTransport
-import Synchronization
 import TestSupport
 import Testing
 

@@ -45,8 +45,9 @@ struct CacheListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the stored responses, the most recently used ones first.",
         discussion: """
-            Queries aren't shown, because they may have secrets. A response of a call by the program's own rules has the URL call:SERVICE/API. "Fresh until" \
-            is when it has to be validated; a stale one may still be used then.
+            Queries aren't shown, because they may have secrets. A response of a call by the program's \
+            own rules has the URL call:SERVICE/API. "Fresh until" is when it has to be validated; a stale \
+            one may still be used then.
             """,
         examples: ["signet cache list ~/.cache/shop"])
 

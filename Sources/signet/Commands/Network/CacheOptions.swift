@@ -19,7 +19,10 @@ struct CacheOptions: ParsableArguments {
     @Option(
         name: .customLong("cache-size"),
         help: ArgumentHelp(
-            "The bytes that the folder may take; the default is 256 MiB. A response of more than an eighth of it isn't stored.",
+            """
+            The bytes that the folder may take; the default is 256 MiB. A response of more than an \
+            eighth of it isn't stored.
+            """,
             valueName: "bytes"))
     var byteLimit: Int?
 
