@@ -40,7 +40,8 @@ public final class CurlEngine: HTTPEngine {
     /// Starts the engine.
     ///
     /// - Throws: `TransportError`: `unsupported-libcurl` if libcurl doesn't use the program's own
-    ///   OpenSSL or is older than 7.87.0, `trust-store` if the CA file can't be used, `resources`.
+    ///   OpenSSL or is older than 7.87.0, `invalid-request` if the maximum number of connections
+    ///   isn't in 1...65535, `trust-store` if the CA file can't be used, `resources`.
     public convenience init(
         _ configuration: EngineSettings = EngineSettings()
     ) throws(TransportError) {
@@ -52,6 +53,13 @@ public final class CurlEngine: HTTPEngine {
     init(
         _ configuration: EngineSettings, hasRoute: @escaping @Sendable () -> Bool
     ) throws(TransportError) {
+        let connections = configuration.maximumConnectionsPerHost
+        guard (1...65_535).contains(connections) else {
+            throw TransportError(
+                .invalidRequest,
+                "found \(connections) as the maximum number of connections to a host, expected 1 to"
+                    + " 65535")
+        }
         let library = try LibcurlCheck.check()
         self.capabilities = EngineCapabilities(
             name: library.name, pinsPublicKeys: true,

@@ -13,6 +13,12 @@ final class HostQueue {
     /// The calls that libcurl doesn't have yet. Some may have ended.
     var waiting = Queue<Call>()
 
+    /// The number of checks of the queue since a waiting call was started.
+    var idleChecks = 0
+    /// Whether none was from one check to the next. Until there are free streams again, libcurl
+    /// gets the waiting calls too.
+    var isStuck = false
+
     /// Whether the host has no active or waiting calls.
     var isIdle: Bool { active == 0 && waiting.count == 0 }
 }

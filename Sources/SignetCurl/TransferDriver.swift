@@ -20,11 +20,16 @@ struct TransferDriver {
     /// The number of calls beyond `maximumConnectionsPerHost` that libcurl gets for a host whose
     /// calls share connections.
     private static let extraSharingCalls = 256
-    /// The same for a host whose connections carry one call each, so that the next calls are ready.
+    /// The number of calls that libcurl lets share a connection if the server allows as many
+    /// (`CURLMOPT_MAX_CONCURRENT_STREAMS`). More make it look for streams whenever a call ends, so
+    /// it gets more only if the queue is stuck.
+    private static let streamsPerConnection = 100
+    /// The number of calls beyond `maximumConnectionsPerHost` for a host whose connections carry
+    /// one call each, so that the next calls are ready.
     private static let extraCalls = 16
     /// The number of concurrent calls from which the loop polls before it sleeps.
     private static let pollingThreshold = 4
-    /// The interval in which queued calls are checked for their deadlines, in milliseconds.
+    /// The interval in which queued calls are checked, in milliseconds.
     private static let queueInterval: Int64 = 100
     /// The time from a call's deadline until the loop ends it itself, because libcurl hasn't, in
     /// milliseconds.
@@ -129,16 +134,24 @@ struct TransferDriver {
     }
 
     private func hasRoom(_ host: HostQueue) -> Bool {
-        // With a larger limit of libcurl's, this one keeps each trust within its own.
-        let extraCalls = trustsPerHost > 1 ? 0 : Self.extraCalls
-        let extra = host.isWithoutMultiplexing ? extraCalls : Self.extraSharingCalls
-        return host.active < configuration.maximumConnectionsPerHost + extra
+        let connections = configuration.maximumConnectionsPerHost
+        if host.isWithoutMultiplexing {
+            // With a larger limit of libcurl's, this one keeps each trust within its own.
+            return host.active < connections + (trustsPerHost > 1 ? 0 : Self.extraCalls)
+        }
+        let most = connections + Self.extraSharingCalls
+        if host.active < min(most, connections * Self.streamsPerConnection) {
+            host.isStuck = false
+            return true
+        }
+        return host.isStuck && host.active < most
     }
 
     /// Starts the next calls of a host's queue.
     private mutating func startQueued(at host: HostQueue) {
         while hasRoom(host), let call = host.waiting.popFirst() {
             queued -= 1
+            host.idleChecks = 0
             start(call, at: host)
         }
     }
@@ -158,6 +171,12 @@ struct TransferDriver {
             let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
+            guard host.waiting.count > 0 else { continue }
+            // The calls before them may be unread, or wait for a connection to another address. The
+            // first check may come as soon as calls wait.
+            host.idleChecks += 1
+            if host.idleChecks > 1 { host.isStuck = true }
+            startQueued(at: host)
         }
     }
 

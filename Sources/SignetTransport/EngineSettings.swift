@@ -10,8 +10,8 @@ public struct EngineSettings: Sendable, Hashable {
     public var caFile: String?
     /// Whether to offer HTTP/2 in the TLS handshake (ALPN). Defaults to `true`.
     public var offersHTTP2 = true
-    /// The maximum number of connections to one host and port; further calls wait. Defaults to
-    /// 64.
+    /// The maximum number of connections to one host and port; further calls wait. 1...65535;
+    /// defaults to 64.
     ///
     /// The engine doesn't use the last 16 descriptors that the process may open. A call that
     /// needs one of them fails with `resources`.

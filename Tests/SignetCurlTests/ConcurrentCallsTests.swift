@@ -95,16 +95,22 @@ import Testing
     }
 
     /// libcurl is given a few hundred calls of one host; the others wait, and their time runs.
-    @Test(.features("001-10")) func endsCallsThatWaitInLineInTime() async throws {
-        let server = try await ScriptedServer([.head, .stall])
+    @Test(.features("001-10"), arguments: [false, true])
+    func endsCallsThatWaitInLineInTime(overHTTP2: Bool) async throws {
+        let server =
+            overHTTP2
+            ? try await ScriptedServer("unread-bodies", "1000", "1000", "1", tls: authority.leaf)
+            : try await ScriptedServer([.head, .stall])
         var configuration = EngineSettings()
+        configuration.caFile = authority.caFile
         configuration.maximumConnectionsPerHost = 1
         let engine = try CurlEngine(configuration)
         let port = server.port
+        let scheme = overHTTP2 ? "https" : "http"
         let codes = await withTaskGroup(of: TransportError.Code?.self) { group in
             for index in 0..<400 {
                 group.addTask {
-                    var request = EngineRequest(get(port, scheme: "http"))
+                    var request = EngineRequest(get(port, scheme: scheme))
                     request.timeout = .milliseconds(1000 + index)
                     return await engine.failure(request)?.code
                 }

@@ -88,6 +88,24 @@ import Testing
         await engine.shutdown()
     }
 
+    /// The unread bodies have all streams that libcurl gives to one connection.
+    @Test func aCallPassesAHundredUnreadBodies() async throws {
+        let server = try await Self.bodies(100, size: 400_000)
+        var settings = EngineSettings()
+        settings.caFile = try TestAuthority.trusted.get().caFile
+        settings.maximumConnectionsPerHost = 1
+        let engine = try CurlEngine(settings)
+        let unread = try await Self.unread(engine, server, bodies: 100)
+        try await Self.waitForRest(server)
+        for _ in 0..<3 {
+            #expect(try await engine.fetch(Self.call(server)).body == Array("ok".utf8))
+        }
+        for response in unread.prefix(3) {
+            #expect(try await response.body.collect().count == 400_000)
+        }
+        await engine.shutdown()
+    }
+
     @Test func endsUnreadBodiesThatBlockACall() async throws {
         let server = try await Self.bodies(waiting: 1)
         let engine = try engine()

@@ -5,6 +5,18 @@ import Testing
 
 /// The time for which the engine keeps connections and addresses for reuse.
 @Suite struct PoolSettingsTests {
+    @Test(arguments: [0, -1, 65_536, .max])
+    func refusesANumberOfConnections(_ count: Int) throws {
+        var settings = EngineSettings()
+        settings.maximumConnectionsPerHost = count
+        #expect {
+            _ = try CurlEngine(settings)
+        } throws: {
+            let error = $0 as? TransportError
+            return error?.code == .invalidRequest && "\($0)".contains("found \(count)")
+        }
+    }
+
     @Test(arguments: [(Duration.zero, true), (.seconds(118), false)])
     func anIdleConnectionIsClosedIfNoneIsKept(_ time: Duration, _ isClosed: Bool) async throws {
         let server = try await ScriptedServer("connections")
