@@ -177,7 +177,7 @@ static CURLcode on_ssl_context(CURL *easy, void *context, void *data) {
         if (transfer->proxy.is_used) transfer->tunnelled = signet_now_microseconds();
     }
     signet_handshake *handshake = signet_handshake_new(
-        transfer->proxy.is_tls ? NULL : transfer->wanted,
+        transfer->proxy.is_tls ? NULL : transfer->pins,
         is_of_proxy ? transfer->proxy.host : transfer->host);
     if (!handshake) return CURLE_OUT_OF_MEMORY;
     handshake->is_of_proxy = is_of_proxy;
@@ -225,8 +225,8 @@ static int check_chain(signet_transfer *transfer, SSL *ssl) {
     transfer->chain = chain;
     if (!signet_chain_names(chain, transfer->host))
         return abort_request(transfer, SIGNET_WRONG_HOST);
-    signet_wanted *wanted = transfer->wanted;
-    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted))
+    signet_pins *pins = transfer->pins;
+    if (pins && pins->is_enforced && !signet_chain_matches(chain, pins))
         return abort_request(transfer, SIGNET_PIN_MISMATCH);
     return transfer->is_probe ? abort_request(transfer, SIGNET_PROBED) : CURL_PREREQFUNC_OK;
 }
@@ -271,7 +271,7 @@ static int before_request(
     transfer->opened = -1;
     if (transfer->is_reused && !signet_route_is_usable(transfer->loop, &route))
         return abort_request(transfer, SIGNET_STALE);
-    if (transfer->is_secure || transfer->wanted) {
+    if (transfer->is_secure || transfer->pins) {
         int decision = check_chain(transfer, ssl);
         if (decision != CURL_PREREQFUNC_OK) return decision;
     }

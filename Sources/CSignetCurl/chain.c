@@ -54,41 +54,41 @@ bool signet_chain_names(signet_chain *chain, const signet_host host) {
     return true;
 }
 
-bool signet_chain_matches(const signet_chain *chain, const signet_wanted *wanted) {
+bool signet_chain_matches(const signet_chain *chain, const signet_pins *pins) {
     for (size_t i = 0; i < chain->count; i++)
-        for (size_t j = 0; j < wanted->count; j++)
-            if (memcmp(chain->digests[i], wanted->digests[j], 32) == 0) return true;
+        for (size_t j = 0; j < pins->count; j++)
+            if (memcmp(chain->digests[i], pins->digests[j], 32) == 0) return true;
     return false;
 }
 
-signet_wanted *signet_wanted_new(const uint8_t *digests, size_t count, bool is_enforced) {
-    signet_wanted *wanted = malloc(sizeof *wanted + count * 32);
-    if (!wanted) return NULL;
-    wanted->references = 1;
-    wanted->is_enforced = is_enforced;
-    wanted->count = count;
-    memcpy(wanted->digests, digests, count * 32);
-    return wanted;
+signet_pins *signet_pins_new(const uint8_t *digests, size_t count, bool is_enforced) {
+    signet_pins *pins = malloc(sizeof *pins + count * 32);
+    if (!pins) return NULL;
+    pins->references = 1;
+    pins->is_enforced = is_enforced;
+    pins->count = count;
+    memcpy(pins->digests, digests, count * 32);
+    return pins;
 }
 
-void signet_wanted_release(signet_wanted *wanted) {
-    if (wanted && --wanted->references == 0) free(wanted);
+void signet_pins_release(signet_pins *pins) {
+    if (pins && --pins->references == 0) free(pins);
 }
 
-signet_handshake *signet_handshake_new(signet_wanted *wanted, const signet_host host) {
+signet_handshake *signet_handshake_new(signet_pins *pins, const signet_host host) {
     signet_handshake *handshake = calloc(1, sizeof *handshake);
     if (!handshake) return NULL;
     handshake->references = 1;
     handshake->alert = -1;
     strcpy(handshake->host, host);
-    handshake->wanted = wanted;
-    if (wanted) wanted->references += 1;
+    handshake->pins = pins;
+    if (pins) pins->references += 1;
     return handshake;
 }
 
 void signet_handshake_release(signet_handshake *handshake) {
     if (!handshake || --handshake->references > 0) return;
-    signet_wanted_release(handshake->wanted);
+    signet_pins_release(handshake->pins);
     signet_chain_release(handshake->chain);
     signet_handshake_release(handshake->proxys);
     free(handshake);
@@ -230,8 +230,8 @@ static int verify(X509_STORE_CTX *store, void *unused) {
     keep_for_connection(ssl, chain);
     SSL_SESSION *session = SSL_get_session(ssl);
     if (session) keep_for_session(session, chain);
-    signet_wanted *wanted = handshake->wanted;
-    if (wanted && wanted->is_enforced && !signet_chain_matches(chain, wanted)) {
+    signet_pins *pins = handshake->pins;
+    if (pins && pins->is_enforced && !signet_chain_matches(chain, pins)) {
         handshake->mismatched = true;
         X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
         return 0;

@@ -30,18 +30,18 @@ struct signet_chain {
 };
 
 // The pinned digests of a transfer.
-typedef struct signet_wanted {
+typedef struct signet_pins {
     size_t references;
     bool is_enforced;
     size_t count;
     uint8_t digests[][32];
-} signet_wanted;
+} signet_pins;
 
 // The state of a handshake. The SSL_CTX and the transfer that started it each have a reference,
 // because either may end first.
 typedef struct signet_handshake {
     size_t references;
-    signet_wanted *wanted;
+    signet_pins *pins;
     signet_chain *chain;  // verified, or as sent if it isn't trusted
     signet_host host;  // the host that the handshake is with
     bool is_untrusted;
@@ -65,12 +65,12 @@ void signet_chain_release(signet_chain *chain);
 // Whether the leaf of a verified chain is for a host, by its subjectAltName alone (RFC 9525). Its
 // common name, which libcurl's own check may use, doesn't count.
 bool signet_chain_names(signet_chain *chain, const signet_host host);
-bool signet_chain_matches(const signet_chain *chain, const signet_wanted *wanted);
+bool signet_chain_matches(const signet_chain *chain, const signet_pins *pins);
 
-signet_wanted *signet_wanted_new(const uint8_t *digests, size_t count, bool is_enforced);
-void signet_wanted_release(signet_wanted *wanted);
+signet_pins *signet_pins_new(const uint8_t *digests, size_t count, bool is_enforced);
+void signet_pins_release(signet_pins *pins);
 
-signet_handshake *signet_handshake_new(signet_wanted *wanted, const signet_host host);
+signet_handshake *signet_handshake_new(signet_pins *pins, const signet_host host);
 void signet_handshake_release(signet_handshake *handshake);
 
 // Registers the places for ex_data, once per process.

@@ -166,7 +166,7 @@ struct signet_transfer {
     } flow;
 
     signet_trust *trust;
-    signet_wanted *wanted;
+    signet_pins *pins;
     signet_handshake *handshake;
     signet_chain *chain;
     // The connection of the request, identified by its TLS handshake. `traffic` is that

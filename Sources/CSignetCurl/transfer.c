@@ -82,7 +82,7 @@ void signet_transfer_release(signet_transfer *transfer) {
     curl_slist_free_all(transfer->fields);
     curl_slist_free_all(transfer->connect_to);
     signet_trust_release(transfer->trust);
-    signet_wanted_release(transfer->wanted);
+    signet_pins_release(transfer->pins);
     signet_handshake_release(transfer->handshake);
     signet_chain_release(transfer->chain);
     if (!cleared || needs_discard || loop->spare_count >= SPARE_LIMIT) {
@@ -217,8 +217,8 @@ bool signet_transfer_set_trust(
     transfer->is_secure = is_secure;
     transfer->is_probe = is_probe;
     if (digests) {
-        transfer->wanted = signet_wanted_new(digests, digest_count, is_enforced);
-        if (!transfer->wanted) return false;
+        transfer->pins = signet_pins_new(digests, digest_count, is_enforced);
+        if (!transfer->pins) return false;
     }
     bool http2 = offers_http2 && transfer->loop->http2;
     return SET(

@@ -138,6 +138,9 @@ public struct PinPolicy: Sendable, Hashable {
 
     /// Compares a host's verified chain with the pins of its rule.
     ///
+    /// SignetCurl's engine has compared them itself before it sent the request (`chain.c` of
+    /// CSignetCurl); there, this describes the chain of a response.
+    ///
     /// - Parameters:
     ///   - host: The host of the call.
     ///   - chain: The *verified* chain, leaf first, never the chain as the server sent it.

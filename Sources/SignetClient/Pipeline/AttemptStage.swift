@@ -112,7 +112,7 @@ struct AttemptStage: Sendable {
             return .again
         }
         guard !reader.hasHandedOut,
-            let retry = retry(after: attempt, failure: outcome.failure, of: call, in: context)
+            let retry = nextAttempt(after: attempt, failure: outcome.failure, of: call, in: context)
         else {
             if case .success(let response) = outcome,
                 !context.limits.retry.isFailure(response.status)
@@ -244,7 +244,7 @@ struct AttemptStage: Sendable {
         _ attempt: Attempt, of call: OutgoingCall, mayRenew: Bool, in context: CallContext
     ) -> Bool {
         if mayRenew, isRejected(attempt, of: call, in: context) { return true }
-        return retry(after: attempt, failure: nil, of: call, in: context) != nil
+        return nextAttempt(after: attempt, failure: nil, of: call, in: context) != nil
     }
 
     /// Whether a 401 rejected the attempt's credential, so that the call may be sent with another
@@ -272,7 +272,7 @@ struct AttemptStage: Sendable {
     }
 
     /// Decides whether another attempt follows, and after which pause; nil if none does.
-    private func retry(
+    private func nextAttempt(
         after attempt: Attempt, failure: ClientError?, of call: OutgoingCall,
         in context: CallContext
     ) -> Retry? {
