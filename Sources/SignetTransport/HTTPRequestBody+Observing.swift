@@ -1,4 +1,15 @@
 extension HTTPRequestBody {
+    /// Returns a body of another length, if it is known, whose chunks a reader makes of this one's.
+    /// The trailers are this one's.
+    package func read(
+        length: Int64?,
+        by makeReader:
+            @escaping @Sendable (HTTPRequestBody) throws(TransportError) -> any RequestBodyReader
+    ) -> HTTPRequestBody {
+        HTTPRequestBody(OtherChunks(body: self, length: length, make: makeReader))
+            .withTrailers(of: self)
+    }
+
     /// Returns the same body, as a stream of pieces of at most 64 KiB.
     ///
     /// It calls `restarting` when an engine starts to read it, and `observer` with the size of each
@@ -6,12 +17,12 @@ extension HTTPRequestBody {
     package func observed(
         restarting: @escaping @Sendable () -> Void, by observer: @escaping @Sendable (Int) -> Void
     ) -> HTTPRequestBody {
-        HTTPRequestBody(ObservedBody(body: self, restarting: restarting, observer: observer))
-            .withTrailers(of: self)
+        read(length: length) { body throws(TransportError) in
+            restarting()
+            return ObservedReader(reader: try body.makeReader(), observer: observer)
+        }
     }
-}
 
-extension HTTPRequestBody {
     /// Returns the same body in the same chunks.
     ///
     /// It calls `restarting` when an engine starts to read it, `observer` with each chunk that the
@@ -21,25 +32,21 @@ extension HTTPRequestBody {
         by observer: @escaping @Sendable ([UInt8]) -> Void,
         ending: @escaping @Sendable () -> Void
     ) -> HTTPRequestBody {
-        HTTPRequestBody(
-            TappedBody(body: self, restarting: restarting, observer: observer, ending: ending)
-        ).withTrailers(of: self)
+        read(length: length) { body throws(TransportError) in
+            restarting()
+            return TappedReader(reader: try body.makeReader(), observer: observer, ending: ending)
+        }
     }
 }
 
-private struct TappedBody: RequestBodySource {
+private struct OtherChunks: RequestBodySource {
     let body: HTTPRequestBody
-    let restarting: @Sendable () -> Void
-    let observer: @Sendable ([UInt8]) -> Void
-    let ending: @Sendable () -> Void
+    let length: Int64?
+    let make: @Sendable (HTTPRequestBody) throws(TransportError) -> any RequestBodyReader
 
-    var length: Int64? { body.length }
     var isReplayable: Bool { body.isReplayable }
 
-    func makeReader() throws(TransportError) -> any RequestBodyReader {
-        restarting()
-        return TappedReader(reader: try body.makeReader(), observer: observer, ending: ending)
-    }
+    func makeReader() throws(TransportError) -> any RequestBodyReader { try make(body) }
 }
 
 private struct TappedReader: RequestBodyReader {
@@ -51,20 +58,6 @@ private struct TappedReader: RequestBodyReader {
         let chunk = try await reader.next()
         if let chunk { observer(chunk) } else { ending() }
         return chunk
-    }
-}
-
-private struct ObservedBody: RequestBodySource {
-    let body: HTTPRequestBody
-    let restarting: @Sendable () -> Void
-    let observer: @Sendable (Int) -> Void
-
-    var length: Int64? { body.length }
-    var isReplayable: Bool { body.isReplayable }
-
-    func makeReader() throws(TransportError) -> any RequestBodyReader {
-        restarting()
-        return ObservedReader(reader: try body.makeReader(), observer: observer)
     }
 }
 

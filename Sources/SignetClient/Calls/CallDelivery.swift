@@ -34,10 +34,6 @@ public struct CallDelivery: Sendable {
         CallDelivery(submit: submit)
     }
 
-    private init(submit: (@Sendable (@escaping @Sendable () -> Void) -> Void)?) {
-        self.submit = submit
-    }
-
     func run(_ work: @escaping @Sendable () -> Void) {
         if let submit { submit(work) } else { work() }
     }

@@ -29,33 +29,29 @@ extension HTTPRequestBody {
 
     /// The same body, whose last chunk is sent only if the whole body is what was signed.
     func held(to digests: BodyDigests) -> HTTPRequestBody {
-        HTTPRequestBody(DigestedBody(body: self, digests: digests)).withTrailers(of: self)
+        read(length: digests.byteCount) { body throws(TransportError) in
+            DigestedReader(reader: try body.makeReader(), digests: digests)
+        }
     }
 }
 
-private struct DigestedBody: RequestBodySource {
-    let body: HTTPRequestBody
-    let digests: BodyDigests
+private final class DigestedReader: RequestBodyReader {
+    private var reader: HTTPRequestBody.Reader
+    private let digests: BodyDigests
+    private var digester: BodyDigester?
+    private var last: [UInt8]?
+    private var isEnded = false
 
-    var length: Int64? { digests.byteCount }
-    var isReplayable: Bool { body.isReplayable }
-
-    func makeReader() throws(TransportError) -> any RequestBodyReader {
-        DigestedReader(reader: try body.makeReader(), digests: digests)
+    init(reader: HTTPRequestBody.Reader, digests: BodyDigests) {
+        self.reader = reader
+        self.digests = digests
     }
-}
 
-private struct DigestedReader: RequestBodyReader {
-    var reader: HTTPRequestBody.Reader
-    let digests: BodyDigests
-    let digester = DigesterBox()
-    var last: [UInt8]?
-    var isEnded = false
-
-    mutating func next() async throws -> [UInt8]? {
+    func next() async throws -> [UInt8]? {
         if isEnded { return nil }
+        if digester == nil { digester = try BodyDigester([.sha256]) }
         while let chunk = try await reader.next() {
-            try digester.update(chunk)
+            try digester?.update(chunk)
             if let last {
                 self.last = chunk
                 return last
@@ -63,30 +59,12 @@ private struct DigestedReader: RequestBodyReader {
             last = chunk
         }
         isEnded = true
-        let sent = try digester.finish()
-        guard sent.byteCount == digests.byteCount, sent[.sha256] == digests[.sha256] else {
+        let sent = try digester.take()?.finish()
+        guard sent?.byteCount == digests.byteCount, sent?[.sha256] == digests[.sha256] else {
             throw TransportError(
                 .bodyChanged,
                 "the request's body changed after it was signed")
         }
         return last
-    }
-}
-
-/// Holds a noncopyable value in a class, so that a copyable reader can own it.
-private final class DigesterBox {
-    private var digester: BodyDigester?
-
-    func update(_ chunk: [UInt8]) throws(SigningError) {
-        if digester == nil { digester = try BodyDigester([.sha256]) }
-        try digester?.update(chunk)
-    }
-
-    func finish() throws(SigningError) -> BodyDigests {
-        if digester == nil { digester = try BodyDigester([.sha256]) }
-        guard let digester = digester.take() else {
-            throw SigningError(.cryptoFailed, "the digest is finished")
-        }
-        return try digester.finish()
     }
 }

@@ -8,32 +8,26 @@ extension EngineSettings {
     init(_ configuration: GlobalConfiguration) throws(ClientError) {
         self.init()
         let reader = SettingsReader(configuration, prefix: "engine.")
-        func count(_ name: String, in range: ClosedRange<Int>) throws(ClientError) -> Int? {
-            guard let count = try reader.read(name, as: Int.self) else { return nil }
-            guard range.contains(count) else {
-                throw reader.invalid(
-                    name, reason: "is not in \(range.lowerBound)...\(range.upperBound)")
-            }
-            return count
-        }
         func time(_ name: String) throws(ClientError) -> Duration? {
             guard let time = try reader.duration(name) else { return nil }
             guard time >= .zero else { throw reader.invalid(name, reason: "is below zero") }
             return time
         }
-        if let count = try count("connectionsPerHost", in: 1...1024) {
+        if let count = try reader.number("connectionsPerHost", in: 1...1024) {
             maximumConnectionsPerHost = count
         }
         if let time = try time("idleTime") { maximumIdleTime = time }
         if let time = try time("dnsCacheTime") { dnsCacheTime = time }
         if let offers = try reader.read("http2", as: Bool.self) { offersHTTP2 = offers }
-        if let size = try count("maximumHeaderSize", in: 1024...(1 << 20)) {
+        if let size = try reader.number("maximumHeaderSize", in: 1024...(1 << 20)) {
             maximumHeaderSize = size
         }
-        if let fields = try count("maximumHeaderFields", in: 1...65_534) {
+        if let fields = try reader.number("maximumHeaderFields", in: 1...65_534) {
             maximumHeaderFields = fields
         }
-        if let size = try count("bodyBufferSize", in: 1024...(64 << 20)) { bodyBufferSize = size }
+        if let size = try reader.number("bodyBufferSize", in: 1024...(64 << 20)) {
+            bodyBufferSize = size
+        }
     }
 }
 

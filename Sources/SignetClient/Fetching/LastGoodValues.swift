@@ -70,18 +70,6 @@ struct LastGoodValues {
     private func kept(_ opened: OpenedDump) -> FetchReport.StoredDump {
         FetchReport.StoredDump(
             sequence: opened.sequence, sealedAt: opened.sealedAt,
-            age: Self.seconds(opened.sealedAt).map { max(0, now - $0) })
-    }
-
-    /// Parses a UTC time without fraction, as dumps contain it, as Unix seconds.
-    private static func seconds(_ time: String) -> Int64? {
-        let text = Array(time.utf8)
-        guard text.count == 20, text[19] == UInt8(ascii: "Z"),
-            let day = UnixTime.parseDate(String(decoding: text[..<10], as: UTF8.self)),
-            let hour = Int64(String(decoding: text[11..<13], as: UTF8.self)),
-            let minute = Int64(String(decoding: text[14..<16], as: UTF8.self)),
-            let second = Int64(String(decoding: text[17..<19], as: UTF8.self))
-        else { return nil }
-        return day + hour * 3600 + minute * 60 + second
+            age: UnixTime.parseRFC3339(opened.sealedAt).map { max(0, now - $0.seconds) })
     }
 }

@@ -16,7 +16,9 @@ extension OutgoingCall {
                 guard encoded.count < bytes.count else { return self }
                 call.body = HTTPRequestBody(encoded)
             } else {
-                call.body = HTTPRequestBody(CompressedBody(body: body)).withTrailers(of: body)
+                call.body = body.read(length: nil) { body throws(TransportError) in
+                    try CompressedReader(body)
+                }
             }
         } catch {
             throw ClientError(error)
@@ -36,38 +38,20 @@ extension OutgoingCall {
     }
 }
 
-private struct CompressedBody: RequestBodySource {
-    let body: HTTPRequestBody
-
-    var length: Int64? { nil }
-    var isReplayable: Bool { body.isReplayable }
-
-    func makeReader() throws(TransportError) -> any RequestBodyReader {
-        CompressedReader(reader: try body.makeReader(), encoder: try EncoderBox())
-    }
-}
-
-private struct CompressedReader: RequestBodyReader {
-    var reader: HTTPRequestBody.Reader
-    let encoder: EncoderBox
-
-    mutating func next() async throws -> [UInt8]? {
-        while let chunk = try await reader.next() {
-            let encoded = encoder.encode(chunk)
-            if !encoded.isEmpty { return encoded }
-        }
-        return encoder.finish()
-    }
-}
-
-/// Holds a noncopyable value in a class, so that a copyable reader can own it.
-private final class EncoderBox {
+private final class CompressedReader: RequestBodyReader {
+    private var reader: HTTPRequestBody.Reader
     private var encoder: ContentEncoder?
 
-    init() throws(TransportError) { encoder = try ContentEncoder() }
+    init(_ body: HTTPRequestBody) throws(TransportError) {
+        reader = try body.makeReader()
+        encoder = try ContentEncoder()
+    }
 
-    func encode(_ chunk: [UInt8]) -> [UInt8] { encoder?.encode(chunk) ?? [] }
-
-    /// The end of the encoded body; nil the second time.
-    func finish() -> [UInt8]? { encoder.take()?.finish() }
+    func next() async throws -> [UInt8]? {
+        while let chunk = try await reader.next() {
+            let encoded = encoder?.encode(chunk) ?? []
+            if !encoded.isEmpty { return encoded }
+        }
+        return encoder.take()?.finish()
+    }
 }

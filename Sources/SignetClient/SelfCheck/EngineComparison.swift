@@ -30,11 +30,6 @@ public struct EngineComparison: Sendable, Hashable {
         /// The bytes that were received.
         public internal(set) var bytesReceived: Int64 = 0
 
-        init(probe: String, engine: EngineName) {
-            self.probe = probe
-            self.engine = engine
-        }
-
         /// The number of calls that failed or whose result wasn't as expected.
         public var failureCount: Int { failures.values.reduce(unexpectedCount, +) }
         /// The median of the times; nil if all calls failed.

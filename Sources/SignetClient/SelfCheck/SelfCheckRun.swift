@@ -61,20 +61,11 @@ package struct SelfCheckRun {
 
     /// The services that a system of a configuration would have, and how it would reach them.
     package struct Services {
-        package let all: [ServiceName: ServiceConfiguration]
+        package fileprivate(set) var all: [ServiceName: ServiceConfiguration] = [:]
         /// Whether `simulation.offline` makes every call fail.
-        package let isOffline: Bool
+        package fileprivate(set) var isOffline = false
         /// Nil if the configuration has none.
-        package let proxies: ProxyRules?
-
-        fileprivate init(
-            all: [ServiceName: ServiceConfiguration] = [:], isOffline: Bool = false,
-            proxies: ProxyRules? = nil
-        ) {
-            self.all = all
-            self.isOffline = isOffline
-            self.proxies = proxies
-        }
+        package fileprivate(set) var proxies: ProxyRules?
     }
 
     /// Reads a configuration as a system would at its start.

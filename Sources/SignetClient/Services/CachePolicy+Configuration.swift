@@ -11,7 +11,7 @@ extension CachePolicy {
         }
         let api = try reader.read("apiVersion", as: String.self)
         let app = try reader.read("appVersion", as: String.self)
-        let byteCount = try reader.read("bytes", as: Int.self)
+        let byteCount = try reader.positive("bytes")
         if policy.rule == .http || policy.rule == .never {
             for (name, isSet) in [
                 ("apiVersion", api != nil), ("appVersion", app != nil), ("bytes", byteCount != nil),
@@ -20,10 +20,7 @@ extension CachePolicy {
             }
         }
         if api != nil || app != nil { policy = policy.versioned(api: api, app: app) }
-        if let byteCount {
-            guard byteCount > 0 else { throw reader.invalid("bytes", reason: "is not above zero") }
-            policy = policy.limited(to: byteCount)
-        }
+        if let byteCount { policy = policy.limited(to: byteCount) }
         self = policy
     }
 
@@ -35,8 +32,7 @@ extension CachePolicy {
         _ reader: SettingsReader, rule ruleName: String, age ageName: String,
         mayHaveOthers: Bool = false
     ) throws(ClientError) {
-        let age = try reader.duration(ageName)
-        if let age, age <= .zero { throw reader.invalid(ageName, reason: "is not above zero") }
+        let age = try reader.positiveDuration(ageName)
         switch try reader.read(ruleName, as: String.self) {
         case "never": self = .never
         case "http": self = .http

@@ -36,10 +36,7 @@ struct CallSettings: Sendable {
     /// - Throws: `invalid-configuration`, naming the key.
     private mutating func read(_ reader: SettingsReader) throws(ClientError) {
         for name in reader.names(after: "timeouts.") {
-            let timeout = try reader.duration("timeouts.\(name)") ?? .zero
-            guard timeout > .zero else {
-                throw reader.invalid("timeouts.\(name)", reason: "is not above zero")
-            }
+            let timeout = try reader.positiveDuration("timeouts.\(name)")
             // The only time limit that doesn't belong to a scenario.
             if name == "connect" {
                 options.connectTimeout = timeout
@@ -48,16 +45,10 @@ struct CallSettings: Sendable {
             }
         }
         for name in reader.names(after: "attempts.") {
-            let count = try reader.read("attempts.\(name)", as: Int.self) ?? 0
-            guard (1...10).contains(count) else {
-                throw reader.invalid("attempts.\(name)", reason: "is not in 1...10")
-            }
+            let count = try reader.number("attempts.\(name)", in: 1...10)
             scenarios[Scenario(name), default: RequestOptions()].attempts = count
         }
-        if let size = try reader.read("responseChecks.maximumBytes", as: Int.self) {
-            guard size > 0 else {
-                throw reader.invalid("responseChecks.maximumBytes", reason: "is not above zero")
-            }
+        if let size = try reader.positive("responseChecks.maximumBytes") {
             options.maximumResponseSize = size
         }
         userAgent = try reader.read("app.userAgent", as: String.self)

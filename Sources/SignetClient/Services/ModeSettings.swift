@@ -45,7 +45,9 @@ struct ModeSettings: Sendable {
         let reader = configuration.map { SettingsReader($0) }
         var ignored: [String] = []
         if isSwitchable {
-            let configured = options.runMode == nil ? try reader?.runMode() : nil
+            let configured =
+                options.runMode == nil
+                ? try reader?.choice("app.runMode", of: RunMode.self) : nil
             mode = options.runMode ?? configured ?? .production
         } else {
             mode = .production
@@ -75,6 +77,12 @@ struct ModeSettings: Sendable {
         self.ignored = ignored + environments + (configuration.map(Self.switches) ?? [])
     }
 
+    /// Returns why a self-check makes no calls; nil if it makes them.
+    func reasonToSkipCalls(isOffline: Bool) -> String? {
+        if isOffline { return "offline" }
+        return simulation.isOffline ? "offline, as simulation.offline says" : nil
+    }
+
     /// Returns the settings with other switches.
     ///
     /// - Parameter isHeld: Whether they outlive changes of the configuration.
@@ -95,17 +103,5 @@ struct ModeSettings: Sendable {
             return parts.count == 4 && parts[0] == "services" && parts[3] == "baseURL"
                 && [RunMode.staging, .development].contains { $0.rawValue == parts[2] }
         }
-    }
-}
-
-extension SettingsReader {
-    /// Reads `app.runMode`; nil where no input gives it.
-    fileprivate func runMode() throws(ClientError) -> RunMode? {
-        guard let name = try read("app.runMode", as: String.self) else { return nil }
-        guard let mode = RunMode(rawValue: name) else {
-            let all = RunMode.allCases.map(\.rawValue).joined(separator: ", ")
-            throw invalid("app.runMode", reason: "is not one of \(all)")
-        }
-        return mode
     }
 }

@@ -99,8 +99,7 @@ public struct Probe: Sendable, Hashable {
             }
         }
         expectation = try reader.read("expect", as: JSONValue.self)
-        timeout = try reader.duration("timeout") ?? .seconds(10)
-        guard timeout > .zero else { throw reader.invalid("timeout", reason: "is not above zero") }
+        timeout = try reader.positiveDuration("timeout") ?? .seconds(10)
     }
 
     /// Returns where a result isn't as expected, as a path such as `$.items[0].id`; nil if it is.

@@ -74,10 +74,7 @@ extension ServiceConfiguration {
         if options.responseChecks == nil, checks.hasOwnCode {
             options.responseChecks = try BusinessCodeCheck(reader).map { [$0] }
         }
-        if let size = try reader.read("responseChecks.maximumBytes", as: Int.self) {
-            guard size > 0 else {
-                throw reader.invalid("responseChecks.maximumBytes", reason: "is not above zero")
-            }
+        if let size = try reader.positive("responseChecks.maximumBytes") {
             options.maximumResponseSize = size
         }
         for (name, reader) in try reader.named("methods", settings: RequestOptions.settings) {
@@ -92,12 +89,7 @@ extension ServiceConfiguration {
                 parameters: try reader.read("parameters", as: JSONObject.self) ?? [:])
         }
         options.waitsForConnectivity = try reader.read("waitsForConnectivity", as: Bool.self)
-        if let maximum = try reader.read("maximumCalls", as: Int.self) {
-            guard maximum > 0 else {
-                throw reader.invalid("maximumCalls", reason: "is not above zero")
-            }
-            maximumCalls = maximum
-        }
+        if let maximum = try reader.positive("maximumCalls") { maximumCalls = maximum }
         defaultSets = try reader.read("defaultSets", as: [String].self) ?? defaultSets
         if try reader.read("cookies", as: Bool.self) == true { cookies = CookieStore() }
     }
@@ -111,18 +103,8 @@ extension RequestOptions {
 
     fileprivate init(_ reader: SettingsReader, checks: NamedChecks) throws(ClientError) {
         self.init()
-        if let timeout = try reader.duration("timeout") {
-            guard timeout > .zero else {
-                throw reader.invalid("timeout", reason: "is not above zero")
-            }
-            self.timeout = timeout
-        }
-        if let attempts = try reader.read("attempts", as: Int.self) {
-            guard (1...10).contains(attempts) else {
-                throw reader.invalid("attempts", reason: "is not in 1...10")
-            }
-            self.attempts = attempts
-        }
+        timeout = try reader.positiveDuration("timeout")
+        attempts = try reader.number("attempts", in: 1...10)
         responseChecks = try checks.checks("responseChecks", from: reader)
         cache = try CachePolicy(reader, rule: "cache", age: "cacheAge")
     }

@@ -204,18 +204,8 @@ extension ServiceConfiguration {
         self.authorities = try Self.authorities(host, fileKey: "caFile", modeKey: "caMode")
         self.commonParameters = try reader.read("commonParameters", as: JSONObject.self) ?? [:]
         self.commonFields = try reader.fields("commonFields") ?? [:]
-        if let timeout = try reader.duration("timeout") {
-            guard timeout > .zero else {
-                throw reader.invalid("timeout", reason: "is not above zero")
-            }
-            self.timeout = timeout
-        }
-        if let attempts = try reader.read("attempts", as: Int.self) {
-            guard (1...10).contains(attempts) else {
-                throw reader.invalid("attempts", reason: "is not in 1...10")
-            }
-            self.attempts = attempts
-        }
+        if let timeout = try reader.positiveDuration("timeout") { self.timeout = timeout }
+        if let attempts = try reader.number("attempts", in: 1...10) { self.attempts = attempts }
         self.redirects = try Self.redirects(reader)
         self.options.engine = try EngineChoice(reader)
     }
@@ -280,17 +270,12 @@ extension ServiceConfiguration {
     private static func redirects(
         _ reader: SettingsReader
     ) throws(ClientError) -> RedirectPolicy? {
-        let maximum = try reader.read("redirects.maximum", as: Int.self)
+        let maximum = try reader.number("redirects.maximum", in: 0...20)
         let crosses = try reader.read("redirects.acrossOrigins", as: Bool.self)
         let sendsBody = try reader.read("redirects.bodyAcrossOrigins", as: Bool.self)
         guard maximum != nil || crosses != nil || sendsBody != nil else { return nil }
         var policy = RedirectPolicy()
-        if let maximum {
-            guard (0...20).contains(maximum) else {
-                throw reader.invalid("redirects.maximum", reason: "is not in 0...20")
-            }
-            policy.maximum = maximum
-        }
+        policy.maximum = maximum ?? policy.maximum
         policy.crossesOrigins = crosses ?? policy.crossesOrigins
         if sendsBody == true {
             guard !reader.isFetched("redirects.bodyAcrossOrigins") else {

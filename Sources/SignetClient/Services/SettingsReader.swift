@@ -59,6 +59,35 @@ struct SettingsReader {
         return .seconds(seconds)
     }
 
+    /// A duration above zero, or nil if no input sets it.
+    ///
+    /// - Throws: As `duration`, and for zero or less.
+    func positiveDuration(_ name: String) throws(ClientError) -> Duration? {
+        guard let time = try duration(name) else { return nil }
+        guard time > .zero else { throw invalid(name, reason: "is not above zero") }
+        return time
+    }
+
+    /// A number above zero, or nil if no input sets it.
+    ///
+    /// - Throws: As `read`, and for zero or less.
+    func positive(_ name: String) throws(ClientError) -> Int? {
+        guard let number = try read(name, as: Int.self) else { return nil }
+        guard number > 0 else { throw invalid(name, reason: "is not above zero") }
+        return number
+    }
+
+    /// A number in a range, or nil if no input sets it.
+    ///
+    /// - Throws: As `read`, and for a number outside of it.
+    func number(_ name: String, in range: ClosedRange<Int>) throws(ClientError) -> Int? {
+        guard let number = try read(name, as: Int.self) else { return nil }
+        guard range.contains(number) else {
+            throw invalid(name, reason: "is not in \(range.lowerBound)...\(range.upperBound)")
+        }
+        return number
+    }
+
     /// Returns the schema's keys below a group, such as `timeouts.`, that have a value, without the
     /// group's name. The schema has an index of its groups, so the number of other keys doesn't
     /// matter.

@@ -91,33 +91,22 @@ final class SystemSnapshot: Sendable {
         self.proxies = options.proxies ?? .none
     }
 
-    /// The same under another policy.
+    /// The same under another policy, or with another mode's settings.
     ///
     /// - Parameter serial: The number of the signed policy that it is; nil keeps the last one's.
-    init(_ other: SystemSnapshot, policy: PinPolicy, serial: Int64? = nil) {
+    init(
+        _ other: SystemSnapshot, policy: PinPolicy? = nil, serial: Int64? = nil,
+        mode: ModeSettings? = nil
+    ) {
         configuration = other.configuration
         keys = other.keys
         services = other.services
-        self.policy = policy
-        givenPolicy = policy
+        self.policy = policy ?? other.policy
+        givenPolicy = policy ?? other.givenPolicy
         pinSerial = serial ?? other.pinSerial
         urlRules = other.urlRules
         settings = other.settings
-        mode = other.mode
-        proxies = other.proxies
-    }
-
-    /// The same with another mode's settings.
-    init(_ other: SystemSnapshot, mode: ModeSettings) {
-        configuration = other.configuration
-        keys = other.keys
-        services = other.services
-        policy = other.policy
-        givenPolicy = other.givenPolicy
-        pinSerial = other.pinSerial
-        urlRules = other.urlRules
-        settings = other.settings
-        self.mode = mode
+        self.mode = mode ?? other.mode
         proxies = other.proxies
     }
 

@@ -56,16 +56,9 @@ extension NetworkSystem {
                 detail: "the system was given none")
         }
         await checkHosts(&run, snapshot: snapshot, isOffline: isOffline, timeout: hostTimeout)
-        let reason: String? =
-            if isOffline {
-                "offline"
-            } else if snapshot.mode.simulation.isOffline {
-                "offline, as simulation.offline says"
-            } else if !calls.isRunning {
-                "the system is shut down"
-            } else {
-                nil
-            }
+        let reason =
+            snapshot.mode.reasonToSkipCalls(isOffline: isOffline)
+            ?? (calls.isRunning ? nil : "the system is shut down")
         await run.check(snapshot.probes, skipping: reason, through: pipeline)
         return run.report
     }
@@ -108,16 +101,7 @@ extension NetworkSystem {
     private func checkHosts(
         _ run: inout SelfCheckRun, snapshot: SystemSnapshot, isOffline: Bool, timeout: Duration
     ) async {
-        let reason: String? =
-            if isOffline {
-                "offline"
-            } else if snapshot.mode.simulation.isOffline {
-                "offline, as simulation.offline says"
-            } else if snapshot.policy == nil {
-                "there is no policy"
-            } else {
-                nil
-            }
+        let reason = snapshot.mode.reasonToSkipCalls(isOffline: isOffline)
         guard reason == nil, let policy = snapshot.policy else {
             run.report.add(
                 area: "hosts", subject: "hosts", status: .skipped,
