@@ -8,6 +8,8 @@ import SignetBase
 final class HostQueue {
     /// The number of calls that libcurl has.
     var active = 0
+    /// The `ConnectTo` mappings of the first of them.
+    var connectTo: [UInt8] = []
     /// Whether the host uses HTTP/1.1 only, so that calls can't share a connection.
     var isWithoutMultiplexing = false
     /// The calls that libcurl doesn't have yet. Some may have ended.

@@ -31,8 +31,7 @@ struct TransferDriver {
     private static let pollingThreshold = 4
     /// The interval in which queued calls are checked, in milliseconds.
     private static let queueInterval: Int64 = 100
-    /// The time from a call's deadline until the loop ends it itself, because libcurl hasn't, in
-    /// milliseconds.
+    /// The milliseconds from a call's deadline until the loop ends it, because libcurl hasn't.
     private static let lateness: Int64 = 100
 
     private let loop: LoopHandle
@@ -98,9 +97,12 @@ struct TransferDriver {
             trustsPerHost = trusts
             loop.setConnections(perHost: configuration.maximumConnectionsPerHost * trusts)
         }
-        // libcurl would wait for a connection of another trust too, which the call can't use.
+        if host.active == 0 { host.connectTo = plan.connectTo }
+        // libcurl would wait for a connection of another trust or to another port of the address
+        // too, which the call can't use.
         let waits =
             !call.isProbe && plan.isSecure && !host.isWithoutMultiplexing && trusts == 1
+            && plan.connectTo == host.connectTo
         let isStarted = transfer.start(
             call, milliseconds: left, waitsForMultiplexing: waits, configuration: configuration)
         guard isStarted else {
@@ -172,8 +174,7 @@ struct TransferDriver {
             queued -= overdue.count
             for call in overdue { end(call, with: TransferDriver.queueTimeout(of: call.plan)) }
             guard host.waiting.count > 0 else { continue }
-            // The calls before them may be unread, or wait for a connection to another address. The
-            // first check may come as soon as calls wait.
+            // The calls before them may be unread. The first check may come as soon as calls wait.
             host.idleChecks += 1
             if host.idleChecks > 1 { host.isStuck = true }
             startQueued(at: host)
@@ -182,8 +183,7 @@ struct TransferDriver {
 
     /// Ends the calls that libcurl should have ended at their deadline.
     ///
-    /// While a transfer waits for a connection that another transfer opens, libcurl 7.88.1 forgets
-    /// its deadline.
+    /// libcurl 7.88.1 forgets the deadline of a transfer that waits for another one's connection.
     private mutating func endLate(now: Int64) {
         firstEnd = .max
         var late: [Call] = []
