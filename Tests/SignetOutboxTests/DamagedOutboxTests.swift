@@ -69,7 +69,9 @@ import Testing
         try await outbox.add(4...4)
         await outbox.close()
         #expect(collector.records == [[4]] && collector.requests[0]["dropped"] == Self.told)
-        #expect(try aside() == ["\(Self.file).\(suffix)", "\(Self.file).\(suffix)-wal"])
+        // The first outbox may be closed late, so that there is a shared memory too.
+        let files = try aside().filter { !$0.hasSuffix("-shm") }
+        #expect(files == ["\(Self.file).\(suffix)", "\(Self.file).\(suffix)-wal"])
         #expect(try collector.directory.read("outbox/\(Self.file).\(suffix)") == damaged)
     }
 
