@@ -120,6 +120,8 @@ import Testing
         // Two outboxes of one file have locks of their own, as two processes have.
         let first = try await collector.started()
         let second = try await collector.started()
+        // A start sends what it finds.
+        await collector.idle(2)
         collector.set(.hangs)
         try await first.add(1...30)
         #expect(try await eventually { collector.requests.count == 1 })
