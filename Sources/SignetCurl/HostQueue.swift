@@ -8,7 +8,8 @@ import SignetBase
 final class HostQueue {
     /// The number of calls that libcurl has.
     var active = 0
-    /// The `ConnectTo` mappings of the first of them.
+    /// The `ConnectTo` mappings of the first of them. Only calls with the same ones wait to share a
+    /// connection.
     var connectTo: [UInt8] = []
     /// Whether the host uses HTTP/1.1 only, so that calls can't share a connection.
     var isWithoutMultiplexing = false

@@ -158,12 +158,12 @@ struct TransferDriver {
         }
     }
 
-    /// The time of the next check for overdue calls, in monotonic milliseconds.
+    /// The time of the next check of queues and deadlines, in monotonic milliseconds.
     var nextCheck: Int64 {
         queued > 0 ? min(lastCheck + Self.queueInterval, firstEnd) : firstEnd
     }
 
-    /// Ends the calls whose deadline has passed, if a check is due.
+    /// Ends overdue calls, and starts the calls of stuck queues, if a check is due.
     mutating func endOverdue(now: Int64) {
         guard now >= nextCheck else { return }
         lastCheck = now

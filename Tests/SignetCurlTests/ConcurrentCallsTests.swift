@@ -94,7 +94,7 @@ import Testing
         #expect(await engine.failure(EngineRequest(get(port)))?.code == .notRunning)
     }
 
-    /// libcurl is given a few hundred calls of one host; the others wait, and their time runs.
+    /// libcurl is given a part of the calls of one host; the others wait, and their time runs.
     @Test(.features("001-10"), arguments: [false, true])
     func endsCallsThatWaitInLineInTime(overHTTP2: Bool) async throws {
         let server =
