@@ -1,12 +1,12 @@
 extension HTTPRequestBody {
     /// Returns a body of another length, if it is known, whose chunks a reader makes of this one's.
     /// The trailers are this one's.
-    package func read(
+    package func converted(
         length: Int64?,
         by makeReader:
             @escaping @Sendable (HTTPRequestBody) throws(TransportError) -> any RequestBodyReader
     ) -> HTTPRequestBody {
-        HTTPRequestBody(OtherChunks(body: self, length: length, make: makeReader))
+        HTTPRequestBody(ConvertedBody(body: self, length: length, make: makeReader))
             .withTrailers(of: self)
     }
 
@@ -17,7 +17,7 @@ extension HTTPRequestBody {
     package func observed(
         restarting: @escaping @Sendable () -> Void, by observer: @escaping @Sendable (Int) -> Void
     ) -> HTTPRequestBody {
-        read(length: length) { body throws(TransportError) in
+        converted(length: length) { body throws(TransportError) in
             restarting()
             return ObservedReader(reader: try body.makeReader(), observer: observer)
         }
@@ -32,14 +32,14 @@ extension HTTPRequestBody {
         by observer: @escaping @Sendable ([UInt8]) -> Void,
         ending: @escaping @Sendable () -> Void
     ) -> HTTPRequestBody {
-        read(length: length) { body throws(TransportError) in
+        converted(length: length) { body throws(TransportError) in
             restarting()
             return TappedReader(reader: try body.makeReader(), observer: observer, ending: ending)
         }
     }
 }
 
-private struct OtherChunks: RequestBodySource {
+private struct ConvertedBody: RequestBodySource {
     let body: HTTPRequestBody
     let length: Int64?
     let make: @Sendable (HTTPRequestBody) throws(TransportError) -> any RequestBodyReader

@@ -29,7 +29,7 @@ extension HTTPRequestBody {
 
     /// The same body, whose last chunk is sent only if the whole body is what was signed.
     func held(to digests: BodyDigests) -> HTTPRequestBody {
-        read(length: digests.byteCount) { body throws(TransportError) in
+        converted(length: digests.byteCount) { body throws(TransportError) in
             DigestedReader(reader: try body.makeReader(), digests: digests)
         }
     }

@@ -16,7 +16,7 @@ extension OutgoingCall {
                 guard encoded.count < bytes.count else { return self }
                 call.body = HTTPRequestBody(encoded)
             } else {
-                call.body = body.read(length: nil) { body throws(TransportError) in
+                call.body = body.converted(length: nil) { body throws(TransportError) in
                     try CompressedReader(body)
                 }
             }
