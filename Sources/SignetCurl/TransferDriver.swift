@@ -50,7 +50,7 @@ struct TransferDriver {
     private var outcomes: [(call: Call, outcome: Call.Outcome)] = []
     /// The number of calls in the queues of their hosts.
     private var queued = 0
-    /// The time of the last check for overdue calls, in monotonic milliseconds.
+    /// The time of the last check of the queues, in monotonic milliseconds.
     private var lastCheck: Int64 = 0
     /// The earliest time at which a running call can be overdue.
     private var firstEnd = Int64.max
@@ -163,12 +163,11 @@ struct TransferDriver {
         queued > 0 ? min(lastCheck + Self.queueInterval, firstEnd) : firstEnd
     }
 
-    /// Ends overdue calls, and starts the calls of stuck queues, if a check is due.
+    /// Ends overdue calls, and starts the calls of stuck queues, for which a check is due.
     mutating func endOverdue(now: Int64) {
-        guard now >= nextCheck else { return }
-        lastCheck = now
         if now >= firstEnd { endLate(now: now) }
-        guard queued > 0 else { return }
+        guard queued > 0, now - lastCheck >= Self.queueInterval else { return }
+        lastCheck = now
         for host in hosts.values.flatMap(\.all) {
             let overdue = host.waiting.remove { $0.deadline <= now || $0.hasEnded }
             queued -= overdue.count
