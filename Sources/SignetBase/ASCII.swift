@@ -92,10 +92,13 @@ extension Collection<UInt8> {
         guard count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count / 2)
-        var first: UInt8?
-        for digit in self {
-            guard let value = digit.hexDigitValue else { return nil }
-            if let high = first.take() { bytes.append(high << 4 | value) } else { first = value }
+        var index = startIndex
+        while index < endIndex {
+            let next = self.index(after: index)
+            guard let high = self[index].hexDigitValue, let low = self[next].hexDigitValue
+            else { return nil }
+            bytes.append(high << 4 | low)
+            index = self.index(after: next)
         }
         return bytes
     }
@@ -106,16 +109,27 @@ extension [UInt8] {
     ///
     /// - Parameter ten: The digit after 9, `a` or `A`.
     @inlinable package func hexadecimal(ten: UInt8 = 0x61) -> [UInt8] {
+        var text: [UInt8] = []
+        text.append(hexadecimal: self, ten: ten)
+        return text
+    }
+
+    /// Appends other bytes in hexadecimal.
+    ///
+    /// - Parameter ten: The digit after 9, `a` or `A`.
+    @inlinable package mutating func append(hexadecimal bytes: [UInt8], ten: UInt8 = 0x61) {
         // Branch-free: the digits are random, so a branch would often be mispredicted.
         func digit(_ value: UInt8) -> UInt8 {
             ASCII.zero &+ value &+ (value &+ 6) >> 4 &* (ten &- ASCII.zero &- 10)
         }
-        var text = [UInt8](repeating: 0, count: 2 * count)
-        var digits = text.mutableSpan
-        for index in indices {
-            digits[2 * index] = digit(self[index] >> 4)
-            digits[2 * index + 1] = digit(self[index] & 15)
+        guard !bytes.isEmpty else { return }
+        append(addingCapacity: 2 * bytes.count) { (target: inout OutputSpan<UInt8>) in
+            target.append(repeating: 0, count: 2 * bytes.count)
+            var digits = target.mutableSpan
+            for index in bytes.indices {
+                digits[2 * index] = digit(bytes[index] >> 4)
+                digits[2 * index + 1] = digit(bytes[index] & 15)
+            }
         }
-        return text
     }
 }

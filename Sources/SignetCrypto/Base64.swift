@@ -28,16 +28,15 @@ package enum Base64 {
 
     /// Returns the encoded bytes as ASCII.
     package static func encodeBytes(_ bytes: Span<UInt8>, as form: Form) -> [UInt8] {
-        let count = encodedCount(of: bytes.count, as: form)
-        return unsafe [UInt8](unsafeUninitializedCapacity: count) { target, written in
-            unsafe write(bytes, as: form, to: target)
-            written = count
-        }
+        var text: [UInt8] = []
+        append(bytes, as: form, to: &text)
+        return text
     }
 
     /// Appends the encoded bytes, as ASCII, to `text`.
     package static func append(_ bytes: Span<UInt8>, as form: Form, to text: inout [UInt8]) {
         let count = encodedCount(of: bytes.count, as: form)
+        guard count > 0 else { return }
         text.append(addingCapacity: count) { (target: inout OutputSpan<UInt8>) in
             unsafe target.withUnsafeMutableBufferPointer { target, written in
                 unsafe write(
@@ -58,12 +57,10 @@ package enum Base64 {
         }
         guard count % 4 != 1 else { return nil }
         let byteCount = count / 4 * 3 + [0, 0, 1, 2][count % 4]
-        var isCanonical = false
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { target, written in
-            isCanonical = unsafe read(text.extracting(first: count), from: form, to: target)
-            written = isCanonical ? byteCount : 0
+        guard byteCount > 0 else { return [] }
+        return unsafe [UInt8].written(count: byteCount) { target in
+            unsafe read(text.extracting(first: count), from: form, to: target)
         }
-        return isCanonical ? bytes : nil
     }
 
     /// Returns the decoded bytes of an array of ASCII, or nil if it is not a valid encoding.

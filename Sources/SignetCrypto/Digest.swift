@@ -53,13 +53,11 @@ package enum Digest {
     /// Returns the digest of all added bytes.
     package consuming func finish() throws(CryptoFailure) -> [UInt8] {
         let count = algorithm.byteCount
-        var status: Int32 = 0
         let context = unsafe self.context
-        let digest = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            status = unsafe signet_openssl_digest_finish(context, buffer.baseAddress, count)
-            written = status == 1 ? count : 0
+        let digest = unsafe [UInt8].written(count: count) { target in
+            unsafe signet_openssl_digest_finish(context, target.baseAddress, count) == 1
         }
-        guard status == 1 else { throw CryptoFailure.library("digest") }
+        guard let digest else { throw CryptoFailure.library("digest") }
         return digest
     }
 

@@ -31,16 +31,14 @@ import CSignetOpenSSL
             throw CryptoFailure.library("HMAC")
         }
         let count = algorithm.byteCount
-        var isDone = false
-        let tag = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
-            isDone = unsafe message.withUnsafeBytes { message in
+        let tag = unsafe [UInt8].written(count: count) { target in
+            unsafe message.withUnsafeBytes { message in
                 unsafe signet_openssl_mac_restart(context) == 1
                     && signet_openssl_mac_update(context, message.baseAddress, message.count) == 1
-                    && signet_openssl_mac_finish(context, buffer.baseAddress, count) == 1
+                    && signet_openssl_mac_finish(context, target.baseAddress, count) == 1
             }
-            written = isDone ? count : 0
         }
-        guard isDone else {
+        guard let tag else {
             unsafe EVP_MAC_CTX_free(context)
             throw CryptoFailure.library("HMAC")
         }

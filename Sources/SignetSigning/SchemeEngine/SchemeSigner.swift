@@ -113,9 +113,9 @@ final class SchemeSigner: SignatureEngine {
     ) throws(SigningError) {
         var value: [UInt8] = []
         value.reserveCapacity(256)
-        for (index, template) in slot.templates.enumerated() {
+        for index in slot.templates.indices {
             if index > 0, let separator = slot.separator { value += separator }
-            try evaluator.append(template, to: &value)
+            try evaluator.append(slot.templates[index], to: &value)
         }
         for location in slot.locations {
             try requireAbsent(location, from: evaluator.message)

@@ -21,12 +21,21 @@ final class SchemeVerifier: VerificationEngine {
     func check(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims) {
-        var (evaluator, received, claims, covered) = try admit(message, now: now)
+        let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
+        var evaluator = SchemeEvaluator(scheme, message: message)
+        evaluator.prepare(toVerify: received)
+        var (claims, covered) = try admit(received, with: &evaluator, now: now)
         let text = try evaluator.text()
         let key = try signer(of: text, received: received, with: &evaluator, now: now)
-        for (source, value) in received.claimed where try evaluator.bytes(of: source) != value {
-            throw SigningError(
-                .signatureMismatch, "a value sent with the signature does not match the message")
+        var expected: [UInt8] = []
+        for claim in received.claimed {
+            expected.removeAll(keepingCapacity: true)
+            try evaluator.append(claim.source, to: &expected)
+            guard expected.elementsEqual(claim.value) else {
+                throw SigningError(
+                    .signatureMismatch,
+                    "a value sent with the signature does not match the message")
+            }
         }
         let proof = VerifiedMessage(
             scheme: rules.scheme, keyID: key.id,
@@ -39,13 +48,11 @@ final class SchemeVerifier: VerificationEngine {
     }
 
     /// Checks everything that needs neither cryptography nor the body.
+    ///
+    /// - Returns: The claims and the covered parts.
     private func admit(
-        _ message: SignableMessage, now: Int64
-    ) throws(SigningError) -> (
-        SchemeEvaluator, ReceivedSchemeSignature, SignatureClaims, [SchemeCoverage.Part]
-    ) {
-        let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
-        var evaluator = evaluator(of: message, received: received)
+        _ received: ReceivedSchemeSignature, with evaluator: inout SchemeEvaluator, now: Int64
+    ) throws(SigningError) -> (SignatureClaims, [SchemeCoverage.Part]) {
         for name in scheme.injectedNames where received.headerNames?.contains(name) == false {
             throw ReceivedSchemeSignature.notCovered(name)
         }
@@ -56,13 +63,16 @@ final class SchemeVerifier: VerificationEngine {
         }
         let claims = try checkTime(of: received, now: now)
         try rules.requireNonce(claims)
-        return (evaluator, received, claims, covered)
+        return (claims, covered)
     }
 
     func checkHead(
         _ message: SignableMessage, now: Int64
     ) throws(SigningError) -> (VerifiedMessage, SignatureClaims)? {
-        var (evaluator, _, _, _) = try admit(message, now: now)
+        let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
+        var evaluator = SchemeEvaluator(scheme, message: message)
+        evaluator.prepare(toVerify: received)
+        _ = try admit(received, with: &evaluator, now: now)
         // Throws for a scheme that signs the body itself and not a hash of it.
         _ = try evaluator.text()
         return nil
@@ -70,7 +80,8 @@ final class SchemeVerifier: VerificationEngine {
 
     func draft(_ message: SignableMessage) throws(SigningError) -> Explanation.Draft {
         let received = try ReceivedSchemeSignature(of: message, scheme: scheme)
-        var evaluator = evaluator(of: message, received: received)
+        var evaluator = SchemeEvaluator(scheme, message: message)
+        evaluator.prepare(toVerify: received)
         let known = rules.keys.current.set.keys
         if received.keyID == nil, known.count == 1 { evaluator.keyID = Array(known[0].id.utf8) }
         let trace = SchemeTrace(of: evaluator)
@@ -81,20 +92,6 @@ final class SchemeVerifier: VerificationEngine {
             draft.failure = error
         }
         return draft
-    }
-
-    private func evaluator(
-        of message: SignableMessage, received: ReceivedSchemeSignature
-    ) -> SchemeEvaluator {
-        var evaluator = SchemeEvaluator(scheme, message: message)
-        evaluator.keyID = Array((received.keyID ?? "").utf8)
-        evaluator.nonce = Array((received.nonce ?? "").utf8)
-        evaluator.time = received.time ?? 0
-        evaluator.fraction = received.fraction
-        evaluator.lifetime = received.lifetime
-        evaluator.receivedNames = received.headerNames
-        evaluator.message.removeParameters(of: scheme.placements)
-        return evaluator
     }
 
     /// Checks the time and the expiration. Ignores a nonce or a lifetime that is not signed,
@@ -165,6 +162,19 @@ final class SchemeVerifier: VerificationEngine {
 
     private static var mismatch: SigningError {
         SigningError(.signatureMismatch, "the signature does not fit the message")
+    }
+}
+
+extension SchemeEvaluator {
+    /// Takes over what a received signature says, so that the text is the one that was signed.
+    fileprivate mutating func prepare(toVerify received: ReceivedSchemeSignature) {
+        keyID = Array((received.keyID ?? "").utf8)
+        nonce = Array((received.nonce ?? "").utf8)
+        time = received.time ?? 0
+        fraction = received.fraction
+        lifetime = received.lifetime
+        receivedNames = received.headerNames
+        message.removeParameters(of: scheme.placements)
     }
 }
 

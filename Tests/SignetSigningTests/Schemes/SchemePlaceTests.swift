@@ -30,6 +30,30 @@ import Testing
         return Partner.reason(try Verifier(scheme: scheme, keys: keys), message, at: now)
     }
 
+    /// A value is computed once for a message: a place contains the one that made the key, although
+    /// the place before it changed the query.
+    @Test func aPlaceHasTheValueOfTheKey() throws {
+        let document = """
+            {
+              "signet-scheme": 1,
+              "name": "derived-key",
+              "values": {"v": "{target}"},
+              "inject": [{"header": "X-Time", "value": "{time}"}],
+              "text": "{time}",
+              "sign": {"hmac": "sha256", "chain": ["{v}"]},
+              "signature": "hex",
+              "place": [
+                {"query": "sig", "value": "{signature}"}, {"header": "X-V", "value": "{v}"}
+              ]
+            }
+            """
+        let scheme = try SigningScheme(document: Array(document.utf8))
+        let message = try Self.signed(scheme, "GET /p HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(message.value(of: Array("x-v".utf8)) == Array("/p".utf8))
+        let proof = try Verifier(scheme: scheme, keys: Self.keys).verify(message, now: Sample.now)
+        #expect(proof.created == Sample.now)
+    }
+
     // MARK: A form
 
     /// As Alipay's notifications: the signature is a parameter of the form, and it and its type

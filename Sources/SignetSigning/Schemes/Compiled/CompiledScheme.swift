@@ -97,15 +97,36 @@ final class CompiledScheme: Sendable {
         var location: Location { locations[0] }
     }
 
-    /// Selects the signed fields and says how their lines are written.
-    struct HeaderRule: Sendable {
+    /// Selects the signed fields and says how their lines are written. A class for the same reason
+    /// as a slot.
+    final class HeaderRule: Sendable {
         let names: [[UInt8]]
         let prefixes: [[UInt8]]
         let selectsAll: Bool
-        var except: [[UInt8]]
+        let except: [[UInt8]]
         let required: [[UInt8]]
         let collapsesSpaces: Bool
         let sortsValues: Bool
+
+        init(
+            names: [[UInt8]], prefixes: [[UInt8]], selectsAll: Bool, except: [[UInt8]],
+            required: [[UInt8]], collapsesSpaces: Bool, sortsValues: Bool
+        ) {
+            self.names = names
+            self.prefixes = prefixes
+            self.selectsAll = selectsAll
+            self.except = except
+            self.required = required
+            self.collapsesSpaces = collapsesSpaces
+            self.sortsValues = sortsValues
+        }
+
+        /// Returns the rule without more fields.
+        func without(_ fields: [[UInt8]]) -> HeaderRule {
+            HeaderRule(
+                names: names, prefixes: prefixes, selectsAll: selectsAll, except: except + fields,
+                required: required, collapsesSpaces: collapsesSpaces, sortsValues: sortsValues)
+        }
 
         func selects(_ name: [UInt8]) -> Bool {
             if except.contains(name) { return false }
@@ -206,17 +227,17 @@ final class CompiledScheme: Sendable {
         settings = parsed.settings
         valueNames = parsed.values.map(\.name)
         values = parsed.values.map(\.step)
-        var headers = parsed.headers
+        var placedFields: [[UInt8]] = []
         var elements: Set<[UInt8]> = []
         // The signature does not cover its own location.
         for location in parsed.placements.flatMap(\.locations) {
             switch location {
-            case .header(let name): headers?.except.append(name.utf8.map(\.lowercased))
+            case .header(let name): placedFields.append(name.utf8.map(\.lowercased))
             case .xml(let name): elements.insert(name)
             case .query, .form: break
             }
         }
-        self.headers = headers
+        headers = parsed.headers?.without(placedFields)
         placedElements = elements
         injections = parsed.injections
         text = parsed.text

@@ -33,6 +33,12 @@ struct SchemeTemplate: Sendable, Hashable {
         }
     }
 
+    /// The value of a placeholder in a text that was read.
+    struct Capture {
+        let source: Source
+        let value: ArraySlice<UInt8>
+    }
+
     /// The literals and placeholders in order, without adjacent literals.
     let sources: [Source]
 
@@ -102,11 +108,12 @@ struct SchemeTemplate: Sendable, Hashable {
     /// After a comma, any number of spaces matches, as in lists of HTTP fields.
     ///
     /// - Returns: The value of each placeholder, or `nil` if the text does not match.
-    func match(_ text: ArraySlice<UInt8>) -> [(source: Source, value: [UInt8])]? {
-        var captures: [(source: Source, value: [UInt8])] = []
+    func match(_ text: ArraySlice<UInt8>) -> [Capture]? {
+        var captures: [Capture] = []
+        captures.reserveCapacity(sources.count)
         var position = text.startIndex
-        for (index, source) in sources.enumerated() {
-            if case .literal(let literal) = source {
+        for index in sources.indices {
+            if case .literal(let literal) = sources[index] {
                 guard let end = Self.skip(literal, in: text, at: position) else { return nil }
                 position = end
                 continue
@@ -114,34 +121,44 @@ struct SchemeTemplate: Sendable, Hashable {
             var end = text.endIndex
             if index + 1 < sources.count {
                 guard case .literal(let next) = sources[index + 1],
-                    let start = (position..<text.endIndex).first(where: {
-                        text[$0] == next[0] && Self.skip(next, in: text, at: $0) != nil
-                    })
+                    let start = Self.firstIndex(of: next, in: text[position...])
                 else { return nil }
                 end = start
             }
             guard end > position else { return nil }
-            if captures.isEmpty { captures.reserveCapacity(sources.count) }
-            captures.append((source, Array(text[position..<end])))
+            captures.append(Capture(source: sources[index], value: text[position..<end]))
             position = end
         }
         return position == text.endIndex ? captures : nil
+    }
+
+    /// Returns the first position where a literal begins, or `nil` if it does not occur.
+    private static func firstIndex(of literal: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
+        let first = literal[0]
+        let bytes = text.span
+        for index in bytes.indices where bytes[index] == first {
+            let position = text.startIndex + index
+            if skip(literal, in: text, at: position) != nil { return position }
+        }
+        return nil
     }
 
     /// Returns the end of a literal that begins at a position, or `nil` if it does not begin there.
     private static func skip(
         _ literal: [UInt8], in text: ArraySlice<UInt8>, at start: Int
     ) -> Int? {
-        var position = start
+        let (literal, bytes) = (literal.span, text.span)
+        var position = start - text.startIndex
         var index = 0
         while index < literal.count {
-            guard position < text.endIndex, text[position] == literal[index] else { return nil }
+            let expected = literal[index]
+            guard position < bytes.count, bytes[position] == expected else { return nil }
             position += 1
             index += 1
-            guard literal[index - 1] == ASCII.comma else { continue }
+            guard expected == ASCII.comma else { continue }
             while index < literal.count, literal[index] == ASCII.space { index += 1 }
-            while position < text.endIndex, text[position] == ASCII.space { position += 1 }
+            while position < bytes.count, bytes[position] == ASCII.space { position += 1 }
         }
-        return position
+        return text.startIndex + position
     }
 }

@@ -126,7 +126,7 @@ enum SchemeTime: String, Sendable, CaseIterable {
 
 extension OutputSpan<UInt8> {
     /// Appends a number in 0...99.
-    fileprivate mutating func append(twoDigits number: Int64) {
+    @inline(__always) fileprivate mutating func append(twoDigits number: Int64) {
         append(ASCII.zero + UInt8(truncatingIfNeeded: number / 10))
         append(ASCII.zero + UInt8(truncatingIfNeeded: number % 10))
     }

@@ -13,7 +13,7 @@ struct ReceivedSchemeSignature {
     private(set) var lifetime: Int64?
     private(set) var headerNames: [[UInt8]]?
     /// The values that must equal what the scheme computes for the message.
-    private(set) var claimed: [(source: SchemeTemplate.Source, value: [UInt8])] = []
+    private(set) var claimed: [SchemeTemplate.Capture] = []
 
     /// Reads all slots of a scheme.
     ///
@@ -45,21 +45,28 @@ struct ReceivedSchemeSignature {
     private static func text(
         in location: CompiledScheme.Location, of message: SignableMessage
     ) throws(SigningError) -> [UInt8]? {
-        let values =
-            switch location {
-            case .header(let name):
-                message.fields.compactMap { field in
-                    field.name.isSame(ignoringCaseOf: name) ? field.value : nil
-                }
-            case .query(let name): message.queryValues(of: name)
-            case .form(let name): try message.formValues(of: name)
-            case .xml(let name): try message.xmlChildren().filter { $0.name == name }.map(\.value)
+        var found: [UInt8]?
+        func add(_ value: [UInt8]) throws(SigningError) {
+            guard found == nil else {
+                throw SigningError(.malformedSignature, "found \(location.name) more than once")
             }
-        guard values.count <= 1 else {
-            throw SigningError(
-                .malformedSignature, "found \(location.name) more than once")
+            found = value
         }
-        return values.first
+        switch location {
+        case .header(let name):
+            let fields = message.fields
+            // Indices, because a loop over the fields would copy each.
+            for index in fields.indices where fields[index].name.isSame(ignoringCaseOf: name) {
+                try add(fields[index].value)
+            }
+        case .query(let name): for value in message.queryValues(of: name) { try add(value) }
+        case .form(let name): for value in try message.formValues(of: name) { try add(value) }
+        case .xml(let name):
+            for child in try message.xmlChildren() where child.name == name {
+                try add(child.value)
+            }
+        }
+        return found
     }
 
     private mutating func read(
@@ -104,13 +111,15 @@ struct ReceivedSchemeSignature {
     }
 
     private mutating func receive(
-        _ captures: [(source: SchemeTemplate.Source, value: [UInt8])],
-        in location: CompiledScheme.Location, scheme: CompiledScheme
+        _ captures: [SchemeTemplate.Capture], in location: CompiledScheme.Location,
+        scheme: CompiledScheme
     ) throws(SigningError) {
         func malformed(_ problem: String) -> SigningError {
             SigningError(.malformedSignature, "\(location.name): \(problem)")
         }
-        func text(_ value: [UInt8], named name: String) throws(SigningError) -> String {
+        func text(
+            _ value: ArraySlice<UInt8>, named name: String
+        ) throws(SigningError) -> String {
             guard value.count <= 256, value.allSatisfy(\.isVisible) else {
                 throw malformed("\(name) must be visible ASCII of at most 256 bytes")
             }
@@ -124,8 +133,9 @@ struct ReceivedSchemeSignature {
             }
             known = found
         }
-        for (source, value) in captures {
-            switch source {
+        for capture in captures {
+            let value = capture.value
+            switch capture.source {
             case .signature:
                 guard let signature = scheme.encoding.decode(value) else {
                     throw malformed("the signature is not valid \(scheme.encoding.rawValue)")
@@ -142,14 +152,15 @@ struct ReceivedSchemeSignature {
                     throw malformed("the nonce contains a byte that the scheme forbids")
                 }
             case .time(let format) where format.isWhole:
-                guard let found = format.time(of: value) else {
+                let digits = Array(value)
+                guard let found = format.time(of: digits) else {
                     throw malformed("the time is malformed, or not in the years 1970 to 9999")
                 }
                 try store(found, in: &time, named: "times")
-                fraction = format.fraction(of: value) ?? fraction
-                claimed.append((source, value))
+                fraction = format.fraction(of: digits) ?? fraction
+                claimed.append(capture)
             case .lifetime:
-                guard let found = SchemeTime.unix.time(of: value),
+                guard let found = SchemeTime.unix.time(of: Array(value)),
                     (1...SchemeLimits.lifetime).contains(found)
                 else {
                     throw malformed("the lifetime must be 1 to \(SchemeLimits.lifetime) seconds")
@@ -159,7 +170,7 @@ struct ReceivedSchemeSignature {
                 try store(
                     names(value, scheme: scheme, malformed: malformed), in: &headerNames,
                     named: "lists of signed fields")
-            default: claimed.append((source, value))
+            default: claimed.append(capture)
             }
         }
     }
@@ -167,16 +178,24 @@ struct ReceivedSchemeSignature {
     /// Parses the names of the covered fields, which must be lowercase, sorted and distinct, and
     /// must include the required fields.
     private func names(
-        _ text: [UInt8], scheme: CompiledScheme, malformed: (String) -> SigningError
+        _ text: ArraySlice<UInt8>, scheme: CompiledScheme, malformed: (String) -> SigningError
     ) throws(SigningError) -> [[UInt8]] {
-        let names = text.split(separator: ASCII.semicolon, omittingEmptySubsequences: false)
-            .map(Array.init)
-        guard names.count <= SignedFields.maximumCount,
-            names.allSatisfy({ name in
+        var names: [[UInt8]] = []
+        names.reserveCapacity(16)
+        var start = text.startIndex
+        var isValid = true
+        // Ends at the first invalid name, or after the last one.
+        while isValid, start <= text.endIndex {
+            let end = text[start...].firstIndex(of: ASCII.semicolon) ?? text.endIndex
+            let name = Array(text[start..<end])
+            isValid =
                 !name.isEmpty && name.allSatisfy { $0.isToken && $0.lowercased == $0 }
-            }),
-            zip(names, names.dropFirst()).allSatisfy({ $0.lexicographicallyPrecedes($1) })
-        else {
+                && names.last?.lexicographicallyPrecedes(name) != false
+                && names.count < SignedFields.maximumCount
+            names.append(name)
+            start = end + 1
+        }
+        guard isValid else {
             throw malformed(
                 "the names of the signed fields must be lowercase, sorted, distinct and at most "
                     + "\(SignedFields.maximumCount)")

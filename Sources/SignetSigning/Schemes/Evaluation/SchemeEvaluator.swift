@@ -23,7 +23,7 @@ struct SchemeEvaluator {
     init(_ scheme: ConfiguredScheme, message: SignableMessage) {
         self.scheme = scheme
         self.message = message
-        self.values = [[UInt8]?](repeating: nil, count: scheme.values.count)
+        self.values = scheme.noValues
     }
 
     var compiled: CompiledScheme { scheme.compiled }
@@ -36,7 +36,7 @@ struct SchemeEvaluator {
     func with(keyID: [UInt8]) -> SchemeEvaluator {
         var evaluator = self
         evaluator.keyID = keyID
-        evaluator.values = [[UInt8]?](repeating: nil, count: values.count)
+        evaluator.values = scheme.noValues
         return evaluator
     }
 
@@ -53,7 +53,8 @@ struct SchemeEvaluator {
     mutating func append(
         _ template: SchemeTemplate, to target: inout [UInt8]
     ) throws(SigningError) {
-        for source in template.sources { try append(source, to: &target) }
+        // Indices, because a loop over the sources would copy each.
+        for index in template.sources.indices { try append(template.sources[index], to: &target) }
     }
 
     mutating func bytes(of source: SchemeTemplate.Source) throws(SigningError) -> [UInt8] {
@@ -133,52 +134,55 @@ struct SchemeEvaluator {
         return value
     }
 
+    mutating func evaluate(_ step: CompiledScheme.Step) throws(SigningError) -> [UInt8] {
+        if case .template(let template) = step { return try expand(template) }
+        if case .parameters(let rule) = step { return try parameters(rule) }
+        var result: [UInt8] = []
+        result.reserveCapacity(512)
+        try append(step, to: &result)
+        return result
+    }
+
     private mutating func append(
         _ step: CompiledScheme.Step, to target: inout [UInt8]
     ) throws(SigningError) {
-        if case .template(let template) = step { return try append(template, to: &target) }
-        target.append(contentsOf: try evaluate(step))
-    }
-
-    mutating func evaluate(_ step: CompiledScheme.Step) throws(SigningError) -> [UInt8] {
         switch step {
-        case .template(let template): return try expand(template)
+        case .template(let template): try append(template, to: &target)
         case .join(let steps, let separator):
-            var result: [UInt8] = []
-            result.reserveCapacity(512)
             for index in steps.indices {
-                if index > 0 { result.append(contentsOf: separator) }
-                try append(steps[index], to: &result)
+                if index > 0 { target.append(contentsOf: separator) }
+                try append(steps[index], to: &target)
             }
-            return result
         case .hash(let function, let step, let encoding):
-            if step.isBody, let digest = function.bodyDigest {
-                // Use zeros for a body that has not been received yet; the result is discarded.
-                let sum = try message.content.digest(digest)
-                return encoding.encode(
-                    sum ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount))
-            }
-            let bytes = try evaluate(step)
-            return try convertingCryptoFailure { () throws(CryptoFailure) in
-                encoding.encode(try function.hash(bytes.span))
-            }
+            encoding.append(try hash(of: step, by: function), to: &target)
         case .path(let normalize, let encodes):
             let request = try request()
+            let isNormalized = normalize?.holds(settings) == true
+            guard isNormalized || encodes else { return request.appendPath(to: &target) }
             var path: [UInt8] = []
-            path.reserveCapacity(request.target.count + 1)
             request.appendPath(to: &path)
-            if normalize?.holds(settings) == true {
-                path = Self.normalized(path: path[...])
+            if isNormalized { path = Self.normalized(path: path) }
+            if encodes {
+                PercentCoding.append(path[...], keeping: Self.pathCharacters, to: &target)
+            } else {
+                target.append(contentsOf: path)
             }
-            guard encodes else { return path }
-            var encoded: [UInt8] = []
-            encoded.reserveCapacity(path.count + 32)
-            PercentCoding.append(path[...], keeping: Self.pathCharacters, to: &encoded)
-            return encoded
-        case .parameters(let rule): return try parameters(rule)
-        case .choice:
-            guard let chosen = chosen(step) else { return [] }
-            return try evaluate(chosen)
+        case .parameters(let rule): target.append(contentsOf: try parameters(rule))
+        case .choice: if let chosen = chosen(step) { try append(chosen, to: &target) }
+        }
+    }
+
+    private mutating func hash(
+        of step: CompiledScheme.Step, by function: HashFunction
+    ) throws(SigningError) -> [UInt8] {
+        if step.isBody, let digest = function.bodyDigest {
+            // Use zeros for a body that has not been received yet; the result is discarded.
+            return try message.content.digest(digest)
+                ?? [UInt8](repeating: 0, count: digest.algorithm.byteCount)
+        }
+        let bytes = try evaluate(step)
+        return try convertingCryptoFailure { () throws(CryptoFailure) in
+            try function.hash(bytes.span)
         }
     }
 
@@ -187,12 +191,13 @@ struct SchemeEvaluator {
     /// Returns a path without `.`, `..` and empty segments, as AWS's clients sign it. It ends with
     /// a slash only if the given path does: `/a/.` becomes `/a`, although RFC 3986 would give
     /// `/a/`.
-    private static func normalized(path: ArraySlice<UInt8>) -> [UInt8] {
+    private static func normalized(path: [UInt8]) -> [UInt8] {
         // Most paths have no such segment.
-        let hasOther = zip(path, path.dropFirst()).contains { byte, next in
-            byte == ASCII.slash && (next == ASCII.slash || next == ASCII.dot)
+        let hasOther = path.indices.dropFirst().contains { index in
+            path[index - 1] == ASCII.slash
+                && (path[index] == ASCII.slash || path[index] == ASCII.dot)
         }
-        guard hasOther || path.first != ASCII.slash else { return Array(path) }
+        guard hasOther || path.first != ASCII.slash else { return path }
         var segments: [ArraySlice<UInt8>] = []
         for segment in path.split(separator: ASCII.slash) {
             let isDots = segment.allSatisfy { $0 == ASCII.dot } && segment.count <= 2

@@ -40,11 +40,15 @@ struct SignedFields {
             throw SigningError(
                 .malformedMessage, "\(scheme) would sign more than \(Self.maximumCount) fields")
         }
-        for name in (received ?? []) + rule.required
-        where !fields.contains(where: { $0.name == name }) {
+        try requireFields(named: received ?? [])
+        try requireFields(named: rule.required)
+        write()
+    }
+
+    private func requireFields(named names: [[UInt8]]) throws(SigningError) {
+        for name in names where !fields.contains(where: { $0.name == name }) {
             throw SigningError.missing(field: name)
         }
-        write()
     }
 
     /// Returns the selected field lines, sorted by name. The rule says whether lines of one name
@@ -64,15 +68,16 @@ struct SignedFields {
         {
             add(SignableMessage.host, value: authority)
         }
-        for field in message.fields where !field.name.isSame(asLowercase: SignableMessage.host) {
+        let fields = message.fields
+        for index in fields.indices {
+            let name = fields[index].name
+            if name.isSame(asLowercase: SignableMessage.host) { continue }
             if let received {
-                guard let name = received.first(where: field.name.isSame(asLowercase:)) else {
-                    continue
-                }
-                add(name, value: field.value)
+                guard let known = received.first(where: name.isSame(asLowercase:)) else { continue }
+                add(known, value: fields[index].value)
             } else {
-                let name = field.name.lowercasedBytes
-                if rule.selects(name) { add(name, value: field.value) }
+                let name = name.lowercasedBytes
+                if rule.selects(name) { add(name, value: fields[index].value) }
             }
         }
         lines.sort { left, right in
@@ -101,19 +106,20 @@ struct SignedFields {
     private mutating func write() {
         lines.reserveCapacity(512)
         names.reserveCapacity(128)
-        for field in fields {
-            if !names.isEmpty { names.append(ASCII.semicolon) }
-            names.append(contentsOf: field.name)
-            lines.append(contentsOf: field.name)
+        // Indices, because a loop over the fields would copy each.
+        for index in fields.indices {
+            if index > 0 { names.append(ASCII.semicolon) }
+            names.append(contentsOf: fields[index].name)
+            lines.append(contentsOf: fields[index].name)
             lines.append(ASCII.colon)
-            lines.append(contentsOf: field.value)
+            lines.append(contentsOf: fields[index].value)
             lines.append(ASCII.lineFeed)
         }
     }
 
     /// Returns a value with each run of spaces and tabs as one space.
     private static func collapsed(_ value: [UInt8]) -> [UInt8] {
-        guard value.contains(where: \.isBlank) else { return value }
+        guard value.contains(ASCII.space) || value.contains(ASCII.tab) else { return value }
         var result: [UInt8] = []
         result.reserveCapacity(value.count)
         for byte in value where !(byte.isBlank && result.last == ASCII.space) {
