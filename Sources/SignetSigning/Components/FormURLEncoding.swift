@@ -32,11 +32,23 @@ enum FormURLEncoding {
 
 extension ArraySlice<UInt8> {
     /// The parameters of a query or form as they are written, without empty ones.
-    var queryParameters: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
-        split(separator: 0x26).map { pair in
-            let equals = pair.firstIndex(of: ASCII.equals) ?? pair.endIndex
+    var queryParameters: ParameterSequence { ParameterSequence(rest: self) }
+}
+
+/// The parameters of a query or form, which are read one by one.
+struct ParameterSequence: Sequence, IteratorProtocol {
+    fileprivate var rest: ArraySlice<UInt8>
+
+    mutating func next() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: 0x26) ?? rest.endIndex
+            let pair = rest[..<end]
+            rest = rest[end...].dropFirst()
+            guard !pair.isEmpty else { continue }
+            let equals = pair.firstIndex(of: ASCII.equals) ?? end
             return (pair[..<equals], pair[equals...].dropFirst())
         }
+        return nil
     }
 }
 

@@ -119,7 +119,7 @@ struct SignedFields {
 
     /// Returns a value with each run of spaces and tabs as one space.
     private static func collapsed(_ value: [UInt8]) -> [UInt8] {
-        guard value.contains(ASCII.space) || value.contains(ASCII.tab) else { return value }
+        guard value.contains(where: \.isBlank) else { return value }
         var result: [UInt8] = []
         result.reserveCapacity(value.count)
         for byte in value where !(byte.isBlank && result.last == ASCII.space) {
