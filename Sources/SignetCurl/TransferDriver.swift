@@ -163,7 +163,8 @@ struct TransferDriver {
         queued > 0 ? min(lastCheck + Self.queueInterval, firstEnd) : firstEnd
     }
 
-    /// Ends overdue calls, and starts the calls of stuck queues, for which a check is due.
+    /// Ends running calls that are overdue. Once per interval also ends those in queues, and starts
+    /// the calls of stuck queues.
     mutating func endOverdue(now: Int64) {
         if now >= firstEnd { endLate(now: now) }
         guard queued > 0, now - lastCheck >= Self.queueInterval else { return }

@@ -1,6 +1,6 @@
 extension HTTPRequestBody {
-    /// Returns a body of another length, if it is known, whose chunks a reader makes of this one's.
-    /// The trailers are this one's.
+    /// Returns a body of the given length, if it is known, whose chunks a reader makes of this
+    /// one's. The trailers are this one's.
     package func converted(
         length: Int64?,
         by makeReader:

@@ -97,8 +97,8 @@ final class CompiledScheme: Sendable {
         var location: Location { locations[0] }
     }
 
-    /// Selects the signed fields and says how their lines are written. A class for the same reason
-    /// as a slot.
+    /// Selects the signed fields and says how their lines are written. A class, as a slot is:
+    /// copying it counts one reference.
     final class HeaderRule: Sendable {
         let names: [[UInt8]]
         let prefixes: [[UInt8]]
@@ -121,7 +121,7 @@ final class CompiledScheme: Sendable {
             self.sortsValues = sortsValues
         }
 
-        /// Returns the rule without more fields.
+        /// Returns a rule that excludes these fields too.
         func without(_ fields: [[UInt8]]) -> HeaderRule {
             HeaderRule(
                 names: names, prefixes: prefixes, selectsAll: selectsAll, except: except + fields,

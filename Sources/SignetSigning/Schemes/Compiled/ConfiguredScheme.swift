@@ -8,8 +8,6 @@ final class ConfiguredScheme: Sendable {
     let settings: [[UInt8]?]
     /// The steps of the scheme's values, by index.
     let values: [CompiledScheme.Step]
-    /// As many times `nil` as there are values.
-    let noValues: [[UInt8]?]
     /// The step of the signed text.
     let text: CompiledScheme.Step
     /// The slots that a signer writes before signing.
@@ -42,7 +40,6 @@ final class ConfiguredScheme: Sendable {
             let name = field.utf8.map(\.lowercased)
             return compiled.headers?.selects(name) == true ? name : nil
         }
-        noValues = values.map { _ in nil }
         usesNonce = compiled.uses(.nonce)
         usesKeyID = compiled.uses(.keyID)
         coverage = SchemeCoverage(

@@ -23,7 +23,7 @@ struct SchemeEvaluator {
     init(_ scheme: ConfiguredScheme, message: SignableMessage) {
         self.scheme = scheme
         self.message = message
-        self.values = scheme.noValues
+        self.values = scheme.values.map { _ in nil }
     }
 
     var compiled: CompiledScheme { scheme.compiled }
@@ -36,7 +36,7 @@ struct SchemeEvaluator {
     func with(keyID: [UInt8]) -> SchemeEvaluator {
         var evaluator = self
         evaluator.keyID = keyID
-        evaluator.values = scheme.noValues
+        evaluator.values = values.map { _ in nil }
         return evaluator
     }
 
