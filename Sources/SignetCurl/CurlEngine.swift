@@ -31,7 +31,7 @@ public import SignetTransport
 /// }
 /// await engine.shutdown()
 /// ```
-public final class CurlEngine: HTTPEngine {
+public final class CurlEngine: CancellableHTTPEngine {
     /// The engine's capabilities.
     public let capabilities: EngineCapabilities
     private let loops: LoopPool
@@ -93,6 +93,20 @@ public final class CurlEngine: HTTPEngine {
 
     /// Sends a request; see `HTTPEngine`.
     public func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
+        try await perform(request, cancelledBy: nil)
+    }
+
+    /// Sends a request; see `CancellableHTTPEngine`.
+    public func send(
+        _ request: EngineRequest, cancelledBy cancellation: any RequestCancellation
+    ) async throws(TransportError) -> EngineResponse {
+        try await perform(request, cancelledBy: cancellation)
+    }
+
+    /// - Parameter cancellation: Nil if only the task can be cancelled.
+    private func perform(
+        _ request: EngineRequest, cancelledBy cancellation: (any RequestCancellation)?
+    ) async throws(TransportError) -> EngineResponse {
         let plan = try plan(request)
         if request.body.bytes == nil, request.body.length == 0 {
             try await Self.readToEnd(request.body)
@@ -100,7 +114,7 @@ public final class CurlEngine: HTTPEngine {
         let resumesOnLoop = loops.isPreferred
         let trust = try trust(for: request, plan: plan)
         return try await loops.loop(proxy: plan.proxy)
-            .send(plan, trust: trust, resumesOnLoop: resumesOnLoop)
+            .send(plan, trust: trust, resumesOnLoop: resumesOnLoop, cancelledBy: cancellation)
     }
 
     // These are functions of their own so that a waiting call doesn't keep their values in memory.

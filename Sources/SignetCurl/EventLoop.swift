@@ -100,12 +100,22 @@ final class EventLoop: Sendable {
 
     /// Sends a planned call and waits for the header of its response.
     ///
-    /// - Parameter resumesOnLoop: Whether the caller's task prefers the engine's executor.
+    /// - Parameters:
+    ///   - resumesOnLoop: Whether the caller's task prefers the engine's executor.
+    ///   - cancellation: Ends the call; nil if only the task's cancellation does.
     func send(
-        _ plan: RequestPlan, trust: HandshakeTrust, resumesOnLoop: Bool
+        _ plan: RequestPlan, trust: HandshakeTrust, resumesOnLoop: Bool,
+        cancelledBy cancellation: (any RequestCancellation)?
     ) async throws(TransportError) -> EngineResponse {
-        try response(
-            to: await perform(plan, trust: trust, isProbe: false, resumesOnLoop: resumesOnLoop))
+        let call = makeCall(
+            plan, trust: trust, isProbe: false, resumesOnLoop: resumesOnLoop)
+        if let cancellation {
+            cancellation.onCancel { self.cancel(call) }
+            await perform(call)
+        } else {
+            await performUntilCancelled(call)
+        }
+        return try response(to: call)
     }
 
     private func response(to call: Call) throws(TransportError) -> EngineResponse {
@@ -125,29 +135,36 @@ final class EventLoop: Sendable {
     func probe(
         _ plan: RequestPlan, trust: HandshakeTrust
     ) async throws(TransportError) -> ProbeResult {
-        let call = await perform(plan, trust: trust, isProbe: true)
+        let call = makeCall(plan, trust: trust, isProbe: true, resumesOnLoop: false)
+        await performUntilCancelled(call)
         guard case .handshake(let result) = try call.receiveOutcome() else {
             throw TransportError(.malformedResponse, "the call ended without a handshake")
         }
         return result
     }
 
-    /// Starts a call and returns after its outcome is known.
-    private func perform(
-        _ plan: RequestPlan, trust: HandshakeTrust, isProbe: Bool, resumesOnLoop: Bool = false
-    ) async -> Call {
-        let call = makeCall(
-            plan, trust: trust, isProbe: isProbe, resumesOnLoop: resumesOnLoop)
+    /// Starts a call and returns after its outcome is known, or the task is cancelled.
+    private func performUntilCancelled(_ call: Call) async {
         await withTaskCancellationHandler {
-            await unsafe withUnsafeContinuation { waiter in
-                if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
-                reservations.subtract(1, ordering: .releasing)
-            }
+            await perform(call)
         } onCancel: {
-            call.fail(TransportError(.cancelled, "the call was cancelled"))
-            enqueue(.cancel(call.identifier))
+            cancel(call)
         }
-        return call
+    }
+
+    /// Starts a call and returns after its outcome is known.
+    private func perform(_ call: Call) async {
+        await unsafe withUnsafeContinuation { waiter in
+            if unsafe call.wait(Call.Waiter(waiter)) { submit(call) }
+            reservations.subtract(1, ordering: .releasing)
+        }
+    }
+
+    private func cancel(_ call: Call) {
+        let error = TransportError(.cancelled, "the call was cancelled")
+        call.body.fail(error)
+        call.fail(error)
+        enqueue(.cancel(call.identifier))
     }
 
     private func makeCall(

@@ -85,6 +85,21 @@ public final class BodyBuffer: Sendable {
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
     }
 
+    /// Ends the body with an error, which the reader gets next, unless all of the body is there.
+    ///
+    /// - Returns: Whether the body had no end before.
+    @discardableResult
+    package func fail(_ error: TransportError) -> Bool {
+        let (isOpen, reader) = state.withLock { state -> (Bool, Reader?) in
+            guard case .open = state.end else { return (false, nil) }
+            state.end = .failed(error)
+            (state.chunks, state.count) = (Queue(), 0)
+            return (true, state.reader.take())
+        }
+        reader?.resume(returning: .failure(error))
+        return isOpen
+    }
+
     /// The fields that followed the body; `nil` before the reader has reached its end.
     var trailers: HTTPFields? {
         state.withLock { $0.count == 0 ? $0.trailers : nil }
@@ -98,8 +113,8 @@ public final class BodyBuffer: Sendable {
                 if let ready = ready(or: continuation) { continuation.resume(returning: ready) }
             }
         } onCancel: {
-            finish(TransportError(.cancelled, "the call was cancelled"))
-            abandon()
+            // What is complete isn't cut off.
+            if fail(TransportError(.cancelled, "the call was cancelled")) { abandon() }
         }
         return try result.get()
     }

@@ -35,8 +35,9 @@ public protocol HTTPEngine: Sendable {
 
     /// Sends a request and returns after the response's header has arrived.
     ///
-    /// Each call ends exactly once. If the task is cancelled, the call ends within 100 ms. An
-    /// engine asks ``EngineRequest/sends(_:)`` about each field before it connects.
+    /// Each call ends exactly once. If the task is cancelled, the call ends within 100 ms; for a
+    /// ``CancellableHTTPEngine``, there is also the ``RequestCancellation``. An engine asks
+    /// ``EngineRequest/sends(_:)`` about each field before it connects.
     ///
     /// - Throws: `TransportError`.
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse

@@ -43,6 +43,24 @@ import Testing
         #expect(error?.code == .cutOff)
     }
 
+    @Test func failsBeforeTheReceivedChunks() async throws {
+        let buffer = buffer(100)
+        _ = buffer.offer([1])
+        #expect(buffer.fail(TransportError(.cancelled, "cancelled")))
+        #expect(!buffer.fail(TransportError(.cutOff, "cut")))
+        let body = HTTPResponseBody(buffer)
+        let error = await #expect(throws: TransportError.self) { try await body.collect() }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func doesntFailOnceItIsComplete() async throws {
+        let buffer = buffer(100)
+        _ = buffer.offer([1])
+        buffer.finish()
+        #expect(!buffer.fail(TransportError(.cancelled, "cancelled")))
+        #expect(try await HTTPResponseBody(buffer).collect() == [1])
+    }
+
     @Test func wakesAReaderThatWaits() async throws {
         let buffer = buffer(100)
         let body = HTTPResponseBody(buffer)

@@ -13,7 +13,7 @@ struct SystemRows {
     ]
 
     /// Responds at once.
-    private struct InstantEngine: HTTPEngine {
+    private struct InstantEngine: CancellableHTTPEngine {
         let capabilities = EngineCapabilities(
             name: "instant", pinsPublicKeys: true, speaksHTTP2: false)
 
@@ -22,6 +22,10 @@ struct SystemRows {
                 response: HTTPResponse(status: .ok), body: HTTPResponseBody(bytes: Array("7".utf8)),
                 httpVersion: .init(major: 1, minor: 1))
         }
+
+        func send(
+            _ request: EngineRequest, cancelledBy cancellation: any RequestCancellation
+        ) async throws(TransportError) -> EngineResponse { try await send(request) }
 
         func shutdown() async {}
     }

@@ -54,6 +54,8 @@ final class EngineSet: Sendable {
 
     /// The engine of calls that choose no other.
     let standard: any HTTPEngine
+    /// The same if it ends requests without the cancellation of their tasks.
+    let cancellable: (any CancellableHTTPEngine)?
     private let engines: [EngineName: any HTTPEngine]
     /// The engines whose responses aren't a server's.
     private let sources: [EngineName: ResponseSource]
@@ -70,6 +72,7 @@ final class EngineSet: Sendable {
         now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.standard = standard
+        cancellable = standard as? any CancellableHTTPEngine
         self.engines = engines
         self.now = now
         var sources: [EngineName: ResponseSource] = [:]

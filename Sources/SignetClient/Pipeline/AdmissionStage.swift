@@ -20,6 +20,8 @@ final class AdmissionStage: Sendable {
     /// For deadlines, and the trials of engines.
     let clock: SystemClock
     let log: CallLogger
+    /// Whether the standard engine is a ``CancellableHTTPEngine``, and the system has no cache.
+    let endsRequests: Bool
     private let ordinals = CallOrdinals()
     let secretKeeping = SecretKeeping()
     /// The program's stubs.
@@ -30,8 +32,9 @@ final class AdmissionStage: Sendable {
     init(
         calls: RunningCalls, hub: EventHub, snapshots: SnapshotBox, hostOptions: RequestOptions,
         engines: Set<EngineName>, maximumResponseSize: Int, decodes: Bool, clock: SystemClock,
-        log: CallLogger, stubs: CallStubs = CallStubs()
+        log: CallLogger, stubs: CallStubs = CallStubs(), endsRequests: Bool = false
     ) {
+        self.endsRequests = endsRequests
         self.calls = calls
         self.hub = hub
         self.snapshots = snapshots
@@ -76,7 +79,7 @@ final class AdmissionStage: Sendable {
         do throws(ClientError) {
             try await calls.run(
                 context.call, deadline: context.options.deadline,
-                isPlain: context.isPlain, isAdmitted: target.begun != nil,
+                place: context.place, isAdmitted: target.begun != nil,
                 began: {
                     context.call.noteStart()
                     log.started(context.identity)
@@ -184,7 +187,7 @@ final class AdmissionStage: Sendable {
             },
             options: options, limits: limits, call: call,
             stubs: stubs.active { snapshot.mode.stubModules }, queues: queues,
-            decodes: decodes)
+            decodes: decodes, endsRequests: endsRequests)
     }
 
     /// Returns the engine of a debugging switch, unless a test call names its own.

@@ -320,18 +320,21 @@ struct AttemptStage: Sendable {
         let stage = context.log.begin(.pause)
         defer { context.log.end(stage) }
         let (clock, pause) = (clock, retry.pause)
-        do {
-            // The network may be why a response was cut off, too.
-            if retry.cause == .unsent || failure?.code == .cutOff {
-                let spread = Connectivity.spread(clock.random())
-                try await hops.connectivity.wakeUp(spread: spread) {
+        let connectivity = hops.connectivity
+        // The network may be why a response was cut off, too.
+        let isWoken = retry.cause == .unsent || failure?.code == .cutOff
+        let hasPassed = await context.call.separately {
+            do {
+                if isWoken {
+                    let spread = Connectivity.spread(clock.random())
+                    try await connectivity.wakeUp(spread: spread) { try await clock.sleep(pause) }
+                } else {
                     try await clock.sleep(pause)
                 }
-            } else {
-                try await clock.sleep(pause)
-            }
-        } catch { return false }
-        return !context.hasEnded
+                return true
+            } catch { return false }
+        }
+        return hasPassed == true && !context.hasEnded
     }
 
     /// Waits until the machine is online, if that is why an attempt failed and the call may be sent
@@ -347,17 +350,20 @@ struct AttemptStage: Sendable {
         else { return false }
         let (connectivity, clock) = (hops.connectivity, clock)
         let left = context.limits.end.map { $0 - clock.instant() } ?? context.limits.timeout
-        guard left > .zero, await !connectivity.state.isOnline, !context.hasEnded else {
-            return false
-        }
+        guard left > .zero,
+            await context.call.separately({ await connectivity.state.isOnline }) == false,
+            !context.hasEnded
+        else { return false }
         context.send { .retrying($0, reason: failure.code.name, pause: left) }
         log.retry(
             of: context.identity, after: attempt.number, reason: failure.code.name, pause: left)
         let stage = context.log.begin(.connectivity)
         defer { context.log.end(stage) }
         let spread = Connectivity.spread(clock.random())
-        return await connectivity.waitUntilOnline(spread: spread) { try await clock.sleep(left) }
-            && !context.hasEnded
+        let isOnline = await context.call.separately {
+            await connectivity.waitUntilOnline(spread: spread) { try await clock.sleep(left) }
+        }
+        return isOnline == true && !context.hasEnded
     }
 }
 

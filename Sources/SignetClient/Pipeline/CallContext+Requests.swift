@@ -30,6 +30,19 @@ extension CallContext {
         }
     }
 
+    /// Unboxes a response and asks the response checks.
+    func unboxAndCheck(
+        _ raw: RawResponse, to boxed: BoxedRequest
+    ) throws(ClientError) -> UnboxedResponse {
+        log.setRaw(raw)
+        log.contents?.begin(.unboxing) { $0.message(raw) }
+        let response = try unbox(raw, to: boxed)
+        log.contents?.end(.unboxing) { $0.message(response) }
+        // Each call that shares the work asks its own checks.
+        if joint == nil { try check(response) }
+        return response
+    }
+
     /// Unboxes a response.
     func unbox(
         _ raw: RawResponse, to boxed: BoxedRequest

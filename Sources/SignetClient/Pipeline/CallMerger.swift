@@ -93,7 +93,7 @@ final class CallMerger: Sendable {
             return try await outcome(of: flight, begunBy: call, number: number).get()
         case .alone(let departure):
             // Its work may never return after it was ended.
-            call.context.call.whenEnding { departure.end() }
+            call.context.call.onCancel { departure.end() }
             defer { departure.end() }
             let result: Result<UnboxedResponse, ClientError> = await Self.$isOut.withValue(true) {
                 do throws(ClientError) {
@@ -145,7 +145,7 @@ final class CallMerger: Sendable {
         }
         // An interceptor's own task isn't cancelled with its call.
         if waiting.call.context.isIntercepted {
-            waiting.call.context.call.whenEnding { [weak self] in
+            waiting.call.context.call.onCancel { [weak self] in
                 self?.leave(waiting.number, of: kind)
             }
         }

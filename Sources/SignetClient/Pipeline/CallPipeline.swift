@@ -64,7 +64,19 @@ final class CallPipeline: Sendable {
             began?(call)
             guard call.isIntercepted else {
                 if call.isDirect {
-                    return try await deliver(respond(to: call.box(request(call)), in: call))
+                    let boxed = try call.box(request(call))
+                    let raw = try await send(call.request(boxed), in: call)
+                    guard raw.body.count > Self.longBody else {
+                        return try deliver(call.unboxAndCheck(raw, to: boxed.request))
+                    }
+                    // The call's end doesn't wait for a long body to be read.
+                    let outcome = await call.call.separately {
+                        Result { () throws(ClientError) in
+                            try deliver(call.unboxAndCheck(raw, to: boxed.request))
+                        }
+                    }
+                    guard let outcome else { throw .cancelledByCaller }
+                    return try outcome.get()
                 }
                 let response = try await respond(to: request(call), in: call)
                 return try await deliver(call.beforeDelivery(response))
@@ -131,18 +143,14 @@ final class CallPipeline: Sendable {
         }
     }
 
+    /// The largest body in bytes that is read in a few milliseconds.
+    private static let longBody = 64 << 10
+
     /// Sends a boxed request, unboxes the response and asks the response checks.
     func respond(
         to boxed: BoxedCall, in call: CallContext
     ) async throws(ClientError) -> UnboxedResponse {
-        let raw = try await send(call.request(boxed), in: call)
-        call.log.setRaw(raw)
-        call.log.contents?.begin(.unboxing) { $0.message(raw) }
-        let response = try call.unbox(raw, to: boxed.request)
-        call.log.contents?.end(.unboxing) { $0.message(response) }
-        // Each call that shares the work asks its own checks.
-        if call.joint == nil { try call.check(response) }
-        return response
+        try call.unboxAndCheck(await send(call.request(boxed), in: call), to: boxed.request)
     }
 
     /// Sends a request: checks the URL rules, and makes the attempts.

@@ -137,7 +137,7 @@ final class DuplicateCalls: Sendable {
         defer { joining.withLock { _ = $0.remove(mark) } }
         // Each caller has a deadline of its own; the work ends with the last of them.
         var leaving: ((@escaping @Sendable () -> Void) -> Void)?
-        if context.isIntercepted { leaving = context.call.whenEnding }
+        if context.isIntercepted { leaving = context.call.onCancel }
         let response = try await shared.value(for: key, leaving: leaving) {
             $0.add(context.call)
         } of: { calls throws(ClientError) in

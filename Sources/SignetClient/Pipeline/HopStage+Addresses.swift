@@ -43,7 +43,7 @@ extension HopStage {
                 failed: failed)
             entry.change { $0.address = use }
             do throws(TransportError) {
-                return try await send(attempt, through: engine)
+                return try await send(attempt, through: engine, in: context)
             } catch {
                 guard error.isUnsent, Self.failures.contains(error.code), !context.hasEnded else {
                     throw ClientError(error)
@@ -64,7 +64,7 @@ extension HopStage {
             throw ClientError(.timeout, "the time for the call has passed with its addresses")
         }
         do throws(TransportError) {
-            return try await send(last, through: engine)
+            return try await send(last, through: engine, in: context)
         } catch {
             throw ClientError(error)
         }

@@ -98,7 +98,7 @@ extension HopStage {
         guard !Task.isCancelled, !context.hasEnded else { return }
         let stage = context.log.begin(.delay)
         defer { context.log.end(stage) }
-        try? await clock.sleep(pause)
+        _ = await context.call.separately { [clock] in try? await clock.sleep(pause) }
     }
 
     /// Makes the engine's request and hands it to the engine, on the nearest address if the service
@@ -125,18 +125,41 @@ extension HopStage {
             return try await send(outgoing, on: ways, to: engine, in: context, noting: entry)
         }
         do throws(TransportError) {
-            return try await send(outgoing, through: engine)
+            return try await send(outgoing, through: engine, in: context)
         } catch {
             throw ClientError(error)
         }
     }
 
-    /// Hands a request to the engine.
+    /// Hands a request to the engine, and reports what the pin policy found about the host.
     func send(
-        _ request: EngineRequest, through engine: any HTTPEngine
+        _ request: EngineRequest, through engine: any HTTPEngine, in context: CallContext
     ) async throws(TransportError) -> EngineResponse {
-        guard let reporter else { return try await engine.send(request) }
-        return try await reporter.send(request, through: engine)
+        do throws(TransportError) {
+            let response =
+                if let cancellable = cancellable(in: context) {
+                    try await cancellable.send(request, cancelledBy: context.call)
+                } else {
+                    try await engine.send(request)
+                }
+            if let finding = response.verdict?.finding {
+                reporter?.submit(finding, port: request.port, isEnforced: false)
+            }
+            return response
+        } catch {
+            if let refusal = error.pinRefusal {
+                reporter?.submit(refusal, port: request.port, isEnforced: true)
+            }
+            throw error
+        }
+    }
+
+    /// Returns the engine that hears of the call's end; nil if the end cancels the call's task.
+    private func cancellable(in context: CallContext) -> (any CancellableHTTPEngine)? {
+        guard context.call.isInCallersTask else { return nil }
+        // Those of the requests before, which have ended.
+        context.call.forgetActions()
+        return engines.cancellable
     }
 
     private func requireCertificates(
@@ -173,6 +196,13 @@ extension HopStage {
                 "the engine \(engine.capabilities.name) cannot check the host's own CAs of"
                     + " \(origin.authority)")
         }
+    }
+}
+
+extension EngineRequest {
+    fileprivate var port: Int {
+        let authority = try? Authority(parsing: request.authority ?? "")
+        return authority?.port(scheme: request.scheme ?? "https") ?? 443
     }
 }
 

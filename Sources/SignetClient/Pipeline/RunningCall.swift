@@ -1,8 +1,9 @@
 import SignetBase
+import SignetTransport
 import Synchronization
 
 /// One call between its start and its end.
-final class RunningCall: OwnedCall {
+final class RunningCall: OwnedCall, RequestCancellation {
     private struct State {
         var task: Task<Void, Never>?
         var abandon: (@Sendable (ClientError) -> Void)?
@@ -24,6 +25,7 @@ final class RunningCall: OwnedCall {
     private let trace: CallTrace?
     private let state = Mutex(State())
     private let ownerReference: WeakOwner?
+    private let runsInCallersTask = Atomic(false)
 
     /// The time within which the work of an ended call should return. Callers get the error within
     /// 100 ms.
@@ -88,11 +90,11 @@ final class RunningCall: OwnedCall {
             state.isOver = true
             // They refer to the call.
             (state.task, state.abandon) = (nil, nil)
-            state.endActions = []
             guard let record else { return (true, !state.isDelivering, false) }
             let delivers = Self.add(.finished(record), to: &state)
             return (true, delivers, delivers)
         }
+        forgetActions()
         if isFirst { hub.end(log) }
         // Without an event there may be a sequence that was asked for in this moment.
         if delivers || isDelivered && isObserved { deliver() }
@@ -192,12 +194,41 @@ final class RunningCall: OwnedCall {
     }
 
     /// Calls an action when the call is ended from outside: at once if it was.
-    func whenEnding(_ action: @escaping @Sendable () -> Void) {
+    func onCancel(_ action: @escaping @Sendable () -> Void) {
         let isNow = state.withLock { state in
             if state.ending == nil, !state.isOver { state.endActions.append(action) }
             return state.ending != nil
         }
         if isNow { action() }
+    }
+
+    /// Forgets the actions of an end: those of a request that has ended.
+    func forgetActions() {
+        // Released without the lock, because an engine's action may hold objects of the program.
+        _ = state.withLock { state in
+            defer { state.endActions = [] }
+            return state.endActions
+        }
+    }
+
+    /// Whether the work runs in the caller's task, which the call's end doesn't cancel.
+    var isInCallersTask: Bool { runsInCallersTask.load(ordering: .relaxed) }
+
+    func beginInCallersTask() { runsInCallersTask.store(true, ordering: .relaxed) }
+
+    /// Runs a part of the work that only the cancellation of its task ends, or nothing. If the work
+    /// runs in the caller's task, the part gets a task of its own.
+    ///
+    /// - Returns: Nil if the call was ended before the part returned.
+    func separately<Value: Sendable>(
+        _ part: @escaping @Sendable () async -> Value
+    ) async -> Value? {
+        guard isInCallersTask else { return await part() }
+        let value = Latch<Value?>()
+        let task = Task { value.set(await part()) }
+        begin(task) { _ in value.set(nil) }
+        defer { state.withLock { ($0.task, $0.abandon) = (nil, nil) } }
+        return await value.wait()
     }
 
     private func stop(

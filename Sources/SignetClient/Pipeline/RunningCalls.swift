@@ -4,8 +4,8 @@ import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
 ///
-/// Every call that is admitted ends exactly once. The work of a call runs in a task of the system,
-/// so that the caller gets an outcome even if something that the call waits for never returns.
+/// Every call that is admitted ends exactly once, and its caller gets an outcome even if something
+/// that the call waits for never returns.
 final class RunningCalls: Sendable {
     private struct State {
         var isRunning = true
@@ -57,8 +57,8 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
-    ///   - isPlain: Whether no code of the program can block the thread before the work first
-    ///     waits. Then the work begins on the caller's thread, unless that is an actor's.
+    ///   - place: The place of the work. It is a task of its own if the caller is on an actor or
+    ///     the system has an executor.
     ///   - isAdmitted: Whether the call is among those that are running already.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended. Returns
@@ -67,7 +67,7 @@ final class RunningCalls: Sendable {
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run(
-        _ call: RunningCall, deadline: Duration? = nil, isPlain: Bool = false,
+        _ call: RunningCall, deadline: Duration? = nil, place: WorkPlace = .ownTask,
         isAdmitted: Bool = false,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Bool,
         work: @escaping @Sendable () async throws(ClientError) -> Void
@@ -80,27 +80,22 @@ final class RunningCalls: Sendable {
         }
         began()
         let actor: (any Actor)? = #isolation
-        let beginsHere = isPlain && executor == nil && actor == nil
+        let place = executor == nil && actor == nil ? place : .ownTask
+        guard place != .callersTask else {
+            return try await runInCallersTask(call, deadline: deadline, ended: ended, work: work)
+        }
         let slot = OutcomeSlot(of: call, in: self, atEnd: ended)
         await withTaskCancellationHandler {
             await withOneTimeContinuation { continuation in
                 slot.begin(continuation)
                 let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
                 let run: @concurrent @Sendable () async -> Void = {
-                    let failure: ClientError?
-                    do throws(ClientError) {
-                        // A call that was ended before it began sends nothing.
-                        if let ending = call.ending { throw ending }
-                        try await work()
-                        failure = nil
-                    } catch {
-                        failure = call.ending ?? error
-                    }
+                    let failure = await Self.failure(of: work, in: call)
                     alarm?.cancel()
                     slot.end(failure)
                 }
                 let task =
-                    beginsHere
+                    place == .callersThread
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
                 call.begin(task) { slot.end($0) }
@@ -109,6 +104,44 @@ final class RunningCalls: Sendable {
             call.end(.cancelledByCaller)
         }
         if let failure = slot.failure { throw failure }
+    }
+
+    /// Runs work in its caller's task. All that it waits for hears of the call's end.
+    private func runInCallersTask(
+        _ call: RunningCall, deadline: Duration?, ended: (ClientError?) -> Bool,
+        work: () async throws(ClientError) -> Void
+    ) async throws(ClientError) {
+        call.beginInCallersTask()
+        let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
+        let outcome = await withTaskCancellationHandler {
+            await Self.failure(of: work, in: call)
+        } onCancel: {
+            call.end(.cancelledByCaller)
+        }
+        alarm?.cancel()
+        // Nothing gave the caller the error while the work returned late.
+        let failure = call.ending ?? outcome
+        if !ended(failure) {
+            await withCheckedContinuation { caller in call.afterEvents { caller.resume() } }
+        }
+        remove(call)
+        if let failure { throw failure }
+    }
+
+    /// Runs the work of a call.
+    ///
+    /// - Returns: The call's error; nil for a success.
+    private static func failure(
+        of work: () async throws(ClientError) -> Void, in call: RunningCall
+    ) async -> ClientError? {
+        do throws(ClientError) {
+            // A call that was ended before it began sends nothing.
+            if let ending = call.ending { throw ending }
+            try await work()
+            return nil
+        } catch {
+            return call.ending ?? error
+        }
     }
 
     /// Ends a call when its deadline has passed.
@@ -174,6 +207,17 @@ final class RunningCalls: Sendable {
         call.owner?.remove(call)
         for continuation in woken { continuation.resume() }
     }
+}
+
+/// The place of a call's work.
+enum WorkPlace {
+    /// In a task of its own, which is cancelled if the call is ended.
+    case ownTask
+    /// In a task of its own that begins on the caller's thread: no code of the program can block
+    /// the thread before the work first waits.
+    case callersThread
+    /// In the caller's task: besides, all that the work waits for hears of the call's end.
+    case callersTask
 }
 
 /// Ends a call once, with the first outcome: its caller continues after the call's observers have

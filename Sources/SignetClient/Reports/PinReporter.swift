@@ -45,24 +45,6 @@ final class PinReporter: Sendable {
         if let report { for queue in queues { queue.put(report) } }
     }
 
-    /// Sends through an engine, and reports what the policy found about the host.
-    func send(
-        _ request: EngineRequest, through engine: any HTTPEngine
-    ) async throws(TransportError) -> EngineResponse {
-        do throws(TransportError) {
-            let response = try await engine.send(request)
-            if let finding = response.verdict?.finding {
-                submit(finding, port: request.port, isEnforced: false)
-            }
-            return response
-        } catch {
-            if let refusal = error.pinRefusal {
-                submit(refusal, port: request.port, isEnforced: true)
-            }
-            throw error
-        }
-    }
-
     /// The numbers of reports of all collectors, by outcome.
     var counts: PinReportCounts {
         queues.reduce(state.withLock { $0.counts }) { $0 + $1.counts }
@@ -78,13 +60,6 @@ final class PinReporter: Sendable {
             group.cancelAll()
         }
         for queue in queues { queue.close() }
-    }
-}
-
-extension EngineRequest {
-    fileprivate var port: Int {
-        let authority = try? Authority(parsing: request.authority ?? "")
-        return authority?.port(scheme: request.scheme ?? "https") ?? 443
     }
 }
 

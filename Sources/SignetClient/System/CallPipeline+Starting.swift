@@ -21,7 +21,8 @@ extension CallPipeline {
             hostOptions: options.callOptions.withoutThoseOfServices,
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
             decodes: options.decoding != nil, clock: options.clock, log: log,
-            stubs: options.stubs)
+            stubs: options.stubs,
+            endsRequests: engine is any CancellableHTTPEngine && options.cacheStore == nil)
         let caches = try options.cacheStore.map { store throws(ClientError) in
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,

@@ -13,10 +13,15 @@ import Synchronization
 /// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
-/// A call begins on its caller's thread, and leaves it when it first waits. It begins on Swift's
-/// pool of threads if its caller is an actor, such as the main one, or if code of the program may
-/// hold it up: an interceptor, a credential source, an external signer, an adapter, or a body or a
-/// response that isn't in memory. An endpoint and an engine must not block a thread.
+/// A call runs in its caller's task: it begins on the caller's thread, and leaves it when it first
+/// waits. It runs in a task of its own, on Swift's pool of threads,
+/// - if its caller is an actor, such as the main one,
+/// - if code of the program may hold it up: an interceptor, a credential source, an external
+///   signer, an adapter, a stub, or a body or a response that isn't in memory,
+/// - if it may wait for more than a request: in a queue, for a call that it joins or is merged
+///   with, in a system with a cache, or with an engine that isn't a `CancellableHTTPEngine`.
+///
+/// An endpoint, a response check and an engine must not block a thread.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current

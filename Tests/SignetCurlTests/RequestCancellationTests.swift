@@ -1,0 +1,91 @@
+import HTTPTypes
+import SignetCurl
+import SignetTransport
+import Synchronization
+import TestSupport
+import Testing
+
+/// Requests that end although their tasks aren't cancelled.
+@Suite(.timeLimit(.minutes(2))) struct RequestCancellationTests {
+    private final class Cancellation: RequestCancellation {
+        private struct State {
+            var actions: [@Sendable () -> Void] = []
+            var isCancelled = false
+        }
+
+        private let state = Mutex(State())
+        var count: Int { state.withLock { $0.actions.count } }
+
+        func onCancel(_ action: @escaping @Sendable () -> Void) {
+            let isNow = state.withLock { state in
+                if !state.isCancelled { state.actions.append(action) }
+                return state.isCancelled
+            }
+            if isNow { action() }
+        }
+
+        func cancel() {
+            let actions = state.withLock { state in
+                state.isCancelled = true
+                return state.actions
+            }
+            for action in actions { action() }
+        }
+    }
+
+    private static let header = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+
+    private static func request(_ server: ScriptedServer) -> EngineRequest {
+        EngineRequest(
+            get(server.port, host: "127.0.0.1", scheme: "http"), timeout: .seconds(300))
+    }
+
+    private static func code(
+        _ work: () async throws(TransportError) -> some Sendable
+    ) async -> TransportError.Code? {
+        do throws(TransportError) {
+            _ = try await work()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func endsAWaitForTheHeader() async throws {
+        let server = try await ScriptedServer([.head, .stall])
+        let (engine, cancellation) = (try engine(http2: false), Cancellation())
+        let call = Task {
+            await Self.code { () async throws(TransportError) in
+                try await engine.send(Self.request(server), cancelledBy: cancellation)
+            }
+        }
+        #expect(try await eventually { server.gotBytes })
+        cancellation.cancel()
+        #expect(await call.value == .cancelled)
+        await engine.shutdown()
+    }
+
+    /// Bytes that have arrived don't hold up the end.
+    @Test func endsABodyBeforeItsChunks() async throws {
+        let server = try await ScriptedServer([.head, .send(Self.header + "abc"), .stall])
+        let (engine, cancellation) = (try engine(http2: false), Cancellation())
+        let response = try await engine.send(Self.request(server), cancelledBy: cancellation)
+        cancellation.cancel()
+        let code = await Self.code { () async throws(TransportError) in
+            try await response.body.collect(limit: 100)
+        }
+        #expect(code == .cancelled)
+        await engine.shutdown()
+    }
+
+    @Test func sendsNothingAfterACancellation() async throws {
+        let server = try await ScriptedServer([.head, .stall])
+        let (engine, cancellation) = (try engine(http2: false), Cancellation())
+        cancellation.cancel()
+        let code = await Self.code { () async throws(TransportError) in
+            try await engine.send(Self.request(server), cancelledBy: cancellation)
+        }
+        #expect(code == .cancelled && !server.gotBytes && cancellation.count == 0)
+        await engine.shutdown()
+    }
+}
