@@ -85,7 +85,7 @@ public final class BodyBuffer: Sendable {
         reader?.resume(returning: error.map(Result.failure) ?? .success(nil))
     }
 
-    /// Ends the body with an error, which the reader gets next, unless all of the body is there.
+    /// Ends the body with an error, which the reader gets next, unless the body has ended.
     ///
     /// - Returns: Whether the body had no end before.
     @discardableResult

@@ -32,11 +32,11 @@
 /// }
 /// ```
 public protocol CancellableHTTPEngine: HTTPEngine {
-    /// Sends a request as ``HTTPEngine/send(_:)`` does, and ends it also if `cancellation` says so.
+    /// Sends a request as ``HTTPEngine/send(_:)`` does, and ends it if `cancellation` says so.
     ///
     /// The request then ends within 100 ms: this function throws, or the next read of the
-    /// response's body does. `cancellation` also says so if the task is cancelled. An engine that
-    /// wraps another passes `cancellation` on.
+    /// response's body does. The engine needn't watch the task, because the caller's cancellation
+    /// reaches `cancellation`. An engine that wraps another passes `cancellation` on.
     ///
     /// - Throws: `TransportError`, with code `cancelled` after a cancellation.
     func send(

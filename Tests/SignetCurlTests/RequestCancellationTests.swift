@@ -14,7 +14,6 @@ import Testing
         }
 
         private let state = Mutex(State())
-        var count: Int { state.withLock { $0.actions.count } }
 
         func onCancel(_ action: @escaping @Sendable () -> Void) {
             let isNow = state.withLock { state in
@@ -65,8 +64,7 @@ import Testing
         await engine.shutdown()
     }
 
-    /// Bytes that have arrived don't hold up the end.
-    @Test func endsABodyBeforeItsChunks() async throws {
+    @Test func endsABody() async throws {
         let server = try await ScriptedServer([.head, .send(Self.header + "abc"), .stall])
         let (engine, cancellation) = (try engine(http2: false), Cancellation())
         let response = try await engine.send(Self.request(server), cancelledBy: cancellation)
@@ -85,7 +83,7 @@ import Testing
         let code = await Self.code { () async throws(TransportError) in
             try await engine.send(Self.request(server), cancelledBy: cancellation)
         }
-        #expect(code == .cancelled && !server.gotBytes && cancellation.count == 0)
+        #expect(code == .cancelled && !server.gotBytes)
         await engine.shutdown()
     }
 }

@@ -48,8 +48,8 @@ import Testing
         _ = buffer.offer([1])
         #expect(buffer.fail(TransportError(.cancelled, "cancelled")))
         #expect(!buffer.fail(TransportError(.cutOff, "cut")))
-        let body = HTTPResponseBody(buffer)
-        let error = await #expect(throws: TransportError.self) { try await body.collect() }
+        var iterator = HTTPResponseBody(buffer).makeAsyncIterator()
+        let error = await #expect(throws: TransportError.self) { try await iterator.next() }
         #expect(error?.code == .cancelled)
     }
 

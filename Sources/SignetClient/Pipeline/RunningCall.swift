@@ -27,8 +27,8 @@ final class RunningCall: OwnedCall, RequestCancellation {
     private let ownerReference: WeakOwner?
     private let runsInCallersTask = Atomic(false)
 
-    /// The time within which the work of an ended call should return. Callers get the error within
-    /// 100 ms.
+    /// The time within which the task of an ended call should return. Its caller gets the error
+    /// within 100 ms.
     private static let patience: Duration = .milliseconds(50)
 
     init(
@@ -172,8 +172,8 @@ final class RunningCall: OwnedCall, RequestCancellation {
         if let ending { stop(task, with: ending, abandon: abandon) }
     }
 
-    /// Ends the call: cancels its work, and gives the caller the error even if the work doesn't
-    /// return.
+    /// Ends the call: cancels its request, or the task of its work. The caller gets the error even
+    /// if this task doesn't return.
     ///
     /// - Returns: Whether this was the first to end it.
     @discardableResult

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The calls of a system that have not ended, and whether it takes more.
 ///
-/// Every call that is admitted ends exactly once, and its caller gets an outcome even if something
-/// that the call waits for never returns.
+/// Every call that is admitted ends exactly once. If it may wait for something that never returns,
+/// its work has a task of its own, so that the caller gets an outcome also then.
 final class RunningCalls: Sendable {
     private struct State {
         var isRunning = true

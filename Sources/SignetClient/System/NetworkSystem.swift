@@ -14,12 +14,14 @@ import Synchronization
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
 /// A call runs in its caller's task: it begins on the caller's thread, and leaves it when it first
-/// waits. It runs in a task of its own, on Swift's pool of threads,
-/// - if its caller is an actor, such as the main one,
-/// - if code of the program may hold it up: an interceptor, a credential source, an external
-///   signer, an adapter, a stub, or a body or a response that isn't in memory,
+/// waits. It has a task of its own,
+/// - on Swift's pool of threads, if its caller is an actor, such as the main one, or if code of the
+///   program may hold it up: an interceptor, a credential source, an external signer, an adapter, a
+///   stub, or a body or a response that isn't in memory,
 /// - if it may wait for more than a request: in a queue, for a call that it joins or is merged
-///   with, in a system with a cache, or with an engine that isn't a `CancellableHTTPEngine`.
+///   with, or for a cache,
+/// - if its engine isn't a `CancellableHTTPEngine`, or isn't the system's standard one,
+/// - on the engine's thread, if the system runs its calls there (``Options/runsOnEngineThread``).
 ///
 /// An endpoint, a response check and an engine must not block a thread.
 public final class NetworkSystem: Sendable {

@@ -116,6 +116,8 @@ import Testing
             }
         }
         #expect(code == .cancelled && engine.untold == 0)
+        // The caller doesn't wait for the task that reads.
+        #expect(try await eventually { isCancelled.withLock { $0 != nil } })
         #expect(isCancelled.withLock { $0 } == (length > 100))
         #expect(system.runningCalls.isEmpty)
         await system.shutdown()
@@ -137,8 +139,30 @@ import Testing
         await system.shutdown()
     }
 
-    /// They wait for more than requests, which only the cancellation of a task ends.
-    @Test(arguments: ["queue", "interceptor", "attempt", "duplicates", "merging", "engine"])
+    /// A call keeps the action of its last request only.
+    @Test func forgetTheRequestsThatHaveEnded() async throws {
+        let engine = EndableEngine(.responding(503))
+        let counts = Mutex<[Int]>([])
+        let system = try await Pipeline.system(engine) { options in
+            options.clock.sleep = { _ in counts.withLock { $0.append(engine.actionCount) } }
+        }
+        var options = RequestOptions()
+        options.attempts = 3
+        let given = options
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.send(ReadNumber(), options: given)
+        }
+        #expect(code == .httpStatus && engine.count == 3)
+        #expect(counts.withLock { $0 } == [1, 1])
+        #expect(engine.actionCount == 0)
+        await system.shutdown()
+    }
+
+    /// They may wait for something that only the cancellation of a task ends.
+    @Test(
+        arguments: [
+            "queue", "interceptor", "attempt", "duplicates", "merging", "cache", "engine",
+        ])
     func otherCallsHaveTasksOfTheirOwn(_ reason: String) async throws {
         struct Next: CallInterceptor, AttemptInterceptor {
             func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
@@ -157,6 +181,7 @@ import Testing
         case "attempt": options.attemptInterceptors = [Next()]
         case "duplicates": options.duplicates = .join
         case "merging": options.merging = CallMerging()
+        case "cache": options.cache = .age(.seconds(60))
         default: options.engine = EngineChoice("other")
         }
         let given = options

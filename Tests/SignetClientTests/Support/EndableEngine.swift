@@ -17,7 +17,15 @@ final class EndableEngine: CancellableHTTPEngine {
         case failing(TransportError.Code)
     }
 
+    /// Lives as long as an action of a cancellation.
+    private final class Token: Sendable {}
+
+    private struct WeakToken {
+        weak var token: Token?
+    }
+
     private struct State {
+        var tokens: [WeakToken] = []
         var manner: Manner
         var count = 0
         var untold = 0
@@ -33,6 +41,9 @@ final class EndableEngine: CancellableHTTPEngine {
     var count: Int { state.withLock { $0.count } }
     /// The number of requests that only the cancellation of their tasks would have ended.
     var untold: Int { state.withLock { $0.untold } }
+
+    /// The number of responses whose requests' cancellations still have an action.
+    var actionCount: Int { state.withLock { $0.tokens.count { $0.token != nil } } }
 
     func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
         state.withLock { $0.untold += 1 }
@@ -57,6 +68,9 @@ final class EndableEngine: CancellableHTTPEngine {
             cancellation.onCancel { buffer.finish(error) }
             return Self.response(200, body: HTTPResponseBody(buffer))
         case .responding(let status, let body):
+            let token = Token()
+            state.withLock { $0.tokens.append(WeakToken(token: token)) }
+            cancellation.onCancel { _ = token }
             return Self.response(status, body: HTTPResponseBody(bytes: body))
         case .failing(let code): throw TransportError(code, "failed")
         }
