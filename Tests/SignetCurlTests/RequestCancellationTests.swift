@@ -39,28 +39,16 @@ import Testing
             get(server.port, host: "127.0.0.1", scheme: "http"), timeout: .seconds(300))
     }
 
-    private static func code(
-        _ work: () async throws(TransportError) -> some Sendable
-    ) async -> TransportError.Code? {
-        do throws(TransportError) {
-            _ = try await work()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     @Test func endsAWaitForTheHeader() async throws {
         let server = try await ScriptedServer([.head, .stall])
         let (engine, cancellation) = (try engine(http2: false), Cancellation())
         let call = Task {
-            await Self.code { () async throws(TransportError) in
-                try await engine.send(Self.request(server), cancelledBy: cancellation)
-            }
+            try await engine.send(Self.request(server), cancelledBy: cancellation)
         }
         #expect(try await eventually { server.gotBytes })
         cancellation.cancel()
-        #expect(await call.value == .cancelled)
+        let error = await #expect(throws: TransportError.self) { try await call.value }
+        #expect(error?.code == .cancelled)
         await engine.shutdown()
     }
 
@@ -69,10 +57,10 @@ import Testing
         let (engine, cancellation) = (try engine(http2: false), Cancellation())
         let response = try await engine.send(Self.request(server), cancelledBy: cancellation)
         cancellation.cancel()
-        let code = await Self.code { () async throws(TransportError) in
-            try await response.body.collect(limit: 100)
+        let error = await #expect(throws: TransportError.self) {
+            try await response.body.collect()
         }
-        #expect(code == .cancelled)
+        #expect(error?.code == .cancelled)
         await engine.shutdown()
     }
 
@@ -80,10 +68,10 @@ import Testing
         let server = try await ScriptedServer([.head, .stall])
         let (engine, cancellation) = (try engine(http2: false), Cancellation())
         cancellation.cancel()
-        let code = await Self.code { () async throws(TransportError) in
+        let error = await #expect(throws: TransportError.self) {
             try await engine.send(Self.request(server), cancelledBy: cancellation)
         }
-        #expect(code == .cancelled && !server.gotBytes)
+        #expect(error?.code == .cancelled && !server.gotBytes)
         await engine.shutdown()
     }
 }

@@ -79,7 +79,7 @@ final class AdmissionStage: Sendable {
         do throws(ClientError) {
             try await calls.run(
                 context.call, deadline: context.options.deadline,
-                place: context.place, isAdmitted: target.begun != nil,
+                place: context.place(endsRequests: endsRequests), isAdmitted: target.begun != nil,
                 began: {
                     context.call.noteStart()
                     log.started(context.identity)
@@ -187,7 +187,7 @@ final class AdmissionStage: Sendable {
             },
             options: options, limits: limits, call: call,
             stubs: stubs.active { snapshot.mode.stubModules }, queues: queues,
-            decodes: decodes, endsRequests: endsRequests)
+            decodes: decodes)
     }
 
     /// Returns the engine of a debugging switch, unless a test call names its own.

@@ -44,7 +44,7 @@ final class CallContext: Sendable {
     init(
         _ target: CallTarget, to service: PreparedService, in snapshot: SystemSnapshot,
         engine: CallEngine?, options: RequestOptions, limits: CallLimits, call: RunningCall,
-        stubs: [ActiveStub], queues: [CallQueue], decodes: Bool, endsRequests: Bool
+        stubs: [ActiveStub], queues: [CallQueue], decodes: Bool
     ) {
         self.snapshot = snapshot
         self.service = service
@@ -64,15 +64,11 @@ final class CallContext: Sendable {
         self.queues = queues
         self.stubs = stubs
         receipt = options.cache?.ownRules == nil ? nil : CacheReceipt()
-        let isPlain =
+        isPlain =
             target.isInMemory && stubs.isEmpty && options.interceptors.isEmpty
             && options.attemptInterceptors.isEmpty
             && options.credentials == nil && (options.duplicates ?? .allow) == .allow
             && service.configuration.adapter == nil && service.signer?.isExternal != true
-        let waitsOnlyForRequests =
-            endsRequests && engine == nil && queues.isEmpty && options.merging == nil
-            && receipt == nil
-        place = !isPlain ? .ownTask : waitsOnlyForRequests ? .callersTask : .callersThread
     }
 
     /// The context of work that several calls share, with the options of the first one. The work
@@ -115,7 +111,7 @@ final class CallContext: Sendable {
         queues = first.queues
         stubs = first.stubs
         receipt = joint?.batch?.receipt ?? first.receipt
-        place = .ownTask
+        isPlain = false
     }
 
     /// Whether interceptors run around the call.
@@ -128,8 +124,19 @@ final class CallContext: Sendable {
             && (options.duplicates ?? .allow) == .allow
     }
 
+    /// Whether no code of the program can hold up the call before its request is sent, but for an
+    /// endpoint's or an engine's.
+    private let isPlain: Bool
+
     /// The place of the call's work.
-    let place: WorkPlace
+    ///
+    /// - Parameter endsRequests: Whether the standard engine is a ``CancellableHTTPEngine``, and
+    ///   the system has no cache.
+    func place(endsRequests: Bool) -> WorkPlace {
+        guard isPlain else { return .ownTask }
+        let waitsOnlyForRequests = isDirect && engine == nil && queues.isEmpty
+        return waitsOnlyForRequests && endsRequests ? .callersTask : .callersThread
+    }
 
     /// The counters of the call's progress; nil after the call was ended, whose work may continue
     /// for other calls.

@@ -136,12 +136,14 @@ extension HopStage {
         _ request: EngineRequest, through engine: any HTTPEngine, in context: CallContext
     ) async throws(TransportError) -> EngineResponse {
         do throws(TransportError) {
-            let response =
-                if let cancellable = cancellable(in: context) {
-                    try await cancellable.send(request, cancelledBy: context.call)
-                } else {
-                    try await engine.send(request)
-                }
+            let response: EngineResponse
+            if context.call.isInCallersTask, let cancellable = engines.cancellable {
+                // Those of the requests before, which have ended.
+                context.call.forgetActions()
+                response = try await cancellable.send(request, cancelledBy: context.call)
+            } else {
+                response = try await engine.send(request)
+            }
             if let finding = response.verdict?.finding {
                 reporter?.submit(finding, port: request.port, isEnforced: false)
             }
@@ -152,14 +154,6 @@ extension HopStage {
             }
             throw error
         }
-    }
-
-    /// Returns the engine that hears of the call's end; nil if the end cancels the call's task.
-    private func cancellable(in context: CallContext) -> (any CancellableHTTPEngine)? {
-        guard context.call.isInCallersTask else { return nil }
-        // Those of the requests before, which have ended.
-        context.call.forgetActions()
-        return engines.cancellable
     }
 
     private func requireCertificates(

@@ -12,6 +12,7 @@ extension CallPipeline {
     ) throws(ClientError) {
         try options.checkEngineSettings()
         let engine = try options.makeStandardEngine(for: snapshots.current)
+        let engines = EngineSet(standard: engine, options.engines, now: options.clock.instant)
         let log = CallLogger(logger: options.logger)
         let admission = AdmissionStage(
             calls: RunningCalls(
@@ -22,7 +23,7 @@ extension CallPipeline {
             engines: Set(options.engines.keys), maximumResponseSize: options.maximumResponseSize,
             decodes: options.decoding != nil, clock: options.clock, log: log,
             stubs: options.stubs,
-            endsRequests: engine is any CancellableHTTPEngine && options.cacheStore == nil)
+            endsRequests: engines.cancellable != nil && options.cacheStore == nil)
         let caches = try options.cacheStore.map { store throws(ClientError) in
             let scopes = try CacheScopes(
                 key: store.scopeKey, caFile: options.caFile ?? options.engineSettings?.caFile,
@@ -37,9 +38,7 @@ extension CallPipeline {
         let attempts = AttemptStage(
             budget: RetryBudget(), credentials: CredentialStore(),
             hops: HopStage(
-                engines: EngineSet(
-                    standard: engine, options.engines, now: options.clock.instant),
-                reporter: nil, connectTo: options.connectTo,
+                engines: engines, reporter: nil, connectTo: options.connectTo,
                 addresses: NearestAddresses(
                     options.addresses, engine: engine, snapshots: snapshots,
                     connectivity: Self.connectivity(of: snapshots, from: options.networkWatcher),
