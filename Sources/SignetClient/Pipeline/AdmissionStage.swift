@@ -79,7 +79,8 @@ final class AdmissionStage: Sendable {
         do throws(ClientError) {
             try await calls.run(
                 context.call, deadline: context.options.deadline,
-                place: context.place(endsRequests: endsRequests), isAdmitted: target.begun != nil,
+                inCallersTask: endsRequests && context.waitsOnlyForRequests,
+                isAdmitted: target.begun != nil,
                 began: {
                     context.call.noteStart()
                     log.started(context.identity)

@@ -64,10 +64,11 @@ final class CallContext: Sendable {
         self.queues = queues
         self.stubs = stubs
         receipt = options.cache?.ownRules == nil ? nil : CacheReceipt()
-        isPlain =
-            target.isInMemory && stubs.isEmpty && options.interceptors.isEmpty
-            && options.attemptInterceptors.isEmpty
-            && options.credentials == nil && (options.duplicates ?? .allow) == .allow
+        waitsOnlyForRequests =
+            target.isInMemory && engine == nil && stubs.isEmpty && queues.isEmpty
+            && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
+            && options.credentials == nil && options.merging == nil
+            && (options.duplicates ?? .allow) == .allow && receipt == nil
             && service.configuration.adapter == nil && service.signer?.isExternal != true
     }
 
@@ -111,7 +112,7 @@ final class CallContext: Sendable {
         queues = first.queues
         stubs = first.stubs
         receipt = joint?.batch?.receipt ?? first.receipt
-        isPlain = false
+        waitsOnlyForRequests = false
     }
 
     /// Whether interceptors run around the call.
@@ -124,19 +125,8 @@ final class CallContext: Sendable {
             && (options.duplicates ?? .allow) == .allow
     }
 
-    /// Whether no code of the program can hold up the call before its request is sent, but for an
-    /// endpoint's or an engine's.
-    private let isPlain: Bool
-
-    /// The place of the call's work.
-    ///
-    /// - Parameter endsRequests: Whether the standard engine is a ``CancellableHTTPEngine``, and
-    ///   the system has no cache.
-    func place(endsRequests: Bool) -> WorkPlace {
-        guard isPlain else { return .ownTask }
-        let waitsOnlyForRequests = isDirect && engine == nil && queues.isEmpty
-        return waitsOnlyForRequests && endsRequests ? .callersTask : .callersThread
-    }
+    /// Whether all that the call can wait for is requests to the standard engine, and no cache.
+    let waitsOnlyForRequests: Bool
 
     /// The counters of the call's progress; nil after the call was ended, whose work may continue
     /// for other calls.

@@ -57,8 +57,9 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
-    ///   - place: The place of the work. It is a task of its own if the caller is on an actor or
-    ///     the system has an executor.
+    ///   - inCallersTask: Whether all that the work waits for hears of the call's end. Then it runs
+    ///     in the caller's task, unless the caller is on an actor or the system has an executor.
+    ///     Other work has a task of its own, which is cancelled if the call is ended.
     ///   - isAdmitted: Whether the call is among those that are running already.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended. Returns
@@ -67,7 +68,7 @@ final class RunningCalls: Sendable {
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run(
-        _ call: RunningCall, deadline: Duration? = nil, place: WorkPlace = .ownTask,
+        _ call: RunningCall, deadline: Duration? = nil, inCallersTask: Bool = false,
         isAdmitted: Bool = false,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Bool,
         work: @escaping @Sendable () async throws(ClientError) -> Void
@@ -80,8 +81,9 @@ final class RunningCalls: Sendable {
         }
         began()
         let actor: (any Actor)? = #isolation
-        let place = executor == nil && actor == nil ? place : .ownTask
-        guard place != .callersTask else {
+        // An actor's thread has other work.
+        let beginsOnCallersThread = executor == nil && actor == nil
+        if inCallersTask && beginsOnCallersThread {
             return try await runInCallersTask(call, deadline: deadline, ended: ended, work: work)
         }
         let slot = OutcomeSlot(of: call, in: self, atEnd: ended)
@@ -95,7 +97,7 @@ final class RunningCalls: Sendable {
                     slot.end(failure)
                 }
                 let task =
-                    place == .callersThread
+                    beginsOnCallersThread
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
                 call.begin(task) { slot.end($0) }
@@ -207,17 +209,6 @@ final class RunningCalls: Sendable {
         call.owner?.remove(call)
         for continuation in woken { continuation.resume() }
     }
-}
-
-/// The place of a call's work.
-enum WorkPlace {
-    /// In a task of its own, which is cancelled if the call is ended.
-    case ownTask
-    /// In a task of its own that begins on the caller's thread: no code of the program can block
-    /// the thread before the work first waits.
-    case callersThread
-    /// In the caller's task: besides, all that the work waits for hears of the call's end.
-    case callersTask
 }
 
 /// Ends a call once, with the first outcome: its caller continues after the call's observers have

@@ -13,17 +13,20 @@ import Synchronization
 /// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
-/// A call runs in its caller's task: it begins on the caller's thread, and leaves it when it first
-/// waits. It has a task of its own,
-/// - on Swift's pool of threads, if its caller is an actor, such as the main one, or if code of the
-///   program may hold it up: an interceptor, a credential source, an external signer, an adapter, a
-///   stub, or a body or a response that isn't in memory,
-/// - if it may wait for more than a request: in a queue, for a call that it joins or is merged
-///   with, or for a cache,
-/// - if its engine isn't a `CancellableHTTPEngine`, or isn't the system's standard one,
-/// - on the engine's thread, if the system runs its calls there (``Options/runsOnEngineThread``).
+/// A call begins on its caller's thread, and leaves it when it first waits. If its caller is an
+/// actor, such as the main one, the call begins on Swift's pool of threads; if the system runs its
+/// calls on the engine's thread (``Options/runsOnEngineThread``), there.
 ///
-/// An endpoint, a response check and an engine must not block a thread.
+/// A call runs in its caller's task if all that it can wait for is requests to the standard engine,
+/// and the engine is a `CancellableHTTPEngine`. It has a task of its own, which is cancelled if the
+/// call is ended, in the other cases:
+/// - if code of the program may wait in it: an interceptor, a credential source, an external signer,
+///   an adapter, a stub, or a body or a response that isn't in memory,
+/// - if it may wait in a queue, for a call that it joins or is merged with, or for a cache,
+/// - if its caller is an actor, or the system runs its calls on the engine's thread.
+///
+/// An endpoint, an interceptor, a credential source, a response check and an engine must not block a
+/// thread. If one does, the call's caller waits for it, also beyond a deadline.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current
