@@ -14,19 +14,19 @@ import Synchronization
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
 /// A call begins on its caller's thread, and leaves it when it first waits. If its caller is an
-/// actor, such as the main one, the call begins on Swift's pool of threads; if the system runs its
-/// calls on the engine's thread (``Options/runsOnEngineThread``), there.
+/// actor, such as the main one, the call begins on Swift's pool of threads instead; if the system
+/// runs its calls on the engine's thread (``Options/runsOnEngineThread``), there.
 ///
-/// A call runs in its caller's task if all that it can wait for is requests to the standard engine,
-/// and the engine is a `CancellableHTTPEngine`. It has a task of its own, which is cancelled if the
-/// call is ended, in the other cases:
-/// - if code of the program may wait in it: an interceptor, a credential source, an external signer,
-///   an adapter, a stub, or a body or a response that isn't in memory,
+/// A call runs in its caller's task if all that it can wait for is requests to the standard
+/// engine, and the engine is a `CancellableHTTPEngine`. In the other cases it has a task of its
+/// own, which is cancelled if the call is ended:
+/// - if code of the program may wait in it: an interceptor, a credential source, an external
+///   signer, an adapter, a stub, or a body or a response that isn't in memory,
 /// - if it may wait in a queue, for a call that it joins or is merged with, or for a cache,
 /// - if its caller is an actor, or the system runs its calls on the engine's thread.
 ///
-/// An endpoint, an interceptor, a credential source, a response check and an engine must not block a
-/// thread. If one does, the call's caller waits for it, also beyond a deadline.
+/// An endpoint, an interceptor, a credential source, a response check and an engine must not block
+/// a thread. If one does, the call's caller waits for it, also beyond a deadline.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current

@@ -11,12 +11,12 @@ import Testing
 
 /// The thread that a call begins on, its record, and the limits of its interceptors.
 @Suite(.timeLimit(.minutes(2))) struct PlainCallTests {
-    /// Notes the thread of each request.
+    /// Notes the thread of each request, and whether it is one of ``OwnThreads``.
     private final class ThreadEngine: HTTPEngine {
         let capabilities = EngineCapabilities(
             name: "threads", pinsPublicKeys: true, speaksHTTP2: false)
-        private let threads = Mutex<[ObjectIdentifier]>([])
-        var first: ObjectIdentifier? { threads.withLock { $0.first } }
+        private let threads = Mutex<[(thread: ObjectIdentifier, isOwn: Bool)]>([])
+        var first: (thread: ObjectIdentifier, isOwn: Bool)? { threads.withLock { $0.first } }
 
         func send(_ request: EngineRequest) async throws(TransportError) -> EngineResponse {
             note()
@@ -25,24 +25,36 @@ import Testing
                 httpVersion: .init(major: 1, minor: 1))
         }
 
-        private func note() { threads.withLock { $0.append(ObjectIdentifier(Thread.current)) } }
+        private func note() {
+            threads.withLock { $0.append((thread(), OwnThreads.isCurrent)) }
+        }
 
         func shutdown() async {}
     }
 
-    private static func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+    private struct Next: CallInterceptor, AttemptInterceptor {
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            try await next(call)
+        }
+        func intercept(_ call: OutgoingCall, next: NextAttempt) async throws -> EngineResponse {
+            try await next(call)
+        }
+    }
 
-    @Test func beginsOnItsCallersThread() async throws {
+    @Test(arguments: [false, true])
+    func beginsOnItsCallersThread(_ isIntercepted: Bool) async throws {
         let engine = ThreadEngine()
         let system = try await Pipeline.system(engine)
-        // A task's thread may change while it waits, so the two are compared without a wait.
-        let before = Mutex<ObjectIdentifier?>(nil)
-        let task = Task {
-            before.withLock { $0 = Self.thread() }
-            _ = try await system.exchange("a", method: .get, target: "/x")
+        var options = RequestOptions()
+        if isIntercepted {
+            (options.interceptors, options.attemptInterceptors) = ([Next()], [Next()])
+        }
+        let given = options
+        let task = Task(executorPreference: OwnThreads()) {
+            _ = try await system.exchange("a", method: .get, target: "/x", options: given)
         }
         try await task.value
-        #expect(engine.first == before.withLock { $0 })
+        #expect(engine.first?.isOwn == true)
         await system.shutdown()
     }
 
@@ -50,9 +62,9 @@ import Testing
     @MainActor @Test func leavesTheMainThreadAtOnce() async throws {
         let engine = ThreadEngine()
         let system = try await Pipeline.system(engine)
-        let main = Self.thread()
+        let own = thread()
         _ = try await system.exchange("a", method: .get, target: "/x")
-        #expect(engine.first != nil && engine.first != main)
+        #expect(engine.first != nil && engine.first?.thread != own)
         await system.shutdown()
     }
 
@@ -132,3 +144,5 @@ import Testing
         await system.shutdown()
     }
 }
+
+private func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }

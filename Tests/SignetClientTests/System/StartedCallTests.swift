@@ -1,4 +1,3 @@
-import Foundation
 import SignetClient
 import SignetRPC
 import Synchronization
@@ -200,19 +199,6 @@ import Testing
             }
         }
         await system.shutdown()
-    }
-
-    /// Runs each job on a thread of its own, which it marks.
-    private final class OwnThreads: TaskExecutor {
-        static var isCurrent: Bool { Thread.current.threadDictionary["own"] != nil }
-
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            Thread.detachNewThread {
-                Thread.current.threadDictionary["own"] = true
-                unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
-            }
-        }
     }
 
     // MARK: Receivers
