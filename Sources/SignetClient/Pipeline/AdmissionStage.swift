@@ -79,7 +79,8 @@ final class AdmissionStage: Sendable {
         do throws(ClientError) {
             try await calls.run(
                 context.call, deadline: context.options.deadline,
-                inCallersTask: endsRequests && context.waitsOnlyForRequests,
+                place: context.place(
+                    endsRequests: endsRequests, isStarted: target.begun != nil),
                 isAdmitted: target.begun != nil,
                 began: {
                     context.call.noteStart()

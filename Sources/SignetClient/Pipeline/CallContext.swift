@@ -64,8 +64,9 @@ final class CallContext: Sendable {
         self.queues = queues
         self.stubs = stubs
         receipt = options.cache?.ownRules == nil ? nil : CacheReceipt()
+        isInMemory = target.isInMemory
         waitsOnlyForRequests =
-            target.isInMemory && engine == nil && stubs.isEmpty && queues.isEmpty
+            isInMemory && engine == nil && stubs.isEmpty && queues.isEmpty
             && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
             && options.credentials == nil && options.merging == nil
             && (options.duplicates ?? .allow) == .allow && receipt == nil
@@ -112,6 +113,7 @@ final class CallContext: Sendable {
         queues = first.queues
         stubs = first.stubs
         receipt = joint?.batch?.receipt ?? first.receipt
+        isInMemory = first.isInMemory
         waitsOnlyForRequests = false
     }
 
@@ -125,8 +127,21 @@ final class CallContext: Sendable {
             && (options.duplicates ?? .allow) == .allow
     }
 
+    /// Whether the body is in memory, and the response will be.
+    private let isInMemory: Bool
     /// Whether all that the call can wait for is requests to the standard engine, and no cache.
-    let waitsOnlyForRequests: Bool
+    private let waitsOnlyForRequests: Bool
+
+    /// The place of the call's work. A body that isn't in memory may be read without a wait.
+    ///
+    /// - Parameters:
+    ///   - endsRequests: Whether the standard engine is a ``CancellableHTTPEngine``, and the system
+    ///     has no cache.
+    ///   - isStarted: Whether a task was made for the call, so that its caller isn't in it.
+    func place(endsRequests: Bool, isStarted: Bool) -> WorkPlace {
+        if endsRequests && waitsOnlyForRequests { return .callersTask }
+        return isInMemory && !isStarted ? .callersThread : .ownTask
+    }
 
     /// The counters of the call's progress; nil after the call was ended, whose work may continue
     /// for other calls.

@@ -57,9 +57,8 @@ final class RunningCalls: Sendable {
     /// - Parameters:
     ///   - call: A new call.
     ///   - deadline: The time for all of the work; nil for no limit.
-    ///   - inCallersTask: Whether all that the work waits for hears of the call's end. Then it runs
-    ///     in the caller's task, unless the caller is on an actor or the system has an executor.
-    ///     Other work has a task of its own, which is cancelled if the call is ended.
+    ///   - place: The place of the work. It is a task of its own on Swift's threads or the
+    ///     executor's if the caller is on an actor or the system has an executor.
     ///   - isAdmitted: Whether the call is among those that are running already.
     ///   - began: Called once the call is admitted.
     ///   - ended: Called once with the call's error, before the call counts as ended. Returns
@@ -68,7 +67,7 @@ final class RunningCalls: Sendable {
     /// - Throws: The work's error; `not-running`, `cancelled`, `timeout` or `replaced` if the call
     ///   was ended, instead of the work's error.
     func run(
-        _ call: RunningCall, deadline: Duration? = nil, inCallersTask: Bool = false,
+        _ call: RunningCall, deadline: Duration? = nil, place: WorkPlace = .ownTask,
         isAdmitted: Bool = false,
         began: () -> Void, ended: @escaping @Sendable (ClientError?) -> Bool,
         work: @escaping @Sendable () async throws(ClientError) -> Void
@@ -82,8 +81,8 @@ final class RunningCalls: Sendable {
         began()
         let actor: (any Actor)? = #isolation
         // An actor's thread has other work.
-        let beginsOnCallersThread = executor == nil && actor == nil
-        if inCallersTask && beginsOnCallersThread {
+        let place = executor == nil && actor == nil ? place : .ownTask
+        guard place != .callersTask else {
             return try await runInCallersTask(call, deadline: deadline, ended: ended, work: work)
         }
         let slot = OutcomeSlot(of: call, in: self, atEnd: ended)
@@ -97,7 +96,7 @@ final class RunningCalls: Sendable {
                     slot.end(failure)
                 }
                 let task =
-                    beginsOnCallersThread
+                    place == .callersThread
                     ? Task.immediate(operation: run)
                     : Task(executorPreference: executor, operation: run)
                 call.begin(task) { slot.end($0) }
@@ -115,14 +114,12 @@ final class RunningCalls: Sendable {
     ) async throws(ClientError) {
         call.beginInCallersTask()
         let alarm = deadline.flatMap { setAlarm(after: $0, for: call) }
-        let outcome = await withTaskCancellationHandler {
+        let failure = await withTaskCancellationHandler {
             await Self.failure(of: work, in: call)
         } onCancel: {
             call.end(.cancelledByCaller)
         }
         alarm?.cancel()
-        // Nothing gave the caller the error while the work returned late.
-        let failure = call.ending ?? outcome
         if !ended(failure) {
             await withCheckedContinuation { caller in call.afterEvents { caller.resume() } }
         }
@@ -140,7 +137,8 @@ final class RunningCalls: Sendable {
             // A call that was ended before it began sends nothing.
             if let ending = call.ending { throw ending }
             try await work()
-            return nil
+            // One that was ended while its last code ran says so.
+            return call.ending
         } catch {
             return call.ending ?? error
         }
@@ -209,6 +207,16 @@ final class RunningCalls: Sendable {
         call.owner?.remove(call)
         for continuation in woken { continuation.resume() }
     }
+}
+
+/// The place of a call's work.
+enum WorkPlace {
+    /// In a task of its own, which is cancelled if the call is ended.
+    case ownTask
+    /// In a task of its own that begins on the caller's thread.
+    case callersThread
+    /// In the caller's task: all that the work waits for hears of the call's end.
+    case callersTask
 }
 
 /// Ends a call once, with the first outcome: its caller continues after the call's observers have

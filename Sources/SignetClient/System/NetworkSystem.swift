@@ -13,9 +13,10 @@ import Synchronization
 /// the pins allow it, and unboxed, in this order. It keeps to its end the configuration that it
 /// began with; ``update(_:keys:)`` changes what later calls see.
 ///
-/// A call begins on its caller's thread, and leaves it when it first waits. If its caller is an
-/// actor, such as the main one, the call begins on Swift's pool of threads instead; if the system
-/// runs its calls on the engine's thread (``Options/runsOnEngineThread``), there.
+/// A call begins on its caller's thread, and leaves it when it first waits. It begins on Swift's
+/// pool of threads instead if its caller is an actor, such as the main one, if it was started for a
+/// closure or a receiver, or if its body or its response isn't in memory. It begins on the engine's
+/// thread if the system runs its calls there (``Options/runsOnEngineThread``).
 ///
 /// A call runs in its caller's task if all that it can wait for is requests to the standard
 /// engine, and the engine is a `CancellableHTTPEngine`. In the other cases it has a task of its
@@ -25,8 +26,8 @@ import Synchronization
 /// - if it may wait in a queue, for a call that it joins or is merged with, or for a cache,
 /// - if its caller is an actor, or the system runs its calls on the engine's thread.
 ///
-/// An endpoint, an interceptor, a credential source, a response check and an engine must not block
-/// a thread. If one does, the call's caller waits for it, also beyond a deadline.
+/// An endpoint, an interceptor, a response check and an engine must not block a thread. If one
+/// does, the call may end after its deadline.
 public final class NetworkSystem: Sendable {
     /// The network system's own version, to which sealed dumps are bound.
     public static let version = SignetVersion.current

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import SignetCurl
 import SignetPinning
 import SignetRPC
 import SignetTransport
@@ -55,6 +56,47 @@ import Testing
         }
         try await task.value
         #expect(engine.first?.isOwn == true)
+        await system.shutdown()
+    }
+
+    /// A file is read without a wait, for as long as it is.
+    @Test func aFileIsNotReadOnItsCallersThread() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write("abc", to: "file")
+        let engine = ThreadEngine()
+        let system = try await Pipeline.system(engine)
+        let body = try HTTPRequestBody.file(folder.path("file"))
+        let task = Task(executorPreference: OwnThreads()) {
+            _ = try await system.exchange("a", method: .put, target: "/x", body: body)
+        }
+        try await task.value
+        #expect(engine.first?.isOwn == false)
+        await system.shutdown()
+    }
+
+    /// Cancels its own call, and responds.
+    private final class Cancelling: CallInterceptor {
+        let system = Mutex<NetworkSystem?>(nil)
+
+        func intercept(_ call: PendingCall, next: NextCall) async throws -> UnboxedResponse {
+            _ = system.withLock { $0 }?.cancelCall(call.identity.id)
+            return UnboxedResponse(RawResponse(status: 200, body: []))
+        }
+    }
+
+    /// Its work ends before the task that was made for it is known.
+    @Test func aCancelledCallIsNoSuccess() async throws {
+        let interceptor = Cancelling()
+        let system = try await Pipeline.system(ThreadEngine())
+        interceptor.system.withLock { $0 = system }
+        var options = RequestOptions()
+        options.interceptors = [interceptor]
+        let given = options
+        let code = await Pipeline.code { () async throws(ClientError) in
+            try await system.exchange("a", method: .get, target: "/x", options: given)
+        }
+        #expect(code == .cancelled && system.runningCalls.isEmpty)
+        interceptor.system.withLock { $0 = nil }
         await system.shutdown()
     }
 
