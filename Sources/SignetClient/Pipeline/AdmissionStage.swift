@@ -79,8 +79,7 @@ final class AdmissionStage: Sendable {
         do throws(ClientError) {
             try await calls.run(
                 context.call, deadline: context.options.deadline,
-                place: context.place(
-                    endsRequests: endsRequests, isStarted: target.begun != nil),
+                place: context.place(of: target, endsRequests: endsRequests),
                 isAdmitted: target.begun != nil,
                 began: {
                     context.call.noteStart()

@@ -64,13 +64,6 @@ final class CallContext: Sendable {
         self.queues = queues
         self.stubs = stubs
         receipt = options.cache?.ownRules == nil ? nil : CacheReceipt()
-        isInMemory = target.isInMemory
-        waitsOnlyForRequests =
-            isInMemory && engine == nil && stubs.isEmpty && queues.isEmpty
-            && options.interceptors.isEmpty && options.attemptInterceptors.isEmpty
-            && options.credentials == nil && options.merging == nil
-            && (options.duplicates ?? .allow) == .allow && receipt == nil
-            && service.configuration.adapter == nil && service.signer?.isExternal != true
     }
 
     /// The context of work that several calls share, with the options of the first one. The work
@@ -113,8 +106,6 @@ final class CallContext: Sendable {
         queues = first.queues
         stubs = first.stubs
         receipt = joint?.batch?.receipt ?? first.receipt
-        isInMemory = first.isInMemory
-        waitsOnlyForRequests = false
     }
 
     /// Whether interceptors run around the call.
@@ -127,20 +118,20 @@ final class CallContext: Sendable {
             && (options.duplicates ?? .allow) == .allow
     }
 
-    /// Whether the body is in memory, and the response will be.
-    private let isInMemory: Bool
-    /// Whether all that the call can wait for is requests to the standard engine, and no cache.
-    private let waitsOnlyForRequests: Bool
-
-    /// The place of the call's work. A body that isn't in memory may be read without a wait.
+    /// The place of the work of the call that this context was made for. A body that isn't in
+    /// memory may be read without a wait.
     ///
-    /// - Parameters:
-    ///   - endsRequests: Whether the standard engine is a ``CancellableHTTPEngine``, and the system
-    ///     has no cache.
-    ///   - isStarted: Whether a task was made for the call, so that its caller isn't in it.
-    func place(endsRequests: Bool, isStarted: Bool) -> WorkPlace {
+    /// - Parameter endsRequests: Whether the standard engine is a ``CancellableHTTPEngine``, and
+    ///   the system has no cache.
+    func place(of target: CallTarget, endsRequests: Bool) -> WorkPlace {
+        guard target.isInMemory else { return .ownTask }
+        let waitsOnlyForRequests =
+            isDirect && engine == nil && queues.isEmpty && !isIntercepted
+            && options.attemptInterceptors.isEmpty && options.credentials == nil
+            && service.configuration.adapter == nil && service.signer?.isExternal != true
         if endsRequests && waitsOnlyForRequests { return .callersTask }
-        return isInMemory && !isStarted ? .callersThread : .ownTask
+        // A task was made for a call that has begun already, so its caller isn't in it.
+        return target.begun == nil ? .callersThread : .ownTask
     }
 
     /// The counters of the call's progress; nil after the call was ended, whose work may continue

@@ -19,8 +19,8 @@ import Synchronization
 /// thread if the system runs its calls there (``Options/runsOnEngineThread``).
 ///
 /// A call runs in its caller's task if all that it can wait for is requests to the standard
-/// engine, and the engine is a `CancellableHTTPEngine`. In the other cases it has a task of its
-/// own, which is cancelled if the call is ended:
+/// engine. It has a task of its own, which is cancelled if the call is ended,
+/// - if the standard engine isn't a `CancellableHTTPEngine`, or the call chooses an engine,
 /// - if code of the program may wait in it: an interceptor, a credential source, an external
 ///   signer, an adapter, a stub, or a body or a response that isn't in memory,
 /// - if it may wait in a queue, for a call that it joins or is merged with, or for a cache,

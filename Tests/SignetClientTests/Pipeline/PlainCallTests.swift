@@ -59,7 +59,7 @@ import Testing
         await system.shutdown()
     }
 
-    /// A file is read without a wait, for as long as it is.
+    /// Reading a file doesn't wait, so a long one would hold up the caller beyond a deadline.
     @Test func aFileIsNotReadOnItsCallersThread() async throws {
         let folder = try TemporaryDirectory()
         try folder.write("abc", to: "file")
