@@ -1,3 +1,4 @@
+import Foundation
 import SignetClient
 import SignetRPC
 import Synchronization
@@ -267,5 +268,18 @@ import Testing
 extension Result where Failure == ClientError {
     var failureCode: ClientError.Code? {
         if case .failure(let error) = self { error.code } else { nil }
+    }
+}
+
+/// Runs each job on a thread of its own, which it marks.
+final class OwnThreads: TaskExecutor {
+    static var isCurrent: Bool { Thread.current.threadDictionary["own"] != nil }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread {
+            Thread.current.threadDictionary["own"] = true
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
     }
 }
